@@ -70,7 +70,7 @@ async function rounds(
   fight: Fight,
   count: number,
   textOf: (index: number) => string,
-  { reads, hold, check }: { reads: boolean; hold: number; check?: () => Promise<void> },
+  { reads, hold }: { reads: boolean; hold: number },
 ): Promise<void> {
   while (!fight.signal.aborted) {
     const sockets: Socket[] = [];
@@ -82,24 +82,7 @@ async function rounds(
       if (n % 50 === 49) await delay(20);
     }
     await delay(hold, undefined, { signal: fight.signal }).catch(() => undefined);
-    if (!fight.signal.aborted) await check?.();
     for (const socket of sockets) socket.destroy();
-  }
-}
-
-/** Another user asks for the same kind of thing and must get it. */
-async function servesOthers(fight: Fight, path: string): Promise<void> {
-  const other = new AbortController();
-  try {
-    const response = await fetch(fight.url + path, {
-      headers: await userHeaders("ada"),
-      signal: AbortSignal.any([other.signal, fight.signal]),
-    });
-    if (response.status !== 200) fight.broken(`another user got ${response.status} for ${path}`);
-  } catch {
-    if (!fight.signal.aborted) fight.broken(`another user was cut off at ${path}`);
-  } finally {
-    other.abort();
   }
 }
 
@@ -147,8 +130,7 @@ const holding: readonly Attack[] = [
     name: "one user opens 1 000 streams",
     run: async (fight) => {
       const text = request("/api/changes", await userHeaders("mallory"));
-      const check = () => servesOthers(fight, "/api/changes");
-      await rounds(fight, 1000, () => text, { reads: true, hold: 2000, check });
+      await rounds(fight, 1000, () => text, { reads: true, hold: 2000 });
     },
   },
   {
@@ -156,15 +138,7 @@ const holding: readonly Attack[] = [
     run: async (fight) => {
       const path = `/api/conversations/${fight.conversationId}/export`;
       const text = request(path, await userHeaders("mallory"));
-      const conversationId = "ada's own";
-      await post(
-        `${fight.url}/agents/echo/text`,
-        { input: "Hello", options: { conversationId } },
-        await userHeaders("ada"),
-      );
-      const check = () =>
-        servesOthers(fight, `/api/conversations/${encodeURIComponent(conversationId)}/export`);
-      await rounds(fight, 400, () => text, { reads: false, hold: 3000, check });
+      await rounds(fight, 400, () => text, { reads: false, hold: 3000 });
     },
   },
 ];
@@ -266,12 +240,7 @@ const others: readonly Attack[] = [
   {
     name: "commands of another site with a body of one space",
     run: async (fight) => {
-      const { headers } = await post(
-        `${fight.url}/workflows/twice/execute`,
-        { input: {} },
-        await userHeaders("ada"),
-      );
-      const path = `/workflows/twice/executions/${headers.get("x-execution-id")}/resume`;
+      const path = `/workflows/twice/executions/${fight.waitingId}/resume`;
       const from = "origin: http://evil.example\r\nsec-fetch-site: cross-site\r\ncontent-type: text/plain";
       while (!fight.signal.aborted) {
         const text = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${from}\r\ncontent-length: 1\r\n\r\n `;

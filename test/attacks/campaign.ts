@@ -7,7 +7,7 @@ import { setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Orders, Outcome } from "./attacker.ts";
-import { prepare } from "./target.ts";
+import { post, prepare, type Target, userHeaders } from "./target.ts";
 
 export interface CampaignOptions {
   /** Which attacks run, all at once. */
@@ -24,7 +24,10 @@ export interface CampaignResult {
   readonly slowest: number;
   /** The most of it that is due to the server and not to other processes of the machine, in milliseconds. */
   readonly slowestOwn: number;
-  /** What must not have happened. */
+  /** Requests of another user that were served meanwhile, and the slowest of them in milliseconds. */
+  readonly served: number;
+  readonly slowestServed: number;
+  /** Broken bounds and promises. */
   readonly problems: readonly string[];
 }
 
@@ -42,20 +45,26 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
   const server = fork(source("child.ts"), [path.join(folder, "andante.db")], {
     execArgv: [...execArgv, ...asDeployed],
   });
-  const attacker = fork(source("attacker.ts"), { execArgv });
+  const attackers = names.map((name) => ({ name, child: fork(source("attacker.ts"), { execArgv }) }));
   try {
     const [{ url }] = (await once(server, "message")) as [{ url: string }];
     const target = await prepare(url);
-    const over = once(attacker, "message") as Promise<[readonly Outcome[]]>;
-    const orders: Orders = { target, names, seconds };
-    // Real attackers have processors of their own: these are not to take the server's.
-    if (attacker.pid !== undefined) setPriority(attacker.pid, 10);
-    attacker.send(orders);
+    const attacked = attackers.map(async ({ name, child }): Promise<Outcome> => {
+      const over = once(child, "message") as Promise<[Outcome]>;
+      // Real attackers have processors of their own: these are not to take the server's.
+      if (child.pid !== undefined) setPriority(child.pid, 10);
+      const orders: Orders = { target, name, seconds };
+      child.send(orders);
+      return (await over)[0];
+    });
     const ended = new AbortController();
     const watched = watch(server.pid ?? 0, `${url}/health`, ended.signal);
-    const [outcomes] = await over;
+    const others = serveOthers(target, ended.signal);
+    const outcomes = await Promise.all(attacked);
     ended.abort();
     const { memory, delays } = await watched;
+    const { refused, times } = await others;
+    const slowestServed = Math.max(0, ...times);
     const inOrder = delays.map(({ took }) => took).toSorted((one, other) => one - other);
     const median = inOrder[Math.floor(inOrder.length / 2)] ?? Number.NaN;
     const slowest = inOrder.at(-1) ?? Number.NaN;
@@ -66,14 +75,48 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
       ...outcomes
         .filter(({ seen }) => Object.keys(seen).length === 0)
         .map(({ name }) => `${name}: no response was seen`),
+      ...refused,
+      ...(times.length === 0 ? ["no request of another user was served"] : []),
       ...(died === null ? [] : [`the server ended: ${died}`]),
       ...(memory > maxMemory ? [`${memory} MiB were resident, more than ${maxMemory}`] : []),
       ...(slowestOwn > maxDelay ? [`/health took ${slowestOwn} ms, more than ${maxDelay}`] : []),
     ];
-    return { outcomes, memory, median, slowest, slowestOwn, problems };
+    const served = times.length;
+    return { outcomes, memory, median, slowest, slowestOwn, served, slowestServed, problems };
   } finally {
-    for (const child of [server, attacker]) child.kill("SIGKILL");
+    for (const child of [server, ...attackers.map((attacker) => attacker.child)]) child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Another user follows the changes, exports a conversation and executes a workflow, one after the other, until the signal. */
+async function serveOthers({ url, otherConversationId }: Target, signal: AbortSignal) {
+  const headers = await userHeaders("ada");
+  const conversation = `/api/conversations/${encodeURIComponent(otherConversationId)}/export`;
+  const refused = new Set<string>();
+  const times: number[] = [];
+  const requests = [
+    () => statusOf(`${url}/api/changes`, headers, signal),
+    () => statusOf(url + conversation, headers, signal),
+    async () => (await post(`${url}/workflows/sum/execute`, { input: { a: 1 } }, headers)).status,
+  ];
+  for (let n = 0; !signal.aborted; n++) {
+    const began = performance.now();
+    const status = await requests[n % requests.length]?.().catch(() => "no response");
+    if (status === 200) times.push(Math.round(performance.now() - began));
+    else if (!signal.aborted) refused.add(`request ${n % requests.length} of another user: ${status}`);
+    await delay(100);
+  }
+  return { refused: [...refused], times };
+}
+
+/** The status alone: the body may have no end. */
+async function statusOf(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<number> {
+  const left = new AbortController();
+  try {
+    return (await fetch(url, { headers, signal: AbortSignal.any([left.signal, signal]) })).status;
+  } finally {
+    left.abort();
   }
 }
 

@@ -1,4 +1,4 @@
-// The server under attack as the attackers know it: its address, users, and what was made there for the attacks.
+// The server under attack as the attackers know it: its address, its users, and the rows made for the attacks.
 import { createJWT } from "@andante/server";
 import { audience, secret } from "../support/tokens.ts";
 
@@ -11,6 +11,10 @@ export interface Target {
   readonly conversationId: string;
   /** An execution whose journal is about 15 MB long, of `mallory`. */
   readonly executionId: string;
+  /** A small conversation of `ada`. */
+  readonly otherConversationId: string;
+  /** An execution of `ada` that waits to be resumed. */
+  readonly waitingId: string;
 }
 
 /** The headers of a user. */
@@ -28,7 +32,7 @@ export async function post(url: string, body: unknown, headers: Record<string, s
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Makes the conversation, the execution and two hundred small ones. */
+/** Makes the conversations, the executions and two hundred small ones. */
 export async function prepare(url: string): Promise<Target> {
   const mallory = await userHeaders("mallory");
   const conversationId = "long-conversation";
@@ -45,7 +49,16 @@ export async function prepare(url: string): Promise<Target> {
   const { status, headers } = await post(`${url}/workflows/large/execute`, { input: null }, mallory);
   if (status !== 200) throw new Error(`the execution could not be made: ${status}`);
   for (let n = 0; n < 200; n++) await post(`${url}/workflows/sum/execute`, { input: { a: n } }, mallory);
+  const ada = await userHeaders("ada");
+  const otherConversationId = "ada's own";
+  const options = { conversationId: otherConversationId };
+  await post(`${url}/agents/echo/text`, { input: "Hello", options }, ada);
+  const waiting = await post(`${url}/workflows/twice/execute`, { input: {} }, ada);
   // Built once, by the first request.
   for (const path of ["/doc", "/"]) await (await fetch(url + path)).text();
-  return { url, conversationId, executionId: headers.get("x-execution-id") ?? "" };
+  const idOf = (from: Headers) => from.get("x-execution-id") ?? "";
+  return {
+    ...{ url, conversationId, executionId: idOf(headers) },
+    ...{ otherConversationId, waitingId: idOf(waiting.headers) },
+  };
 }

@@ -196,6 +196,12 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
   return connections;
 }
 
+/**
+ * Connections that wait to be accepted. With the 511 of Node the system drops further ones while a thousand clients connect
+ * at once, and a client tries again only after seconds. The system has a limit of its own: on Linux `somaxconn`, 4 096.
+ */
+const maxWaitingConnections = 4096;
+
 function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
@@ -204,7 +210,7 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
       reject(new OptionError({ option: "port", problem }));
     };
     server.once("error", refused);
-    server.listen(port, hostname, () => {
+    server.listen({ port, host: hostname, backlog: maxWaitingConnections }, () => {
       server.off("error", refused);
       resolve();
     });

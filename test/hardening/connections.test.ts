@@ -1,5 +1,6 @@
-// More connections than the process may have open: those beyond it wait or are refused, and the process lives.
+// Many connections at once: those beyond the open files wait or are refused, those of a busy moment wait, the process lives.
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
 import { call } from "../support/responses.ts";
@@ -18,4 +19,28 @@ test("connections beyond the limit of open files do not end the process", async 
   const status = async () => (await call(`${server.url}/workflows`)).status;
   await expect.poll(status, { timeout: 20_000 }).toBe(200);
   expect(server.ended(), server.errors()).toBeUndefined();
+});
+
+// The system has a limit of its own for connections that wait to be accepted.
+const limitFile = "/proc/sys/net/core/somaxconn";
+const systemLimit = existsSync(limitFile) ? Number(readFileSync(limitFile, "utf8")) : 128;
+const clients = Math.min(1000, systemLimit);
+
+test(`${clients} clients connect to a process that is busy, and each gets its response afterwards`, async () => {
+  const server = await serveInProcess();
+  const { port, hostname } = new URL(server.url);
+  // A stopped process accepts no connection, as one whose event loop does not turn.
+  server.child.kill("SIGSTOP");
+  const sockets = Array.from({ length: clients }, () => connect(Number(port), hostname));
+  try {
+    // Those that the system drops would be tried again after a second, and never connect while the process is stopped.
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    for (const socket of sockets) socket.write("GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    server.child.kill("SIGCONT");
+    const responses = await Promise.all(sockets.map(async (socket) => String(await once(socket, "data"))));
+    expect(responses.filter((response) => !response.startsWith("HTTP/1.1 200"))).toEqual([]);
+  } finally {
+    server.child.kill("SIGCONT");
+    for (const socket of sockets) socket.destroy();
+  }
 });

@@ -6,6 +6,7 @@ import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
 import { Metrics } from "../../observe/metrics.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import type { Store, StoreHealth } from "../../store/store.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -21,12 +22,15 @@ function watchForTest(clock: Clock = systemClock) {
   const logger = new LineRecorder();
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
-  const health = async () => ({ problem: null, bytes: null, restarts: { count: 0, reason: "" } });
+  const health = vi.fn<Store["health"]>(async () => well);
   const store = wrapStore(memoryStore(), { location: "x.db", health });
   const watch = new StorageWatch(store, logger, metrics, clock);
   onTestFinished(() => watch.stop());
-  return { watch, lines: () => logger.of("warn", "error") };
+  return { watch, health, lines: () => logger.of("warn", "error") };
 }
+
+const well: StoreHealth = { problem: null, bytes: null, restarts: { count: 0, reason: "" } };
+const never = () => new Promise<never>(() => undefined);
 
 test("goes by the clock that it is given", () => {
   const clock = new TestClock();
@@ -97,4 +101,34 @@ test("commits that are replied to while the store is probed are not", async () =
   watch.replied();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(lines()).toEqual([]);
+});
+
+test("a caller waits for a slow store no longer than a quarter of a second, and gets its last health", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  // The first one waits: there is no last one.
+  const first = Promise.withResolvers<StoreHealth>();
+  health.mockReturnValueOnce(first.promise);
+  const settled = vi.fn();
+  const begun = watch.health().then(settled);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(settled).not.toHaveBeenCalled();
+  first.resolve({ ...well, bytes: 5 });
+  await begun;
+  expect(settled).toHaveBeenCalledWith({ ...well, bytes: 5 });
+
+  const slow = Promise.withResolvers<StoreHealth>();
+  health.mockReturnValueOnce(slow.promise);
+  const both = Promise.all([watch.health(), watch.health()]);
+  await vi.advanceTimersByTimeAsync(250);
+  expect(await both).toMatchObject([{ bytes: 5 }, { bytes: 5 }]);
+  // One question for both, and its late result counts.
+  expect(health).toHaveBeenCalledTimes(2);
+  slow.resolve({ ...well, problem: "the disk is full" });
+  await slow.promise;
+  expect(lines()).toMatchObject([{ msg: "the storage is in trouble: the disk is full" }]);
+  health.mockImplementation(never);
+  const last = watch.health();
+  await vi.advanceTimersByTimeAsync(250);
+  expect(await last).toMatchObject({ problem: "the disk is full" });
 });

@@ -13,8 +13,13 @@ import { withTimeout } from "../../values/with-timeout.ts";
 /** Milliseconds between two looks at the commits in flight, and those that a store has to reply to a probe. */
 const lookPeriod = 1000;
 const patience = 2000;
-/** The store is asked how it is at each so manieth look. */
+/** Ask the store for its health at every fifth look. */
 const looksPerQuestion = 5;
+/**
+ * Milliseconds that a caller waits for the store's health; then it gets the last one, at most a few seconds old. The probe of
+ * an orchestrator often waits for one second only, and must not end a process whose store has a full queue.
+ */
+const healthTime = 250;
 /** Milliseconds without a failure after which a heartbeat that succeeds ends the trouble: no commit may come for long. */
 const quietPeriod = 30_000;
 
@@ -31,12 +36,13 @@ export class StorageWatch {
   #trouble: Trouble | undefined;
   /** When something failed last; undefined when something was written since. */
   #failedAt: number | undefined;
-  /** What the store said of itself last. */
-  #problem: string | null = null;
+  /** The last health that the store reported. */
+  #health: StoreHealth | undefined;
+  /** The question that is under way. */
+  #asked: Promise<StoreHealth> | undefined;
   #restarts = 0;
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
-  #asking = false;
   #probing = false;
   #inFlight = 0;
   #replies = 0;
@@ -59,7 +65,7 @@ export class StorageWatch {
   start(probe: () => Promise<void>): void {
     this.#timer ??= setInterval(() => {
       this.#lookAtCommits(probe);
-      if (++this.#looks % looksPerQuestion === 0) this.#ask();
+      if (++this.#looks % looksPerQuestion === 0) this.#askAgain();
     }, lookPeriod).unref();
   }
 
@@ -68,12 +74,12 @@ export class StorageWatch {
     this.#timer = undefined;
   }
 
-  /** How the store is; what has changed since it was asked last goes to the log. */
+  /** The health of the store. Changes since the last question go to the log. */
   async health(): Promise<StoreHealth> {
-    const health = await this.#store.health();
-    // A store that is not yet open or is being closed is not in trouble.
-    if (this.#timer !== undefined) this.#report(health);
-    return health;
+    const asked = this.#ask();
+    if (this.#health === undefined) return asked;
+    const { value = this.#health } = await withTimeout(asked, healthTime, { keepAlive: false });
+    return value;
   }
 
   /** A commit was sent. */
@@ -91,9 +97,9 @@ export class StorageWatch {
   wrote(): void {
     if (this.#failedAt === undefined) return;
     this.#failedAt = undefined;
-    // What it said of itself may be over with it; while it is being asked, what it says decides.
-    if (this.#problem === null && !this.#asking) this.#end();
-    else this.#ask();
+    // A problem that the store reported may have ended too; its next report decides.
+    if ((this.#health?.problem ?? null) === null && this.#asked === undefined) this.#end();
+    else this.#askAgain();
   }
 
   /** The storage works, but may refuse what takes more room. */
@@ -114,7 +120,7 @@ export class StorageWatch {
     this.#failedAt = this.#clock.now();
     this.#begin({ err }, "runs wait and starts are refused until it is over").failures++;
     // A file that is as good as full stays in trouble also when something small finds room.
-    if (first) this.#ask();
+    if (first) this.#askAgain();
   }
 
   #report({ problem, restarts }: StoreHealth): void {
@@ -126,7 +132,6 @@ export class StorageWatch {
       );
       this.#restarts = restarts.count;
     }
-    this.#problem = problem;
     if (problem !== null) this.#begin({}, problem);
     else if (this.#failedAt === undefined) this.#end();
   }
@@ -149,12 +154,25 @@ export class StorageWatch {
     this.#logger.warn({ store, seconds, failures }, "the storage works again: runs continue");
   }
 
-  #ask(): void {
-    if (this.#asking || this.#timer === undefined) return;
-    this.#asking = true;
-    void this.health().finally(() => {
-      this.#asking = false;
+  #askAgain(): void {
+    if (this.#timer !== undefined) void this.#ask();
+  }
+
+  /** Asks the store, unless a question is under way. */
+  #ask(): Promise<StoreHealth> {
+    this.#asked ??= this.#readHealth().finally(() => {
+      this.#asked = undefined;
     });
+    return this.#asked;
+  }
+
+  async #readHealth(): Promise<StoreHealth> {
+    const health = await this.#store.health();
+    // A store that is not yet open or is being closed is not in trouble.
+    if (this.#timer === undefined) return health;
+    this.#health = health;
+    this.#report(health);
+    return health;
   }
 
   /** Commits are in flight and none was replied to since the last look: asks the store what is the matter. */

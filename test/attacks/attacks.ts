@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { filesHost, post, type Target, userHeaders } from "./target.ts";
+import { filesHost, post, type Target } from "./target.ts";
 
 /** One attack under way. */
 export interface Fight extends Target {
@@ -29,8 +29,9 @@ const listOf = (element: string, size: number) =>
     .join()}]`;
 
 /** Sends the same JSON text again and again, `lanes` at a time. */
-async function repeat(fight: Fight, path: string, body: string, lanes = 2): Promise<void> {
-  const headers = { "content-type": "application/json", ...(await userHeaders("mallory")) };
+async function repeat(fight: Fight, path: string, text: string, lanes = 2): Promise<void> {
+  const body = Buffer.from(text);
+  const headers = { "content-type": "application/json", ...fight.users.mallory };
   const lane = async () => {
     while (!fight.signal.aborted) {
       try {
@@ -79,7 +80,8 @@ async function rounds(
       sockets.push(socket);
       if (reads) socket.resume();
       else socket.once("data", () => socket.pause());
-      if (n % 50 === 49) await delay(20);
+      // Faster than the process accepts connections would be a flood of TCP, which takes a firewall.
+      if (n % 50 === 49) await delay(100);
     }
     await delay(hold, undefined, { signal: fight.signal }).catch(() => undefined);
     for (const socket of sockets) socket.destroy();
@@ -92,18 +94,18 @@ const anonymous: readonly Attack[] = [
     run: (fight) => {
       const paths = ["/ui/swagger-ui-bundle.js", "/doc", "/", "/ui/swagger-ui.css", "/console"];
       const text = (n: number) => request(paths[n % paths.length] ?? "/", { "accept-encoding": "gzip" });
-      return rounds(fight, 1000, text, { reads: true, hold: 500 });
+      return rounds(fight, 1000, text, { reads: true, hold: 3000 });
     },
   },
   {
     name: "1 000 connections ask for a script and read nothing",
     run: (fight) =>
-      rounds(fight, 1000, () => request("/ui/swagger-ui-bundle.js"), { reads: false, hold: 2000 }),
+      rounds(fight, 1000, () => request("/ui/swagger-ui-bundle.js"), { reads: false, hold: 3000 }),
   },
   {
     name: "abandoned requests",
     run: async (fight) => {
-      const headers = await userHeaders("mallory");
+      const headers = fight.users.mallory;
       const paths = ["/api/executions?limit=500", "/api/activity", "/api/traces", "/api/logs?limit=1000"];
       while (!fight.signal.aborted) {
         const sockets = Array.from({ length: 100 }, (_, n) =>
@@ -112,14 +114,14 @@ const anonymous: readonly Attack[] = [
         await delay(5);
         for (const socket of sockets) socket.destroy();
         fight.note("left");
-        await delay(45);
+        await delay(500);
       }
     },
   },
   {
     name: "4 000 pipelined reads",
     run: async (fight) => {
-      const text = request("/api/executions?limit=500", await userHeaders("mallory")).repeat(4000);
+      const text = request("/api/executions?limit=500", fight.users.mallory).repeat(4000);
       await rounds(fight, 2, () => text, { reads: true, hold: 5000 });
     },
   },
@@ -129,15 +131,15 @@ const holding: readonly Attack[] = [
   {
     name: "one user opens 1 000 streams",
     run: async (fight) => {
-      const text = request("/api/changes", await userHeaders("mallory"));
-      await rounds(fight, 1000, () => text, { reads: true, hold: 2000 });
+      const text = request("/api/changes", fight.users.mallory);
+      await rounds(fight, 1000, () => text, { reads: true, hold: 3000 });
     },
   },
   {
     name: "400 exports that are not read",
     run: async (fight) => {
       const path = `/api/conversations/${fight.conversationId}/export`;
-      const text = request(path, await userHeaders("mallory"));
+      const text = request(path, fight.users.mallory);
       await rounds(fight, 400, () => text, { reads: false, hold: 3000 });
     },
   },
@@ -171,7 +173,7 @@ const bodies: readonly Attack[] = [
       while (!fight.signal.aborted) {
         const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`;
         const socket = open(fight, head).resume();
-        const block = `${mebibyte.toString(16)}\r\n${"x".repeat(mebibyte)}\r\n`;
+        const block = Buffer.from(`${mebibyte.toString(16)}\r\n${"x".repeat(mebibyte)}\r\n`);
         for (let n = 0; n < 300 && !socket.destroyed && !fight.signal.aborted; n++)
           await Promise.race([new Promise((resolve) => socket.write(block, resolve)), delay(1000)]);
         socket.destroy();
@@ -199,7 +201,7 @@ const copies: readonly Attack[] = [
 ];
 
 async function sixty(fight: Fight, path: string, body: object): Promise<void> {
-  const headers = await userHeaders("mallory");
+  const headers = fight.users.mallory;
   let made = 0;
   const all = Array.from({ length: 60 }, async () => {
     const { status } = await post(path, body, headers).catch(() => ({ status: "cut" }));

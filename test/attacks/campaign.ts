@@ -7,7 +7,8 @@ import { setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Orders, Outcome } from "./attacker.ts";
-import { post, prepare, type Target, userHeaders } from "./target.ts";
+import { prepare } from "./prepare.ts";
+import { post, type Target } from "./target.ts";
 
 export interface CampaignOptions {
   /** Which attacks run, all at once. */
@@ -90,8 +91,8 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
 }
 
 /** Another user follows the changes, exports a conversation and executes a workflow, one after the other, until the signal. */
-async function serveOthers({ url, otherConversationId }: Target, signal: AbortSignal) {
-  const headers = await userHeaders("ada");
+async function serveOthers({ url, otherConversationId, users }: Target, signal: AbortSignal) {
+  const headers = users.ada;
   const conversation = `/api/conversations/${encodeURIComponent(otherConversationId)}/export`;
   const refused = new Set<string>();
   const times: number[] = [];

@@ -9,6 +9,7 @@ import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { echo } from "../../../test/support/agents.ts";
 import { wrapStore } from "../../core/test/support/wrapped-store.ts";
 import { type App, createApp } from "./app.ts";
 import { routes } from "./routes/index.ts";
@@ -44,6 +45,27 @@ test("the whole service works without a listener", async () => {
   const response = await make(memoryStore()).fetch(execute("Ada"));
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ data: { status: "completed", result: "Hello Ada" } });
+});
+
+test("a client that leaves is no failure in the log", async () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  app = createApp({
+    agents: { echo },
+    store: memoryStore(),
+    logger: createLogger({ level: "warn", format: "json", destination }),
+  });
+  const post = (path: string, body: object, signal?: AbortSignal) =>
+    new Request(`http://any.host${path}`, {
+      ...{ method: "POST", headers: { "content-type": "application/json" } },
+      ...{ body: JSON.stringify(body), ...(signal && { signal }) },
+    });
+  await app.fetch(post("/agents/echo/text", { input: "Hello", options: { conversationId: "c" } }));
+  // The reason is a text, as Node's server has it.
+  const left = AbortSignal.abort("Client connection prematurely closed.");
+  const response = await app.fetch(post("/api/conversations/c/fork", {}, left));
+  expect([response.status, response.headers.get("x-error-code")]).toEqual([499, "client-gone"]);
+  expect(lines).toEqual([]);
 });
 
 test("a stream works without a listener, too", async () => {

@@ -213,7 +213,7 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   // First, because a function of the host's may throw: then nothing is started and no place is taken.
   const cors = service.cors.headers(headerOf(http.req, "origin"));
   const response = await handleRequest(service, row, http, params).catch((error) =>
-    failure(error, service.logger),
+    failure(isAbort(error, http) ? new ClientGoneError() : error, service.logger),
   );
   report(service, http.req.method, row.path, response.status, start);
   let sent = response;
@@ -223,6 +223,12 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   // A replay names the one that it has started.
   if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
   return sent.toResponse({ ...cors, [executionIdHeader]: headerText(executionId) });
+}
+
+/** Whether the request ended because its client has left: its signal's reason is no failure of ours. */
+function isAbort(error: unknown, { req }: Context): boolean {
+  const { aborted, reason } = req.raw.signal;
+  return aborted && error === reason;
 }
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */

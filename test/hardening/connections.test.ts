@@ -44,3 +44,35 @@ test(`${clients} clients connect to a process that is busy, and each gets its re
     for (const socket of sockets) socket.destroy();
   }
 });
+
+test("clients that connect while others send long bodies do not wait for a long body each", async () => {
+  const server = await serveInProcess();
+  const { port, hostname } = new URL(server.url);
+  const body = `[${Array(1_900_000).fill(1)}]`;
+  const stopped = new AbortController();
+  let parsed = 0;
+  const send = async () => {
+    while (!stopped.signal.aborted) {
+      const { signal } = stopped;
+      const headers = { "content-type": "application/json" };
+      const sent = fetch(`${server.url}/workflows/sum/execute`, { method: "POST", headers, body, signal });
+      await sent.then((response) => response.text()).catch(() => undefined);
+      parsed += 1;
+    }
+  };
+  const senders = Array.from({ length: 8 }, send);
+  await expect.poll(() => parsed).toBeGreaterThan(8);
+  const before = parsed;
+  const others = Array.from({ length: 64 }, async () => {
+    const socket = connect(Number(port), hostname);
+    socket.write("GET /workflows HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    const [response] = await once(socket, "data");
+    socket.destroy();
+    return String(response).slice(0, 12);
+  });
+  expect(new Set(await Promise.all(others))).toEqual(new Set(["HTTP/1.1 200"]));
+  const meanwhile = parsed - before;
+  stopped.abort();
+  await Promise.all(senders);
+  expect(meanwhile).toBeLessThan(32);
+});

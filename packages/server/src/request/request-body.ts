@@ -1,4 +1,5 @@
 // Reads a JSON body: bounded, of the right type, and without keys made to hurt.
+import { setImmediate as turn } from "node:timers/promises";
 import { AndanteError } from "@andante/core";
 import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
@@ -101,7 +102,7 @@ async function readChunks(
       const { done, value } = await reader.read();
       if (isCut) throw lateBody();
       if (done) {
-        if (size > short) await ownTurn();
+        if (size > short) await ownTurn(size);
         return text + decoder.decode();
       }
       size += value.byteLength;
@@ -119,12 +120,18 @@ async function readChunks(
 
 let lastTurn: Promise<void> = Promise.resolve();
 
+/** Bytes of a body for which other clients get one turn of the event loop. */
+const bytesPerTurn = 256 * 1024;
+
 /**
  * A turn of the event loop without another long body: parsing and checking one of 4 MB takes up to 200 ms, and clients that
- * send eight at once must not keep everyone else waiting for all of them.
+ * send eight at once must not keep everyone else waiting for all of them. Node accepts one new connection in each turn, so
+ * a long body is preceded by several.
  */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => new Promise((resolve) => void setImmediate(resolve)));
+function ownTurn(size: number): Promise<void> {
+  lastTurn = lastTurn.then(async () => {
+    for (let left = size; left > 0; left -= bytesPerTurn) await turn();
+  });
   return lastTurn;
 }
 

@@ -51,7 +51,7 @@ const alone = [
 ];
 const ofProject = (name: string, test: object) => ({
   extends: true as const,
-  test: { name, exclude, typecheck: { enabled: false }, ...test },
+  test: { name, exclude, ...test },
 });
 const projects = [
   { extends: true as const, test: { name: "units", include: units, exclude, isolate: false } },
@@ -76,12 +76,6 @@ export default defineConfig({
     ],
     // There may be none of them, but never none of the others.
     passWithNoTests: isCi,
-    // The types of the tests alone, which takes a seventh of the whole: `npm run check` looks at everything.
-    typecheck: {
-      enabled: !isCi && !onPostgres,
-      include: ["packages/*/src/**/*.test-d.ts"],
-      tsconfig: "./tsconfig.types.json",
-    },
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
     // Vitest's own choice leaves a core to itself: on two cores that would be one file at a time.

@@ -20,6 +20,8 @@ const failing = createWorkflow({ id: "failing", input: z.object({ how: z.string(
     execute: async ({ data, checkpoint }) => {
       if (data.how === "public") throw new PublicError(words);
       if (data.how === "text") throw words;
+      if (data.how === "object")
+        throw { problem: words, apiKey: "hunter2", nested: [{ password: "hunter2" }] };
       if (data.how === "checkpoint")
         await checkpoint("save", () => {
           throw new Error(words);
@@ -28,7 +30,7 @@ const failing = createWorkflow({ id: "failing", input: z.object({ how: z.string(
     },
   });
 
-test.each(["error", "public", "text", "checkpoint"])("of a step that throws: %s", async (how) => {
+test.each(["error", "public", "text", "object", "checkpoint"])("of a step that throws: %s", async (how) => {
   const exporter = new InMemorySpanExporter();
   const store = memoryStore();
   const processors = [new SimpleSpanProcessor(exporter)];
@@ -65,34 +67,41 @@ test.each(["error", "public", "text", "checkpoint"])("of a step that throws: %s"
   expect(JSON.stringify(await store.events({ executionId, after: 0, limit: 100 }))).not.toContain("hunter2");
 });
 
-test("of a tool that throws: in the reply, the conversation, the spans and the next call of the model", async () => {
-  const exporter = new InMemorySpanExporter();
-  const prompts: string[] = [];
-  const model = scriptedModel([{ toolCalls: [{ toolName: "save", input: {} }] }, "It did not work."]);
-  const doGenerate = model.doStream.bind(model);
-  model.doStream = (call) => {
-    prompts.push(JSON.stringify(call.prompt));
-    return doGenerate(call);
-  };
-  const save = tool({
-    inputSchema: z.object({}),
-    execute: (): string => {
-      throw new PublicError(words);
-    },
-  });
-  const clerk = new Agent({ id: "clerk", model, tools: { save } });
-  const processors = [new SimpleSpanProcessor(exporter)];
-  const server = await serveForTest({ agents: { clerk }, tracing: { processors } });
-  const input = [{ id: "m1", role: "user", parts: [{ type: "text", text: "Save it." }] }];
-  const options = { userId: "ada", conversationId: "c1" };
-  const stream = await server.stream("/agents/clerk/chat", { input, options });
-  const chunks = JSON.stringify(await stream.rest());
-  const { text } = await server.get("/api/conversations/c1/messages?userId=ada");
-  const exported = exporter
-    .getFinishedSpans()
-    .map(({ status, events, attributes }) => ({ status, events, attributes }));
-  const everything = [chunks, text, JSON.stringify(exported), ...prompts].join("\n");
-  expect(everything).not.toContain("hunter2");
-  expect(chunks).toContain(shown);
-  expect(prompts[1]).toContain(shown);
-});
+test.each([
+  ["a public error", () => new PublicError(words)],
+  ["an object", () => ({ problem: words, apiKey: "hunter2", nested: [{ password: "hunter2" }] })],
+  ["a text", () => words],
+])(
+  "of a tool that throws %s: in the reply, the conversation, the spans and the next call of the model",
+  async (how, thrown) => {
+    const exporter = new InMemorySpanExporter();
+    const prompts: string[] = [];
+    const model = scriptedModel([{ toolCalls: [{ toolName: "save", input: {} }] }, "It did not work."]);
+    const doGenerate = model.doStream.bind(model);
+    model.doStream = (call) => {
+      prompts.push(JSON.stringify(call.prompt));
+      return doGenerate(call);
+    };
+    const save = tool({
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw thrown();
+      },
+    });
+    const clerk = new Agent({ id: "clerk", model, tools: { save } });
+    const processors = [new SimpleSpanProcessor(exporter)];
+    const server = await serveForTest({ agents: { clerk }, tracing: { processors } });
+    const input = [{ id: "m1", role: "user", parts: [{ type: "text", text: "Save it." }] }];
+    const options = { userId: "ada", conversationId: "c1" };
+    const stream = await server.stream("/agents/clerk/chat", { input, options });
+    const chunks = JSON.stringify(await stream.rest());
+    const { text } = await server.get("/api/conversations/c1/messages?userId=ada");
+    const exported = exporter
+      .getFinishedSpans()
+      .map(({ status, events, attributes }) => ({ status, events, attributes }));
+    const everything = [chunks, text, JSON.stringify(exported), ...prompts].join("\n");
+    expect(everything).not.toContain("hunter2");
+    expect(chunks.includes(shown)).toBe(how === "a public error");
+    expect(prompts[1]).toContain(shown);
+  },
+);

@@ -2,7 +2,7 @@
 // log only.
 import { isNativeError } from "node:util/types";
 import { PublicError } from "../errors/index.ts";
-import { withoutSecrets } from "../values/redact-text.ts";
+import { jsonWithoutSecrets, withoutSecrets } from "../values/redact-text.ts";
 
 export interface Failure {
   readonly name: string;
@@ -71,8 +71,8 @@ function textOf(read: () => unknown): string {
 
 function describe(value: unknown): string {
   try {
-    const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-    return withoutSecrets(text.slice(0, 500));
+    if (typeof value === "string") return withoutSecrets(value.slice(0, 500));
+    return (jsonWithoutSecrets(value) ?? String(value)).slice(0, 500);
   } catch {
     return typeof value;
   }

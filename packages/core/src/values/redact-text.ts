@@ -1,4 +1,4 @@
-// Removes secrets from every text that leaves the process: log lines, errors, spans.
+// Removes secrets from every text and value that leaves the process: log lines, errors, spans.
 //
 // Texts hold input of callers that are not authenticated yet, so every pattern takes time linear in the text: each begins
 // with a fixed word and ends with a run of one class of characters that needs nothing after it, so that no run is scanned
@@ -92,4 +92,32 @@ function mayNameUser(text: string): boolean {
 function keepName(match: string, ...groups: unknown[]): string {
   const name = groups.find((group) => typeof group === "string" && match.startsWith(group));
   return `${name}${redacted}${name === "://" ? "@" : ""}`;
+}
+
+// Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one.
+const secretKeys =
+  /(?:authorization|cookie|password|passwd|passphrase|secret|apikey|privatekey|credentials?)$/;
+// A key that ends in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
+const tokenKey = /token$/;
+
+// The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
+const judged = new Map<string, boolean>();
+const maxJudged = 2000;
+
+/** Whether a value under this key is a secret. */
+export function isSecretKey(key: string): boolean {
+  const known = judged.get(key);
+  if (known !== undefined) return known;
+  const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
+  const secret = secretKeys.test(plain) || tokenKey.test(plain);
+  if (judged.size < maxJudged) judged.set(key, secret);
+  return secret;
+}
+
+/** The value as JSON text without secrets: those in its texts, and values whose key names one. Throws as JSON.stringify does. */
+export function jsonWithoutSecrets(value: unknown): string | undefined {
+  return JSON.stringify(value, (key, each: unknown) => {
+    if (isSecretKey(key) && each !== null) return redacted;
+    return typeof each === "string" ? withoutSecrets(each) : each;
+  });
 }

@@ -2,7 +2,7 @@
 import { PublicError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
-import { withoutSecrets } from "../../values/redact-text.ts";
+import { jsonWithoutSecrets, withoutSecrets } from "../../values/redact-text.ts";
 
 /** A data part that the tool has written to the reply. */
 export interface WrittenPart {
@@ -32,7 +32,7 @@ export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []):
 export function asRecorded(thrown: unknown, outcome: JsonText): unknown {
   const recorded = Object(fromJson(outcome));
   if (thrown instanceof Error && recorded.error?.message !== thrown.message) return errorOf(recorded.error);
-  return typeof thrown === "string" ? recorded.thrown : thrown;
+  return thrown instanceof Error ? thrown : recorded.thrown;
 }
 
 /** The data parts that were recorded with the outcome: we wrote them ourselves. */
@@ -56,10 +56,10 @@ function errorOf({ name, message, public: isPublic }: Record<string, unknown>): 
 }
 
 function plain(thrown: unknown): unknown {
-  if (typeof thrown === "string") return withoutSecrets(thrown);
   try {
-    return toJson(thrown, "What the tool threw") === undefined ? "undefined" : thrown;
+    const text = toJson(thrown, "The value that the tool threw");
+    return text === undefined ? "undefined" : fromJson(jsonWithoutSecrets(thrown) ?? null);
   } catch {
-    return String(thrown);
+    return withoutSecrets(String(thrown));
   }
 }

@@ -1,14 +1,8 @@
 // What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { isNativeError } from "node:util/types";
-import { redactText } from "../../values/redact-text.ts";
+import { isSecretKey, redactText } from "../../values/redact-text.ts";
 
 const redacted = "[redacted]";
-
-// Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one.
-const secretKeys =
-  /(?:authorization|cookie|password|passwd|passphrase|secret|apikey|privatekey|credentials?)$/;
-// A key that ends in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
-const tokenKey = /token$/;
 
 const maxDepth = 6;
 const maxEntries = 100;
@@ -51,22 +45,9 @@ function copyEntries(value: object, depth: number): Record<string, unknown> {
     const entry = copyValue(read(value, key), depth + 1);
     if (entry === undefined) continue;
     const name = key.slice(0, maxKeyLength);
-    copy[name] = isSecret(name) && entry !== null ? redacted : entry;
+    copy[name] = isSecretKey(name) && entry !== null ? redacted : entry;
   }
   return copy;
-}
-
-// The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
-const judged = new Map<string, boolean>();
-const maxJudged = 2000;
-
-function isSecret(key: string): boolean {
-  const known = judged.get(key);
-  if (known !== undefined) return known;
-  const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
-  const secret = secretKeys.test(plain) || tokenKey.test(plain);
-  if (judged.size < maxJudged) judged.set(key, secret);
-  return secret;
 }
 
 function copyValue(value: unknown, depth: number): unknown {

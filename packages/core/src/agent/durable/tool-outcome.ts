@@ -58,7 +58,7 @@ function errorOf({ name, message, public: isPublic }: Record<string, unknown>): 
 function plain(thrown: unknown): unknown {
   try {
     const text = toJson(thrown, "The value that the tool threw");
-    return text === undefined ? "undefined" : fromJson(jsonWithoutSecrets(thrown) ?? null);
+    return text === undefined ? "undefined" : fromJson(jsonWithoutSecrets(thrown));
   } catch {
     return withoutSecrets(String(thrown));
   }

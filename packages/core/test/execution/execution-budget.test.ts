@@ -226,7 +226,9 @@ onMemory((bench) => {
   });
 });
 
-test("killed at every commit, a loop that its budget stops ends at the same place", async () => {
+test("killed at every commit, a loop that its budget stops ends at the same place", {
+  timeout: 60_000,
+}, async () => {
   const { workflow, ran } = asking({ calls: 2 }, { allowIncomplete: true });
   const { expected, runs, differences } = await crashTest({
     workflow,

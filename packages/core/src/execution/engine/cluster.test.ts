@@ -179,3 +179,23 @@ test("what began with its definition and was parked under another one runs again
     parked: { reason: "it changed" },
   });
 });
+
+test("a reader who has read everything of an execution that runs elsewhere is not shown its last event again", async () => {
+  holdIntervals();
+  const workflow = flow().andThen({ id: "gate", execute: () => 1 });
+  const { andante, asked, hear } = await startNode(workflow);
+  const made = execution({ workflowId: workflow.id, claim: { owner: "another", token: "token" } });
+  const { executionId } = made;
+  await store.create(made);
+  const stream = await andante.attach(workflow.id, executionId, 0);
+  const types: string[] = [];
+  void (async () => {
+    for await (const { type } of stream?.events ?? []) types.push(type);
+  })();
+  await expect.poll(() => types).toEqual(["workflow-start"]);
+  hear.wrote(new Set([executionId]));
+  await expect.poll(() => asked.heads.flat()).toContain(executionId);
+  await replied();
+  await replied();
+  expect(types).toEqual(["workflow-start"]);
+});

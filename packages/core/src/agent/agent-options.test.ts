@@ -1,7 +1,7 @@
 // What a host can set on an agent beside model and tools, as the AI SDK has it: each reaches the model or the loop.
 import { setTimeout as later } from "node:timers/promises";
 import { Output, stepCountIs, streamText, tool } from "ai";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
 import { allInTime, inTime } from "../../test/support/in-time.ts";
@@ -26,11 +26,8 @@ async function withAgent(
   const model = scriptedModel(script);
   const agent = new Agent({ id: "a", model, maxRetries: 0, ...options });
   const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
-  try {
-    await use(andante.agents, model);
-  } finally {
-    await andante.close({ grace: 0 });
-  }
+  onTestFinished(() => andante.close({ grace: 0 }));
+  await use(andante.agents, model);
 }
 
 const ways = [

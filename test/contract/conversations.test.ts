@@ -282,7 +282,7 @@ test("lists and messages are read page by page", async () => {
     const page = dataOf(await server.get(`/api/conversations/${id}/messages?limit=4${cursor}`));
     read.push(...listOf(page, "messages"));
     cursor = page.nextCursor === null ? "" : `&cursor=${page.nextCursor}`;
-  } while (cursor !== "");
+  } while (cursor !== "" && read.length < 100);
   expect(read).toEqual(await messagesOf(id));
   const first = dataOf(await server.get("/api/conversations?limit=1"));
   const second = dataOf(await server.get(`/api/conversations?limit=1&cursor=${first.nextCursor}`));

@@ -59,7 +59,7 @@ test("pages of a tag lead from one to the next", async () => {
     const page = dataOf(await server.get(`/api/executions?tag=paged&limit=2${cursor}`));
     seen.push(...listOf(page, "executions").map((each) => each.executionId));
     cursor = page.nextCursor === null ? "" : `&cursor=${textOf(page, "nextCursor")}`;
-  } while (cursor !== "");
+  } while (cursor !== "" && seen.length <= ids.length);
   expect(seen).toEqual(ids.toReversed());
 });
 

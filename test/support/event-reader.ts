@@ -1,7 +1,8 @@
 // Reads server-sent events and refuses everything that the contract does not allow, byte by byte.
 import { expect } from "vitest";
 import { z } from "zod";
-import type { Fields } from "./responses.ts";
+import { inTime } from "../../packages/core/test/support/in-time.ts";
+import { type Fields, responseTime } from "./responses.ts";
 
 const fields = z.record(z.string(), z.unknown());
 
@@ -37,7 +38,7 @@ export class EventReader {
         if (frame !== ": heartbeat") return this.#parse(frame);
         continue;
       }
-      const chunk = await this.#reader?.read();
+      const chunk = this.#reader && (await inTime(this.#reader.read(), "the next event", responseTime));
       if (chunk === undefined || chunk.done) {
         expect(this.#text, "nothing may follow the last blank line").toBe("");
         return undefined;

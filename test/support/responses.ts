@@ -1,6 +1,7 @@
 // Calls of a server, and what the contract says about every response: its envelope, and the fields inside.
 import { expect } from "vitest";
 import { z } from "zod";
+import { inTime } from "../../packages/core/test/support/in-time.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -13,9 +14,15 @@ export interface TestResponse {
   readonly text: string;
 }
 
+/** Milliseconds for a response or a part of it. A stream may be silent for fifteen seconds. */
+export const responseTime = Number(process.env.ANDANTE_TEST_PATIENCE ?? 25_000);
+
 export async function call(url: string, init: RequestInit = {}): Promise<TestResponse> {
-  const response = await fetch(url, init);
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  const reading = async () => {
+    const response = await fetch(url, init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return inTime(reading(), `the response of ${url}`, responseTime);
 }
 
 /** A POST with a JSON body; without any when it is undefined. */

@@ -1,9 +1,10 @@
 // A real listening server for a test, with the calls that tests make; it is closed when the test is over.
 import { type RunningServer, type ServeOptions, serve } from "@andante/server";
+import { inTime } from "../../packages/core/test/support/in-time.ts";
 import { afterwards } from "./afterwards.ts";
 import { agents } from "./agents.ts";
 import { EventReader } from "./event-reader.ts";
-import { call, postOf, type TestResponse } from "./responses.ts";
+import { call, postOf, responseTime, type TestResponse } from "./responses.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { storeForTest } from "./store-for-test.ts";
 import { workflows } from "./workflows.ts";
@@ -43,7 +44,7 @@ export async function serveForTest(options: Partial<ServeOptions> = {}): Promise
     call(server.url + path, { ...postOf(body, headers), method });
   const stream = async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const init = body === undefined ? { headers } : postOf(body, headers);
-    const response = await fetch(server.url + path, init);
+    const response = await inTime(fetch(server.url + path, init), `the stream of ${path}`, responseTime);
     const framing = body === undefined ? "with-ids" : "plain";
     return new EventReader(response, path.includes("/chat") ? "chat" : framing);
   };

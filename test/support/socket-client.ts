@@ -33,7 +33,7 @@ export class SocketClient {
     headers: Record<string, string> = {},
   ): Promise<SocketClient> {
     const client = new SocketClient(new WebSocket(address(server, path), { headers }));
-    await once(client.socket, "open");
+    await inTime(once(client.socket, "open"), "the open socket");
     return client;
   }
 
@@ -66,10 +66,11 @@ export class SocketClient {
 /** The response to a connection that is refused. */
 export async function refusal(server: Listening, path: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(address(server, path), { headers });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    socket.on("unexpected-response", (_, refused) => resolve(refused));
+  const refused = new Promise<IncomingMessage>((resolve, reject) => {
+    socket.on("unexpected-response", (_, response) => resolve(response));
     socket.on("open", () => reject(new Error(`${path} was not refused`)));
   });
+  const response = await inTime(refused, "the refusal");
   const text = Buffer.concat(await response.toArray()).toString();
   return { status: response.statusCode, headers: response.headers, body: fields.parse(JSON.parse(text)) };
 }

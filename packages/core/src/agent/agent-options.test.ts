@@ -1,10 +1,10 @@
 // What a host can set on an agent beside model and tools, as the AI SDK has it: each reaches the model or the loop.
 import { setTimeout as later } from "node:timers/promises";
 import { Output, stepCountIs, streamText, tool } from "ai";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
-import { allInTime } from "../../test/support/in-time.ts";
+import { allInTime, inTime } from "../../test/support/in-time.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { AgentFunctionError, ObjectMismatchError, ReplyTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/create-logger.ts";
@@ -26,11 +26,8 @@ async function withAgent(
   const model = scriptedModel(script);
   const agent = new Agent({ id: "a", model, maxRetries: 0, ...options });
   const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
-  try {
-    await use(andante.agents, model);
-  } finally {
-    await andante.close();
-  }
+  onTestFinished(() => andante.close({ grace: 0 }));
+  await use(andante.agents, model);
 }
 
 const ways = [
@@ -38,6 +35,9 @@ const ways = [
   ["in a conversation", "c"],
 ] as const;
 
+const boom = () => {
+  throw new Error("boom");
+};
 const ping = tool({ inputSchema: z.object({}), execute: () => "pong" });
 const asksPing = { toolCalls: [{ toolName: "ping" }] };
 
@@ -79,19 +79,46 @@ test.each([
   "stopWhen",
   "toolApproval",
   "messageMetadata",
+  "convertDataPart",
 ] as const)("what the host's %s throws is the host's failure, not the provider's", async (option) => {
-  const boom = () => {
-    throw new Error("boom");
-  };
   const options: Partial<AgentOptions> = { tools: { ping }, [option]: boom };
   await withAgent([asksPing, "done"], options, async (agents) => {
-    const text = agents.text("a", "hi", { conversationId: "c" });
+    const parts = [
+      { type: "text", text: "hi" },
+      { type: "data-place", data: {} },
+    ];
+    const text = inTime(
+      agents.text("a", [{ id: "u", role: "user", parts }], { conversationId: "c" }),
+      "the reply",
+    );
     await expect(text).rejects.toMatchObject({
       code: "agent-function",
       status: 500,
       message: `The agent's ${option} failed`,
     });
     await expect(text).rejects.toBeInstanceOf(AgentFunctionError);
+  });
+});
+
+const fileAtAddress = {
+  id: "u",
+  role: "user",
+  parts: [{ type: "file", mediaType: "image/png", url: "https://files.example/a.png" }],
+};
+
+test.each<[string, Partial<AgentOptions>, unknown]>([
+  ["memory.prepare", { memory: { prepare: boom } }, "hi"],
+  ["toolApproval", { tools: { ping }, toolApproval: { ping: boom } }, "hi"],
+  ["stopWhen", { tools: { ping }, stopWhen: [stepCountIs(9), boom] }, "hi"],
+  // Asked for before the call of the model: which files may stay at their address.
+  ["model", { model: boom }, [fileAtAddress]],
+])("a failure of the host's %s names the option: %j", async (option, options, input) => {
+  await withAgent([asksPing, "done"], options, async (agents) => {
+    const text = inTime(agents.text("a", input, { conversationId: "c" }), "the reply");
+    await expect(text).rejects.toMatchObject({
+      code: "agent-function",
+      message: `The agent's ${option} failed`,
+    });
   });
 });
 

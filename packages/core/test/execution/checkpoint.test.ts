@@ -640,7 +640,7 @@ onMemoryAndFile((bench) => {
   });
 });
 
-describe("crashTest", () => {
+describe("crashTest", { timeout: 60_000 }, () => {
   test("no recorded checkpoint is done twice, wherever the process dies", async () => {
     const done: string[] = [];
     const workflow = createWorkflow({ id: "pay", input: z.object({ amount: z.number() }) })

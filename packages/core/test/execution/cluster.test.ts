@@ -7,6 +7,7 @@ import type { StoredEvent } from "../../src/store/stored-event.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { abortOf } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { attach, type Bench, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
 import { heldOperation, mortalStore } from "../support/wrapped-store.ts";
@@ -89,7 +90,7 @@ onMemory((bench) => {
       const [a, b] = [node(), node()];
       const { executionId, result } = await a.start(workflow.id, {});
       const signal = await held.started;
-      const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+      const aborted = abortOf(signal);
       expect(await b.cancel(workflow.id, executionId)).toMatchObject({ status: "cancelled" });
       await aborted;
       expect(await result()).toMatchObject({ status: "cancelled" });
@@ -105,7 +106,7 @@ onMemory((bench) => {
     const newer = node();
     const { executionId } = await older.start(workflow.id, {});
     const signal = await held.started;
-    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const aborted = abortOf(signal);
     await newer.suspend(workflow.id, executionId);
     await aborted;
     expect(bench.logger.messages).toContain(
@@ -177,7 +178,7 @@ onMemory((bench) => {
     const a = bench.andanteWith({ store: join(frozen.store) }, workflow);
     const { executionId, result } = await a.start(workflow.id, {});
     const signal = await held.started;
-    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const aborted = abortOf(signal);
     const stream = await attach(a, workflow.id, executionId);
     await frozen.expire();
     const b = bench.andanteWith({ store: join() }, workflow);
@@ -319,7 +320,7 @@ onMemory((bench) => {
     const { executionId } = await a.start(workflow.id, {});
     const signal = await held.started;
     cut = true;
-    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await abortOf(signal);
     cut = false;
     held.finish();
     // Nobody else is there: the node continues it itself, under another name.

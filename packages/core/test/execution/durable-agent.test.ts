@@ -468,7 +468,7 @@ onMemoryAndFile((bench) => {
   });
 });
 
-describe("crashTest", () => {
+describe("crashTest", { timeout: 60_000 }, () => {
   test("five tools, two of them at once, killed at every write: each ran once once recorded, usage counted once", async () => {
     const { ran, entry } = ledger();
     const agent = new Agent({

@@ -60,6 +60,22 @@ onMemory((bench) => {
     expect(model.asked).toHaveLength(4);
   });
 
+  test("what was used so far is known without reading the journal", async () => {
+    const { workflow } = asking({ tokens: 1000 });
+    let reads = 0;
+    const store = wrapStore(bench.store, {
+      events: (query) => {
+        reads++;
+        return bench.store.events(query);
+      },
+    });
+    expect(await bench.andanteWith({ store }, workflow).execute(workflow.id, 1)).toMatchObject({
+      status: "completed",
+      usage: { calls: 4 },
+    });
+    expect(reads).toBe(0);
+  });
+
   test("reached, it stops the loop and fails the step, saying so", async () => {
     const { workflow, model } = asking({ tokens: 30 });
     const andante = bench.andante(workflow);
@@ -226,7 +242,9 @@ onMemory((bench) => {
   });
 });
 
-test("killed at every commit, a loop that its budget stops ends at the same place", async () => {
+test("killed at every commit, a loop that its budget stops ends at the same place", {
+  timeout: 60_000,
+}, async () => {
   const { workflow, ran } = asking({ calls: 2 }, { allowIncomplete: true });
   const { expected, runs, differences } = await crashTest({
     workflow,

@@ -1,10 +1,13 @@
 // Limits: what is too large is refused or ends in an error that names what, how large, and the limit.
+import { tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { AndanteLimits } from "../../src/execution/body/limits.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 import { flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 /** A JSON text of exactly this many bytes. */
@@ -104,6 +107,19 @@ onMemory((bench) => {
   /** The message of the failure of the newest execution. */
   const failureOf = async (andante: Andante, workflowId: string) =>
     (await andante.list({ workflowId })).executions[0]?.error?.message;
+
+  test("the output of a tool that is too large fails the step, and says which and how", async () => {
+    const model = controlledModel(() => ({ calls: [{ name: "look", input: {} }] }));
+    const look = tool({ inputSchema: z.object({}), execute: () => "x".repeat(2000) });
+    const agent = new Agent({ id: "a", model, tools: { look } });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andanteWith({ limits: { output: 1000 } }, workflow);
+    const { executionId, status } = await andante.execute(workflow.id, 1);
+    expect(status).toBe("error");
+    expect(JSON.stringify(await andante.events(workflow.id, executionId))).toMatch(
+      /Output of ask#call\[0\]\.tool\[0\] is \d+ bytes; the limit is 1000 \(limits\.output\)/,
+    );
+  });
 
   describe("what a step may not make too large either", () => {
     const tooLarge = (what: string, option: string) =>

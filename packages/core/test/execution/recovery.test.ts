@@ -10,6 +10,7 @@ import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { abortOf } from "../support/in-time.ts";
 import { attach, collect, flow, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
 import { heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
@@ -73,7 +74,7 @@ onMemoryAndFile((bench) => {
     await bodies[1].started;
     bodies[0].finish();
     // The slow one learns of it at its commit; its caller waits for the one who runs it now.
-    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await abortOf(signal);
     bodies[1].finish();
     expect(await finished(next, workflow, executionId)).toMatchObject({ result: "in time" });
     const events = await bench.store.events({ executionId, after: 0, limit: 100 });

@@ -10,6 +10,7 @@ import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { inTime } from "../support/in-time.ts";
 import { LineRecorder } from "../support/line-recorder.ts";
 import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
@@ -185,8 +186,8 @@ onMemoryAndFile((bench) => {
     const { executionId } = await andante.execute(workflow.id, 0);
     const events = await attach(andante, workflow.id, executionId);
     gate.resolve();
-    await gone.promise;
-    expect(await events.next()).toEqual({ done: true, value: undefined });
+    await inTime(gone.promise, "the deletion");
+    expect(await inTime(events.next(), "the end of the stream")).toEqual({ done: true, value: undefined });
     await expect(andante.attach(workflow.id, executionId)).rejects.toMatchObject({ status: 404 });
   });
 });

@@ -53,7 +53,7 @@ onMemory((bench) => {
       expect(bodies.order).toEqual(ids.map((_, n) => n));
     });
 
-    test("more than memory keeps wait in the store", async () => {
+    test("more than memory keeps wait in the store", { timeout: 60_000 }, async () => {
       const bodies = heldBodies();
       const workflow = gated(bodies);
       const andante = bench.andanteWith({ limits: { running: 3 } }, workflow);

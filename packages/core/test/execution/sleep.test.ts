@@ -363,7 +363,7 @@ onMemoryAndFile((bench) => {
       expect(all.filter(({ type }) => type === "step-start")).toHaveLength(2);
     });
 
-    test("a hundred at once wake up, each once", async () => {
+    test("a hundred at once wake up, each once", { timeout: 60_000 }, async () => {
       const clock = still();
       let runs = 0;
       const workflow = flow()

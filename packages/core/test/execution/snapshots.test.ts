@@ -278,7 +278,7 @@ onMemory((bench) => {
     await same.close();
   });
 
-  test("a crash at any write leaves a snapshot that is as good as none", async () => {
+  test("a crash at any write leaves a snapshot that is as good as none", { timeout: 60_000 }, async () => {
     const workflow = flow(counting)
       .andDoUntil({
         id: "loop",

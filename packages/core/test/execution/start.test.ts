@@ -201,6 +201,18 @@ onMemory((bench) => {
     expect(seen).toEqual(["running"]);
   });
 
+  test("a start of an execution that is there says whether that has settled", async () => {
+    const held = heldBody("done");
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
+    const andante = bench.andante(workflow);
+    const { executionId, settled, result } = await andante.start(workflow.id, {});
+    const again = async () => (await andante.start(workflow.id, {}, { executionId })).settled;
+    expect([settled, await again()]).toEqual([false, false]);
+    held.finish();
+    await result();
+    expect(await again()).toBe(true);
+  });
+
   describe("list", () => {
     test("pages through executions, newest first", async () => {
       const workflow = flow();
@@ -213,8 +225,9 @@ onMemory((bench) => {
         const page = await andante.list({ workflowId: workflow.id, limit: 2, cursor: cursor ?? undefined });
         seen.push(...page.executions.map(({ executionId }) => executionId));
         cursor = page.nextCursor;
-      } while (cursor !== null);
+      } while (cursor !== null && seen.length < made.length);
       expect(seen).toEqual(made.toReversed());
+      expect(cursor).toBeNull();
     });
 
     test("refuses a wrong limit or cursor", async () => {

@@ -7,7 +7,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import type { DeadlineOptions } from "../../src/workflow/step-context.ts";
 import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
-import { patience } from "../support/in-time.ts";
+import { abortOf, patience } from "../support/in-time.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { mortalStore } from "../support/wrapped-store.ts";
 
@@ -225,7 +225,7 @@ onMemory((bench) => {
     expect((await next.state(workflow.id, executionId)).status).toBe("running");
     clock.advance("1m");
     const signal = await body.started;
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await abortOf(signal);
     expect((await next.state(workflow.id, executionId)).status).toBe("error");
   });
 });

@@ -142,7 +142,9 @@ onMemory((bench) => {
     expect((await resumed.result()).status).toBe("completed");
   });
 
-  test("more resumes than memory keeps do not keep another user from starting", async () => {
+  test("more resumes than memory keeps do not keep another user from starting", {
+    timeout: 60_000,
+  }, async () => {
     const { andante, workflow, bodies, start } = setUp({ running: 4 });
     const many = await suspended(andante, workflow.id, 600, "ada");
     await Promise.all(many.map((id) => andante.startResume(workflow.id, id, 1)));

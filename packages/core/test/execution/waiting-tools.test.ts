@@ -299,7 +299,7 @@ onMemory((bench) => {
       return flow().andAgent({ id: "ask", agent, prompt: "go" });
     };
 
-    test("a pattern that backtracks without end is refused", async () => {
+    test("a pattern that backtracks without end is refused", { timeout: 60_000 }, async () => {
       const outputSchema = z.object({ code: z.string().regex(/^(a+)+$/), note: z.string().optional() });
       const workflow = asking("enter", { inputSchema: z.object({}), outputSchema });
       const andante = bench.andante(workflow);
@@ -535,7 +535,7 @@ onMemoryAndFile((bench) => {
   });
 });
 
-test("crashTest: waiting tools, killed at every write, end the same", async () => {
+test("crashTest: waiting tools, killed at every write, end the same", { timeout: 60_000 }, async () => {
   const { agent, ran } = teller(["look", "pick"]);
   const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
   const { expected, runs } = await crashTest({

@@ -5,6 +5,7 @@ import type { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { startHttp } from "../support/mcp-server.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 
@@ -38,5 +39,6 @@ export function open(agent: Agent) {
   const logger = new MemoryLogger();
   const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
   onTestFinished(() => andante.close());
-  return { andante, logger, text: () => andante.agents.text(agent.id, "go").then(({ text }) => text) };
+  const text = async () => (await inTime(andante.agents.text(agent.id, "go"), "the reply")).text;
+  return { andante, logger, text };
 }

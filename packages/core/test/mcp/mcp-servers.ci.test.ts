@@ -102,7 +102,7 @@ test("connections end with the last Andante that uses the agent", async () => {
   expect(ended).toEqual([url]);
 });
 
-describe("a server in a process of its own, over standard input and output", () => {
+describe("a server in a process of its own, over standard input and output", { timeout: 60_000 }, () => {
   const command = {
     command: process.execPath,
     args: [path.join(import.meta.dirname, "../support/mcp-server.ts")],
@@ -126,6 +126,14 @@ describe("a server in a process of its own, over standard input and output", () 
     await expect.poll(() => isAlive(third), { timeout: 5000 }).toBe(false);
   });
 
+  test("is started in its folder, with its environment", async () => {
+    const files = { ...command, env: { GREETING: "hello" }, cwd: import.meta.dirname };
+    const { text } = open(
+      new Agent({ id: "a", model: relay(call("surroundings")), tools: mcpTools({ files }) }),
+    );
+    expect(await text()).toContain(`hello from ${import.meta.dirname}`);
+  });
+
   test("a command that is not there fails the reply", async () => {
     const tools = mcpTools({ files: { command: "no-such-program" } });
     const { andante } = open(new Agent({ id: "a", model: relay(call("pid")), tools }));
@@ -133,7 +141,9 @@ describe("a server in a process of its own, over standard input and output", () 
   });
 });
 
-test("a server over HTTP in a process of its own is killed and started again", async () => {
+test("a server over HTTP in a process of its own is killed and started again", {
+  timeout: 60_000,
+}, async () => {
   const spare = await server();
   await spare.stop();
   let child = await startChild(spare.port);

@@ -10,6 +10,7 @@ import { DefinitionError, McpServerGoneError } from "../../src/errors/index.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { LineRecorder } from "../support/line-recorder.ts";
 import { adding, call, open, relay, server } from "./mcp-agent.ts";
 
@@ -18,6 +19,16 @@ test("a tool of a server is called like one's own, also under a prefix", async (
   const tools = mcpTools({ sums: { url, prefix: "sums_" } });
   const { text } = open(new Agent({ id: "a", model: relay(call("sums_add", { one: 2, two: 3 })), tools }));
   expect(await text()).toContain('"text":"5"');
+});
+
+test("a tool is also called without a signal that could stop it", async () => {
+  const { url } = await server();
+  const connection = new McpConnection(checkServer("sums", { url }));
+  onTestFinished(() => connection.close());
+  const { add } = await connection.tools(new LineRecorder());
+  const options = { toolCallId: "c", messages: [], context: {} };
+  const output = await inTime(Promise.resolve(add?.execute?.({ one: 2, two: 3 }, options)), "the output");
+  expect(output).toMatchObject({ content: [{ text: "5" }] });
 });
 
 test("tools that two share stay open until the last of them has closed", async () => {

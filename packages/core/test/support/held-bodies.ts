@@ -1,4 +1,5 @@
 // Bodies that end when a test says so, and how many of them ran at once.
+import { inTime } from "./in-time.ts";
 
 export interface HeldBodies {
   /** How many ran at once, at most. */
@@ -36,7 +37,7 @@ export function heldBodies(): HeldBodies {
         begun = Promise.withResolvers();
       }),
     async reach(count) {
-      while (held.length < count) await begun.promise;
+      while (held.length < count) await inTime(begun.promise, "the start of a body");
     },
     finishOne() {
       const finish = held.shift();
@@ -45,7 +46,7 @@ export function heldBodies(): HeldBodies {
     },
     async finishAll(total) {
       while (order.length < total || held.length > 0) {
-        if (held.length === 0) await begun.promise;
+        if (held.length === 0) await inTime(begun.promise, "the start of a body");
         while (bodies.finishOne());
       }
     },

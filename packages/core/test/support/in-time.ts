@@ -14,8 +14,24 @@ export async function allInTime<T>(items: AsyncIterable<T>, what: string): Promi
   return inTime(reading(), what);
 }
 
-export async function inTime<T>(promise: PromiseLike<T>, what: string): Promise<T> {
-  const timed = await withTimeout(promise, patience);
-  if (timed.timedOut) throw new Error(`${what} did not come within ${patience} ms`);
+/** Resolves when the signal is aborted. */
+export function abortOf(signal: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  return boundedWait(aborted, "the abort");
+}
+
+/** The same as `inTime`, for a promise that a test may never wait for. */
+export function boundedWait<T>(promise: PromiseLike<T>, what: string): Promise<T> {
+  const bounded = inTime(promise, what);
+  bounded.catch(() => undefined);
+  return bounded;
+}
+
+export async function inTime<T>(promise: PromiseLike<T>, what: string, limit = patience): Promise<T> {
+  const timed = await withTimeout(promise, limit);
+  if (timed.timedOut) throw new Error(`${what} did not come within ${limit} ms`);
   return timed.value;
 }

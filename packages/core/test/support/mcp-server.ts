@@ -19,6 +19,9 @@ export function mcpServer(heard: (name: string) => void = () => undefined): McpS
   server.registerTool("pid", { description: "The id of the server's process" }, () =>
     say(String(process.pid)),
   );
+  server.registerTool("surroundings", { description: "The server's folder and what it greets with" }, () =>
+    say(`${process.env.GREETING} from ${process.cwd()}`),
+  );
   server.registerTool("refuse", { description: "Always fails" }, () => {
     throw new Error("not today");
   });

@@ -13,7 +13,7 @@ import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts
 import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
-import { allInTime, inTime } from "./in-time.ts";
+import { allInTime, boundedWait, inTime } from "./in-time.ts";
 import { wrapStore } from "./wrapped-store.ts";
 
 /** A logger that keeps the messages of warnings and errors. */
@@ -127,7 +127,9 @@ export function heldBody<T>(output: T) {
   const gate = Promise.withResolvers<void>();
   const body = {
     runs: 0,
-    started: started.promise,
+    get started() {
+      return boundedWait(started.promise, "the start of the body");
+    },
     finish: () => gate.resolve(),
     execute: async ({ signal }: { signal: AbortSignal }): Promise<T> => {
       body.runs++;

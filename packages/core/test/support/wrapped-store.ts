@@ -1,5 +1,6 @@
 // The one way in which tests put themselves between an Andante and its store.
 import type { Store } from "../../src/store/store.ts";
+import { boundedWait } from "./in-time.ts";
 
 /**
  * The same store with some operations replaced, for an Andante that does not own it: opening and closing it is
@@ -28,7 +29,9 @@ export function heldOperation<Argument, Result>(
   const gate = Promise.withResolvers<void>();
   let holds = false;
   return {
-    asked: asked.promise,
+    get asked() {
+      return boundedWait(asked.promise, "the call of the operation");
+    },
     hold: () => {
       holds = true;
     },

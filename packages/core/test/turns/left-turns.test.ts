@@ -165,6 +165,7 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
   const first = startProcess(store, { model: held.model, clock });
   await ask(first.andante, "u1");
   await held.asked;
+  const abandoned = (await store.liveTurn("talk"))?.executionId ?? "";
   await first.end();
   const logger = new MemoryLogger();
   const heir = new Agent({ id: "heir", model: hello });
@@ -183,6 +184,10 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
   trouble = undefined;
   expect((await next()).text).toBe("hello");
   expect(logger.messages).toContain("ending an abandoned reply of an unknown agent");
+  expect((await store.state(abandoned))?.execution).toMatchObject({
+    status: "error",
+    error: expect.stringContaining("Agent clerk not found"),
+  });
   expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "user", "assistant"]);
 });
 

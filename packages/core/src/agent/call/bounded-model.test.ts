@@ -3,6 +3,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { allInTime } from "../../../test/support/in-time.ts";
+import { deltas, finish, modelOf } from "../../../test/support/parts-model.ts";
 import { ModelTimeoutError } from "../../errors/index.ts";
 import { boundedModel } from "./bounded-model.ts";
 
@@ -52,4 +53,18 @@ test.each(["whole", "streamed"])("a reply that has come is not aborted afterward
   else await allInTime((await bounded.doStream({ prompt, abortSignal })).stream, "the end of the stream");
   controller.abort();
   expect(model.asked[0]?.abortSignal?.aborted).toBe(false);
+});
+
+test("a last part that a provider's package makes up for a connection that was cut is a failure", async () => {
+  const interrupted = { ...finish, finishReason: { unified: "interrupted", raw: undefined } } as const;
+  const used: unknown[] = [];
+  const model = boundedModel(modelOf([[...deltas("a"), interrupted]]), 60_000, (usage) => used.push(usage));
+  const { stream } = await model.doStream({ prompt });
+  const parts = await allInTime(stream, "the end of the stream");
+  expect(parts).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "a" }));
+  expect(parts.at(-1)).toMatchObject({
+    type: "error",
+    error: { cause: new Error("the stream ended before its last part") },
+  });
+  expect(used).toEqual([]);
 });

@@ -1,11 +1,11 @@
 // What a tool gets as its context: the operation, as far as its own schema accepts it.
-import { tool } from "ai";
-import { expect, test } from "vitest";
+import { jsonSchema, type Schema, tool } from "ai";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Operation } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
 
-function run(contextSchema: z.ZodType | undefined) {
+function run(contextSchema: z.ZodType | Schema<object> | undefined) {
   const seen: unknown[] = [];
   const given = tool({
     inputSchema: z.object({}),
@@ -36,6 +36,36 @@ test("a tool whose schema refuses it does not run", async () => {
   const { output, seen } = run(z.object({ tenant: z.string() }));
   await expect(output).rejects.toThrow(/expected string/);
   expect(seen).toEqual([]);
+});
+
+describe("with a schema of the AI SDK's own", () => {
+  const accepts = (validate?: Parameters<typeof jsonSchema<object>>[1]) =>
+    run(jsonSchema<object>({ type: "object" }, validate));
+
+  test("it is the value that the schema returns", async () => {
+    const { output, seen } = accepts({ validate: () => ({ success: true, value: { made: true } }) });
+    expect(await output).toBe("done");
+    expect(seen).toEqual([{ made: true }]);
+  });
+
+  test("it is the operation itself when the schema does not check values", async () => {
+    const { output, seen, operation } = accepts();
+    expect(await output).toBe("done");
+    expect(seen).toEqual([operation]);
+  });
+
+  test("a tool whose schema refuses it does not run", async () => {
+    const { output, seen } = accepts({ validate: () => ({ success: false, error: new Error("not you") }) });
+    await expect(output).rejects.toThrow("not you");
+    expect(seen).toEqual([]);
+  });
+});
+
+test("a schema that takes its time is waited for", async () => {
+  const later = z.object({ userId: z.undefined() }).refine(async () => true);
+  const { output, seen } = run(later);
+  expect(await output).toBe("done");
+  expect(seen).toEqual([{ userId: undefined }]);
 });
 
 test("where calls can wait, a client's tool waits for its output, and a provider's tool does not", () => {

@@ -78,7 +78,7 @@ function comparable(parts: readonly StreamPart[]): unknown {
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 
-test("part for part the reader reads what comes through the AI SDK", async () => {
+test("part for part the reader reads what comes through the AI SDK", { timeout: 60_000 }, async () => {
   let next: () => LanguageModelV4 = () => modelOf([]);
   const options = { model: () => next(), tools: { look } };
   const logger = createLogger({ level: "silent" });

@@ -110,6 +110,23 @@ test("a call that a person has approved before the first of the model is the sam
   expect(loop.toolCall("t", "remove")).toBe(call);
 });
 
+test("calls that no call of the model asked for have a place each, and are found again by their ids", async () => {
+  const done = { output: '"gone"', usage: undefined };
+  const recorded = (toolCallId: string): RecordedCall => ({
+    call: { kind: "tool", toolName: "remove", toolCallId },
+    ...done,
+  });
+  const places = (records: Record<string, RecordedCall>, ...ids: string[]) => {
+    const { loop } = loopOver(records);
+    return ids.map((id) => loop.toolCall(id, "remove").place.replace(/^.*tool/, "tool"));
+  };
+  const [place] = [loopOver({}).loop.toolCall("t", "remove").place];
+  const at = (position: number) => place.replace("tool[0]", `tool[${position}]`);
+  expect(places({}, "t", "u", "t", "v")).toEqual(["tool[0]", "tool[1]", "tool[0]", "tool[2]"]);
+  const known = { [at(0)]: recorded("t"), [at(1)]: recorded("u") };
+  expect(places(known, "u", "t", "v")).toEqual(["tool[1]", "tool[0]", "tool[2]"]);
+});
+
 test("the outcome of a tool that promises values is the last of them", async () => {
   const { loop, written } = loopOver({});
   async function* values() {

@@ -269,11 +269,14 @@ export class DurableLoop {
   #unknownPosition(toolCallId: string): number {
     const { place, tools } = this.#current;
     const taken = new Set(Array.from(tools.values(), (call) => call.place));
-    for (let position = 0; ; position++) {
+    const isOthers = (position: number) => {
       const known = this.recorder.read(toolPlace(place, position));
-      if (known === undefined && !taken.has(toolPlace(place, position))) return position;
-      if (known?.call.kind === "tool" && known.call.toolCallId === toolCallId) return position;
-    }
+      if (known === undefined) return taken.has(toolPlace(place, position));
+      return known.call.kind !== "tool" || known.call.toolCallId !== toolCallId;
+    };
+    let position = 0;
+    while (isOthers(position)) position++;
+    return position;
   }
 
   /** The record wins. That the model would be asked something else now is worth one line. */

@@ -1,6 +1,7 @@
 // The queue: one at a time for each key, in the order of arrival.
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { inTime } from "../../../test/support/in-time.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 
 const patient = new AbortController().signal;
@@ -15,12 +16,12 @@ test("those who come later wait, in order; other keys do not", async () => {
     place.leave();
   };
   const waiting = Promise.all([enter("second"), enter("third")]);
-  (await queue.enter("b", "other", patient)).leave();
+  (await inTime(queue.enter("b", "other", patient), "its turn")).leave();
   expect(order).toEqual([]);
   first.leave();
-  await waiting;
+  await inTime(waiting, "its turn");
   expect(order).toEqual(["second", "third"]);
-  (await queue.enter("a", "last", patient)).leave();
+  (await inTime(queue.enter("a", "last", patient), "its turn")).leave();
 });
 
 test("one that gives up while it waits lets the next one in when it is its turn", async () => {
@@ -38,13 +39,13 @@ test("one that gives up while it waits lets the next one in when it is its turn"
   await Promise.resolve();
   expect(entered, "the first is still inside").toBe(false);
   first.leave();
-  (await next).leave();
+  (await inTime(next, "its turn")).leave();
 });
 
 test("one that was aborted before it came does not enter", async () => {
   const queue = new KeyedQueue<string>();
   await expect(queue.enter("a", "late", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
-  (await queue.enter("a", "last", patient)).leave();
+  (await inTime(queue.enter("a", "last", patient), "its turn")).leave();
 });
 
 test("one that gives up as the last in the queue does not let those who come later past the first", async () => {
@@ -62,7 +63,7 @@ test("one that gives up as the last in the queue does not let those who come lat
   await expect(queue.enter("a", "late", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   order.push("first");
   first.leave();
-  await next;
+  await inTime(next, "its turn");
   expect(order).toEqual(["first", "next"]);
 });
 
@@ -74,10 +75,10 @@ test("one that goes ahead passes those that wait, and not the one that is in", a
   expect(queue.holder("a")).toBe("first");
   expect(queue.members("a")).toEqual(["first", "ahead", "second"]);
   first.leave();
-  const passed = await ahead;
+  const passed = await inTime(ahead, "its turn");
   expect(queue.holder("a")).toBe("ahead");
   passed.leave();
-  await second;
+  await inTime(second, "its turn");
   expect(queue.holder("a")).toBe("second");
 });
 
@@ -95,17 +96,17 @@ test.each([
     const order: string[] = [];
     const back = first.aside(work.promise).then(() => order.push("first"));
     void second.then(() => order.push("second"));
-    const passed = await (early ?? queue.enter("a", "ahead", patient, { ahead: true }));
+    const passed = await inTime(early ?? queue.enter("a", "ahead", patient, { ahead: true }), "its turn");
     expect(queue.holder("a")).toBe("ahead");
     work.resolve();
     await setImmediate();
     expect(order, "the one that passed is in").toEqual([]);
     passed.leave();
-    await back;
+    await inTime(back, "its turn");
     await setImmediate();
     expect(order).toEqual(["first"]);
     first.leave();
-    await second;
+    await inTime(second, "its turn");
     expect(queue.holder("a")).toBe("second");
   },
 );
@@ -116,12 +117,12 @@ test("one that is aborted while it waits to come back lets the next one in", asy
   const first = await queue.enter("a", "first", controller.signal);
   const second = queue.enter("a", "second", patient);
   const back = first.aside(Promise.resolve());
-  const passed = await queue.enter("a", "ahead", patient, { ahead: true });
+  const passed = await inTime(queue.enter("a", "ahead", patient, { ahead: true }), "its turn");
   controller.abort(new Error("enough"));
   await expect(back).rejects.toThrow("enough");
   first.leave();
   expect(queue.holder("a")).toBe("ahead");
   passed.leave();
-  await second;
+  await inTime(second, "its turn");
   expect(queue.holder("a")).toBe("second");
 });

@@ -74,6 +74,7 @@ test.each<[string, unknown, RegExp]>([
   ["10 001 parts of model messages", [{ role: "user", content: times(10_001, text) }], /10000 parts/],
   ["200 001 JSON values", chat({ type: "data-table", data: times(199_993, 0) }), /200000 JSON values/],
   ["501 values that can be wrong", chat({ ...text, unknown: times(497, 0) }), /a part has more than 500/],
+  ["objects in an unknown field", chat({ ...text, unknown: keys(500, {}) }), /a part has more than 500/],
   [
     "metadata of another shape",
     chat({ ...text, providerMetadata: keys(500, 0) }),

@@ -4,19 +4,22 @@ import { tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
-import { allInTime } from "../../../test/support/in-time.ts";
+import { allInTime, inTime } from "../../../test/support/in-time.ts";
+import { deltas, finish, modelOf, toolCalls } from "../../../test/support/parts-model.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { Agent } from "../agent.ts";
 import { operationContext } from "../call/operation-context.ts";
 
-async function partsOf(agent: Agent) {
+async function streamOf(agent: Agent) {
   const logger = createLogger({ level: "silent" });
   const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
   onTestFinished(() => andante.close({ grace: 0 }));
-  return allInTime(await andante.agents.stream(agent.id, "go"), "the end of the stream");
+  return andante.agents.stream(agent.id, "go");
 }
+
+const partsOf = async (agent: Agent) => allInTime(await streamOf(agent), "the end of the stream");
 
 test("what a tool writes comes before what the tool returns, as it is written", async () => {
   const model = controlledModel((_, number) =>
@@ -37,6 +40,38 @@ test("what a tool writes comes before what the tool returns, as it is written", 
     { type: "data-step", data: { step: 2 } },
   ]);
   expect(types.lastIndexOf("data-step")).toBeLessThan(types.indexOf("tool-result"));
+});
+
+test("what a tool writes comes at once, also after a tool of the provider's has returned", async () => {
+  const [theirs, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const look = tool({
+    inputSchema: z.object({}),
+    contextSchema: operationContext,
+    execute: async (_, { context }) => {
+      await theirs.promise;
+      context.write?.({ type: "data-step", data: {} });
+      await written.promise;
+      return "seen";
+    },
+  });
+  const search = { toolCallId: "theirs", toolName: "search", providerExecuted: true, dynamic: true } as const;
+  const model = modelOf([
+    [
+      { type: "tool-call", toolCallId: "ours", toolName: "look", input: "{}" },
+      { type: "tool-call", input: "{}", ...search },
+      { type: "tool-result", result: "found", ...search },
+      toolCalls,
+    ],
+    [...deltas("done"), finish],
+  ]);
+  const parts = await streamOf(new Agent({ id: "a", model, tools: { look } }));
+  const reading = async () => {
+    for await (const { type, toolCallId } of parts) {
+      if (type === "tool-result" && toolCallId === "theirs") theirs.resolve();
+      if (type === "data-step") written.resolve();
+    }
+  };
+  await inTime(reading(), "the end of the stream");
 });
 
 test("that the provider is still there is not a part", async () => {

@@ -112,15 +112,23 @@ function call(command: RunCommand, context: RunningStepContext): unknown {
     case "andForEach":
       return step.items?.(context);
     case "andSleep":
-      return typeof step.duration === "number" ? step.duration : step.duration(context);
+      return resolveOption(step.duration, context);
     case "andSleepUntil":
-      return typeof step.date === "number" ? step.date : step.date(context);
+      return resolveOption(step.date, context);
     case "andAgent":
       if (command.function === "agent") return ask(step, command.path, fromJson(command.extra), context);
-      return typeof step.prompt === "function" ? step.prompt(context) : step.prompt;
+      return resolveOption(step.prompt, context);
     default:
       throw new TypeError(`${step.type} has no body`);
   }
+}
+
+/** The value of an option that may be a function. */
+function resolveOption<Value extends string | number | object>(
+  given: Value | ((context: RunningStepContext) => unknown),
+  context: RunningStepContext,
+): unknown {
+  return typeof given === "function" ? given(context) : given;
 }
 
 /** Loaded by the first step that asks an agent: it needs the AI SDK. */

@@ -3,11 +3,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { inTime } from "../../../test/support/in-time.ts";
+import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { AndanteOptions } from "../../andante/andante-options.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { internalsOf } from "../../andante/internals.ts";
-import { createLogger } from "../../observe/log/create-logger.ts";
+import { StoreUnavailableError } from "../../errors/index.ts";
 import type { NeighbourListener } from "../../store/neighbours.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, execution } from "../../store-cases/store-cases.ts";
@@ -22,14 +23,16 @@ afterAll(() => store.close());
 let flows = 0;
 const flow = () => createWorkflow({ id: `beside-${++flows}`, input: z.unknown() });
 
-/** A node, what it hears, and what it asks the store for. */
+/** A node, what it hears, what it asks the store for, and what it logs. `state.failure`: thrown by its looks for work. */
 async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}) {
   const heard = Promise.withResolvers<NeighbourListener>();
   const heads: (readonly string[])[] = [];
   const asked = { heads, states: 0, rounds: 0 };
+  const logger = new LineRecorder();
+  const state: { failure?: Error } = {};
   const andante = createAndante({
     workflows: { [workflow.id]: workflow },
-    logger: createLogger({ level: "silent" }),
+    logger,
     store: wrapStore(store, {
       heads: (ids) => {
         heads.push(ids);
@@ -41,7 +44,7 @@ async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteO
       },
       claimAbandoned: (query) => {
         asked.rounds++;
-        return store.claimAbandoned(query);
+        return state.failure === undefined ? store.claimAbandoned(query) : Promise.reject(state.failure);
       },
       neighbours: {
         lease: 60_000,
@@ -57,7 +60,7 @@ async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteO
   });
   onTestFinished(() => andante.close({ grace: 0 }));
   await inTime(andante.ready(), "the start");
-  return { andante, asked, hear: await inTime(heard.promise, "the listener") };
+  return { andante, asked, logger, state, hear: await inTime(heard.promise, "the listener") };
 }
 
 /** From now on time passes only when the test says so, where something is done again and again. */
@@ -178,4 +181,45 @@ test("what began with its definition and was parked under another one runs again
     status: "running",
     parked: { reason: "it changed" },
   });
+});
+
+test("a reader who has read everything of an execution that runs elsewhere is not shown its last event again", async () => {
+  holdIntervals();
+  const workflow = flow().andThen({ id: "gate", execute: () => 1 });
+  const { andante, asked, hear } = await startNode(workflow);
+  const made = execution({ workflowId: workflow.id, claim: { owner: "another", token: "token" } });
+  const { executionId } = made;
+  await store.create(made);
+  const stream = await andante.attach(workflow.id, executionId, 0);
+  const types: string[] = [];
+  void (async () => {
+    for await (const { type } of stream?.events ?? []) types.push(type);
+  })();
+  await expect.poll(() => types).toEqual(["workflow-start"]);
+  hear.wrote(new Set([executionId]));
+  await expect.poll(() => asked.heads.flat()).toContain(executionId);
+  await replied();
+  await replied();
+  expect(types).toEqual(["workflow-start"]);
+});
+
+test("a look for abandoned executions that fails is logged, unless the storage is in trouble, and the next one works", async () => {
+  holdIntervals();
+  const { asked, hear, logger, state } = await startNode(flow());
+  const look = async () => {
+    const { rounds } = asked;
+    hear.offered();
+    await expect.poll(() => asked.rounds).toBeGreaterThan(rounds);
+    await replied();
+  };
+  const msg = "failed to poll for abandoned executions; trying again later";
+  const told = () => logger.lines.filter((line) => line.msg === msg);
+  state.failure = new Error("no");
+  await look();
+  expect(told()).toMatchObject([{ level: "warn", err: { message: "no" } }]);
+  state.failure = new StoreUnavailableError({ cause: new Error("the disk is full") });
+  await look();
+  delete state.failure;
+  await look();
+  expect(told()).toHaveLength(1);
 });

@@ -3,7 +3,8 @@
 import type { ClaimsQuery, Store } from "../../store/store.ts";
 import type { Engine } from "./engine.ts";
 
-export type ClaimHolder = Pick<Engine, "claims" | "holds" | "logger" | "closing"> & {
+export type ClaimHolder = Pick<Engine, "holds" | "logger" | "closing"> & {
+  readonly claims: Pick<Engine["claims"], "owner">;
   readonly store: Pick<Store, "claims" | "release">;
   readonly storage: Pick<Engine["storage"], "failed">;
 };

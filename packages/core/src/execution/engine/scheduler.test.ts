@@ -13,11 +13,13 @@ function schedulerOn(
   due: () => readonly DueTimer[],
   process: DueTimerProcessor["process"],
   clock: Clock = systemClock,
+  others: Partial<DueTimerProcessor> = {},
 ) {
+  const logger = new LineRecorder();
   const scheduler = new Scheduler({
     store: wrapStore(memoryStore(), { due: async () => due() }),
     clock,
-    logger: new LineRecorder(),
+    logger,
     workflowIds: ["nap"],
     period: 60_000,
     storageFailed: () => false,
@@ -31,9 +33,10 @@ function schedulerOn(
     process,
     wakeBefore: async () => "refused",
     roundEnded: () => undefined,
+    ...others,
   };
   scheduler.start(processor);
-  return scheduler;
+  return Object.assign(scheduler, { logger });
 }
 
 /** The same where these executions are due, until they are processed. */
@@ -129,4 +132,121 @@ test("stopping waits for what is being processed", async () => {
   slow.resolve("done");
   await stopped;
   expect(order).toEqual(["begun", "processed", "stopped"]);
+});
+
+const timeout = (executionId: string, timerAt: number | null): DueTimer => ({
+  ...{ kind: "timeout", executionId, workflowId: "nap", dueAt: 10, timerAt },
+});
+const wakeUp = (executionId: string, userId: string | null = null): DueTimer => ({
+  ...{ kind: "timer", executionId, workflowId: "nap", dueAt: 5, userId },
+});
+
+/** What is processed of these in a first round, and how many places are kept for the others once there is room. */
+async function firstRound(timers: readonly DueTimer[], others: Partial<DueTimerProcessor>) {
+  const clock = new TestClock({ start: 20, skipSleeps: false });
+  const processed: string[] = [];
+  const kept: number[] = [];
+  const scheduler = schedulerOn(
+    () => timers,
+    async ({ kind, executionId }) => {
+      processed.push(`${kind} ${executionId}`);
+      return "refused";
+    },
+    clock,
+    {
+      wakeBefore: async ({ kind, dueAt, executionId }, limit) => {
+        processed.push(`${kind} ${executionId} at ${dueAt} before its ${limit.kind}`);
+        return "refused";
+      },
+      keepFor: (count) => {
+        kept.push(count);
+        return () => undefined;
+      },
+      ...others,
+    },
+  );
+  await expect.poll(() => scheduler.round).toBeUndefined();
+  const first = [...processed];
+  scheduler.roomFreed();
+  await expect.poll(() => scheduler.round).toBeUndefined();
+  return { processed: first, kept };
+}
+
+test("no more are woken than there is room for; the others get the room that is freed", async () => {
+  const timers = ["a", "b", "c", "d", "e"].map((id) => wakeUp(id));
+  expect(await firstRound(timers, { room: 2 })).toEqual({
+    processed: ["timer a", "timer b"],
+    kept: [3],
+  });
+  expect(await firstRound(timers, { room: 5 })).toMatchObject({ processed: { length: 5 }, kept: [] });
+});
+
+test("a timeout needs no room; a wake-up that comes before one has room of its own, which counts for the others", async () => {
+  const limits = [
+    timeout("at-once", null),
+    timeout("later", 11),
+    ...["a", "b", "c"].map((id) => timeout(id, 10)),
+  ];
+  expect(await firstRound(limits, { roomForLimits: 2 })).toEqual({
+    processed: [
+      "timeout at-once",
+      "timeout later",
+      "timer a at 10 before its timeout",
+      "timer b at 10 before its timeout",
+    ],
+    kept: [1],
+  });
+  const both = [timeout("a", 9), wakeUp("a"), wakeUp("b"), wakeUp("c")];
+  expect(await firstRound(both, { room: 2 })).toEqual({
+    processed: ["timer a at 9 before its timeout", "timer b"],
+    kept: [1],
+  });
+});
+
+test("the executions of a user who has its share are not woken now, and do not wait for room", async () => {
+  const timers = [wakeUp("hers", "ada"), wakeUp("his", "bob"), wakeUp("ours")];
+  expect(await firstRound(timers, { standsBack: () => new Set(["ada"]) })).toEqual({
+    processed: ["timer his", "timer ours"],
+    kept: [],
+  });
+  expect(await firstRound(timers, { standsBack: () => new Set([null]) })).toMatchObject({
+    processed: ["timer hers", "timer his"],
+  });
+});
+
+test("what cannot be processed is logged with its execution", async () => {
+  const broken = new Error("no");
+  const { logger } = schedulerOn(
+    () => [wakeUp("e")],
+    () => Promise.reject(broken),
+    new TestClock({ start: 20, skipSleeps: false }),
+  );
+  await expect.poll(() => logger.lines).toHaveLength(1);
+  expect(logger.lines[0]).toEqual({
+    ...{ level: "error", msg: "failed to process due timer", err: broken },
+    ...{ executionId: "e", workflowId: "nap", kind: "timer" },
+  });
+});
+
+test("a poll that fails is logged and tried again soon", async () => {
+  const clock = new TestClock({ start: 0, skipSleeps: false });
+  let polls = 0;
+  const scheduler = schedulerOn(
+    () => {
+      if (++polls === 1) throw new Error("no");
+      return [];
+    },
+    async () => "done",
+    clock,
+  );
+  await expect.poll(() => scheduler.round).toBeUndefined();
+  expect(scheduler.logger.lines).toMatchObject([
+    { level: "warn", msg: "failed to poll for due timers; trying again", err: new Error("no") },
+  ]);
+  clock.advanceTo(99);
+  await expect.poll(() => scheduler.round).toBeUndefined();
+  expect(polls).toBe(1);
+  clock.advanceTo(100);
+  await expect.poll(() => scheduler.round).toBeUndefined();
+  expect(polls).toBe(2);
 });

@@ -1,10 +1,12 @@
 // Readers of one execution: the order of what they get, their end, and the bounded part that those keep who do not read.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { inTime } from "../../../test/support/in-time.ts";
+import { allInTime, inTime } from "../../../test/support/in-time.ts";
+import { heldOperation } from "../../../test/support/wrapped-store.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { decodeEvent } from "../../journal/codec.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import type { Store } from "../../store/store.ts";
 import { systemClock } from "../../values/clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { EventStream } from "./event-stream.ts";
@@ -147,4 +149,52 @@ test("an old hint of fewer events than were shown changes nothing", async () => 
   feed.publish(executionId, journal.slice(5, 6));
   expect((await inTime(next, "the next event")).value).toMatchObject({ sequence: 6 });
   await stream.return();
+});
+
+/** A reader from this event on, whose store has these operations replaced. */
+function readerFrom(executionId: string, after: number, operations: Partial<Store>) {
+  const feed = new Feed(1_000_000);
+  const stream = new EventStream({
+    ...{ store: { ...store, ...operations }, feed, clock: systemClock, keepAlive: new KeepAlive() },
+    ...{ workflow, executionId, after, catchUp: true, until: "end" as const },
+  });
+  onTestFinished(() => void stream.return());
+  return { feed, stream };
+}
+
+test("a journal is read in pages, not event by event", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const pages: number[] = [];
+  const { stream } = readerFrom(executionId, 0, {
+    events: async (query) => {
+      const page = await store.events(query);
+      pages.push(page.length);
+      return page;
+    },
+  });
+  const events = await allInTime(stream, "the end of the stream");
+  expect(pages.reduce((sum, length) => sum + length, 0)).toBe(events.length - 1);
+  expect(pages.length).toBeLessThan(10);
+});
+
+test("an event that is published while the journal is read is handed out, although the read did not find it", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
+  const early = heldOperation<unknown, []>(async () => []);
+  early.hold();
+  const { feed, stream } = readerFrom(executionId, 3, { events: early.run });
+  const next = stream.next();
+  await early.asked;
+  feed.publish(executionId, journal.slice(3, 5));
+  early.release();
+  expect((await inTime(next, "the next event")).value).toMatchObject({ sequence: 4 });
+  expect((await inTime(stream.next(), "the next event")).value).toMatchObject({ sequence: 5 });
+  await stream.return();
+});
+
+test("the stream of an execution that was deleted before it is told how it stands ends without a result", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const { stream } = readerFrom(executionId, 0, { state: async () => undefined });
+  const events = await allInTime(stream, "the end of the stream");
+  expect(events.at(-1)).toMatchObject({ type: "workflow-complete" });
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { describeStore } from "../../store-cases/index.ts";
 import type { Commit, EndTurn, Store } from "../store.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
@@ -30,3 +30,12 @@ function toldStore(): Store {
   });
 }
 describeStore("memoryStore, told what its callers know", toldStore);
+
+test("a store that is not open says so when it is asked for its health", async () => {
+  const closed = { problem: "the store is not open", bytes: null };
+  const store = memoryStore();
+  expect(await store.health()).toMatchObject(closed);
+  await store.open();
+  await store.close();
+  expect(await store.health()).toMatchObject(closed);
+});

@@ -2,11 +2,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
-import { createWorkflow, memoryStore } from "@andante/core";
+import { Agent, createWorkflow, memoryStore } from "@andante/core";
 import { createApp } from "@andante/server";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { afterwards } from "../support/afterwards.ts";
 import { doors } from "../support/doors.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
@@ -38,6 +39,29 @@ async function open(server: TestServer, headers: Record<string, string>, door = 
   );
   return { status: response.status, ended, leave, code: response.headers.get("x-error-code") };
 }
+
+test("replies of agents for one user leave room for others", async () => {
+  const held = Promise.withResolvers<void>();
+  const model = controlledModel(() => ({ text: ["done"], hold: () => held.promise }));
+  const server = await serveForTest({
+    agents: { slow: new Agent({ id: "slow", model }) },
+    auth: provider(),
+    limits: { agentReplies: 10 },
+  });
+  const ask = async (user: string) => {
+    const headers = bearer(await tokenFor(user));
+    const { status } = await server.post("/agents/slow/text", { input: "Hello" }, headers);
+    return status;
+  };
+  const eves = Array.from({ length: 10 }, () => ask("eve"));
+  await expect.poll(() => model.asked.length).toBe(10);
+  expect(await ask("eve")).toBe(503);
+  const ada = ask("ada");
+  await expect.poll(() => model.asked.length).toBe(11);
+  expect(await ask("bob")).toBe(503);
+  held.resolve();
+  expect(await Promise.all([...eves, ada])).toEqual(Array(11).fill(200));
+});
 
 describe("streams", () => {
   test("of one user leave room for others; a user beyond its share is refused", async () => {

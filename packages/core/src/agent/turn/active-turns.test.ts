@@ -156,3 +156,31 @@ test("the same is asked again only by the same user, of the same agent, in the s
   turn.question = { ...question, body: undefined };
   expect(same({}), "its body is still being read").toBe(turn);
 });
+
+test("users who have less than a tenth of the replies get up to a tenth more than the limit", () => {
+  const turns = new ActiveTurns(20);
+  const begin = (userId?: string) => turns.begin("a", undefined, userId);
+  const eves = Array.from({ length: 20 }, () => begin("eve"));
+  const full = "Too many agent replies";
+  expect(() => begin("eve")).toThrow(full);
+  expect(() => begin()).toThrow(full);
+  const ada = begin("ada");
+  begin("bob");
+  // The tenth is used up.
+  expect(() => begin("carol")).toThrow(full);
+  ada.end();
+  begin("carol");
+  for (const turn of eves.slice(0, 5)) turn.end();
+  expect(begin("eve").agentId).toBe("a");
+});
+
+test("of two users who fill the tenth none gets more than a tenth", async () => {
+  const turns = new ActiveTurns(20);
+  const begin = (userId?: string) => turns.begin("a", undefined, userId);
+  for (let n = 0; n < 20; n++) begin();
+  const [first] = [begin("ada"), begin("ada")];
+  expect(() => begin("ada")).toThrow();
+  first.end();
+  await first.over;
+  begin("ada");
+});

@@ -13,26 +13,55 @@ interface Holder {
   readonly userId: string | null;
 }
 
+/** The part of the limit that users who hold less get beyond it. */
+const userReserve = 0.1;
+
 export class ActiveTurns {
   /** Every turn, from its first check on; with its place in the conversation that it holds. */
   readonly #turns = new Map<ActiveTurn, Place | undefined>();
   /** By conversation. */
   readonly #queue = new KeyedQueue<Holder>();
   readonly #limit: number;
+  readonly #reserve: number;
+  /** How many turns of each user run. */
+  readonly #ofUser = new Map<string, number>();
   /** What is done after replies, such as making titles. */
   readonly #afterwards = new Set<Promise<void>>();
   #closing = false;
 
-  /** No more than `limit` turns run at once, those that wait for their conversation included. */
+  /**
+   * No more than `limit` turns run at once, those that wait for their conversation included; and a tenth more for users who
+   * have less than a tenth of them, so that one user cannot keep the others out.
+   */
   constructor(limit = Number.POSITIVE_INFINITY) {
     this.#limit = limit;
+    this.#reserve = Math.floor(limit * userReserve);
   }
 
   /** `caller` is aborted when the caller leaves. Code that begins a turn must end it. */
-  begin(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
+  begin(agentId: string, caller: AbortSignal | undefined, userId?: string): ActiveTurn {
     if (this.#closing) throw new ShuttingDownError();
-    if (this.#turns.size >= this.#limit) throw new ReplyLimitError({ limit: this.#limit });
-    return this.#add(agentId, caller);
+    if (!this.#hasRoom(userId)) throw new ReplyLimitError({ limit: this.#limit });
+    const turn = this.#add(agentId, caller);
+    if (userId !== undefined) this.#countFor(userId, turn);
+    return turn;
+  }
+
+  #hasRoom(userId: string | undefined): boolean {
+    const count = this.#turns.size;
+    if (count < this.#limit) return true;
+    const own = userId === undefined ? this.#reserve : (this.#ofUser.get(userId) ?? 0);
+    return own < this.#reserve && count < this.#limit + this.#reserve;
+  }
+
+  #countFor(userId: string, turn: ActiveTurn): void {
+    const add = (change: number) => {
+      const count = (this.#ofUser.get(userId) ?? 0) + change;
+      if (count === 0) this.#ofUser.delete(userId);
+      else this.#ofUser.set(userId, count);
+    };
+    add(1);
+    void turn.over.then(() => add(-1));
   }
 
   /** A turn that was accepted before and continues here: no limit keeps it out. */

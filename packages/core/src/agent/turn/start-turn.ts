@@ -28,7 +28,7 @@ export async function startTurn(
   input: unknown,
   options: StartTurnOptions,
 ): Promise<StartedTurn> {
-  const active = environment.turns.begin(agent.id, options.signal);
+  const active = environment.turns.begin(agent.id, options.signal, options.userId);
   let operation: Operation | undefined;
   try {
     const { settings, context } = checkCallOptions(agent, options);

@@ -12,7 +12,10 @@ export interface AndanteLimits {
    * sleeping ones do not count. Default: 1000.
    */
   readonly running?: number;
-  /** Replies of agents that run here at once, outside workflows; more are refused with 503. Default: 1000. */
+  /**
+   * Replies of agents that run here at once, outside workflows; more are refused with 503, except that users who have less
+   * than a tenth of them get up to a tenth more. Default: 1000.
+   */
   readonly agentReplies?: number;
   /**
    * The part of `running`, above 0 and up to 1, that one user may hold while others wait; then its starts are refused

@@ -14,6 +14,8 @@ export interface CampaignOptions {
   /** Which attacks run, all at once. */
   readonly names: readonly string[];
   readonly seconds: number;
+  /** Whether the time that threads wait for a processor counts as a delay of the server: for a machine without other work. */
+  readonly quiet: boolean;
 }
 
 export interface CampaignResult {
@@ -41,7 +43,7 @@ const execArgv = ["--conditions=andante-source"];
 /** As in `deploy/`: with the heap that Node allows itself on a large machine it collects too late. */
 const asDeployed = ["--max-semi-space-size=16", "--max-old-space-size=1024"];
 
-export async function runAttacks({ names, seconds }: CampaignOptions): Promise<CampaignResult> {
+export async function runAttacks({ names, seconds, quiet }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(path.join(tmpdir(), "andante-attacks-"));
   const server = fork(source("child.ts"), [path.join(folder, "andante.db")], {
     execArgv: [...execArgv, ...asDeployed],
@@ -70,6 +72,7 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
     const median = inOrder[Math.floor(inOrder.length / 2)] ?? Number.NaN;
     const slowest = inOrder.at(-1) ?? Number.NaN;
     const slowestOwn = Math.max(...delays.map(({ own }) => own));
+    const counted = quiet ? slowest : slowestOwn;
     const died = server.exitCode ?? server.signalCode;
     const problems = [
       ...outcomes.flatMap(({ name, broken }) => broken.map((what) => `${name}: ${what}`)),
@@ -80,7 +83,7 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
       ...(times.length === 0 ? ["no request of another user was served"] : []),
       ...(died === null ? [] : [`the server ended: ${died}`]),
       ...(memory > maxMemory ? [`${memory} MiB were resident, more than ${maxMemory}`] : []),
-      ...(slowestOwn > maxDelay ? [`/health took ${slowestOwn} ms, more than ${maxDelay}`] : []),
+      ...(counted > maxDelay ? [`/health took ${counted} ms, more than ${maxDelay}`] : []),
     ];
     const served = times.length;
     return { outcomes, memory, median, slowest, slowestOwn, served, slowestServed, problems };

@@ -1,5 +1,5 @@
 // npm run attacks [seconds] [each]: every attack on a served process at once; with `each`, one after another against a
-// fresh process, to see which of them breaks a bound.
+// fresh process, to see which of them breaks a bound. Measures delays, so the machine must have no other work.
 import { attacks } from "./attacks.ts";
 import { type CampaignResult, maxDelay, maxMemory, runAttacks } from "./campaign.ts";
 
@@ -13,7 +13,7 @@ say(
 );
 const results: CampaignResult[] = [];
 for (const some of isEach ? names.map((name) => [name]) : [names]) {
-  const result = await runAttacks({ names: some, seconds });
+  const result = await runAttacks({ names: some, seconds, quiet: true });
   results.push(result);
   for (const { name, seen, broken } of result.outcomes) {
     const counts = Object.entries(seen).map(([outcome, count]) => `${outcome}: ${count}`);

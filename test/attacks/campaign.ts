@@ -3,6 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -146,10 +147,15 @@ async function watch(pid: number, url: string, signal: AbortSignal) {
   return { memory, delays };
 }
 
+/** A monitor keeps its connection: how long a new one waits to be accepted depends on how many others connect. */
+const monitor = new Agent({ keepAlive: true, maxSockets: 1 });
+
 async function isWell(url: string): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(20_000) });
-    return (await response.text()) !== "" && response.status === 200;
+    const request = get(url, { agent: monitor, signal: AbortSignal.timeout(20_000) });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    await once(response.resume(), "end");
+    return response.statusCode === 200;
   } catch {
     return false;
   }

@@ -197,10 +197,10 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Connections that wait to be accepted. With the 511 of Node the system drops further ones while a thousand clients connect
- * at once, and a client tries again only after seconds. The system has a limit of its own: on Linux `somaxconn`, 4 096.
+ * Connections that wait to be accepted. With the 511 of Node the system drops others while a thousand clients connect at
+ * once, and these try again only after seconds. With many more, a busy process would accept clients that have left long ago.
  */
-const maxWaitingConnections = 4096;
+const maxWaitingConnections = 1024;
 
 function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,17 +1,21 @@
 // Reads a JSON body: bounded, of the right type, and without keys made to hurt.
-import { setImmediate as turn } from "node:timers/promises";
 import { AndanteError } from "@andante/core";
 import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
+import { ownTurn } from "./own-turn.ts";
 
 /** Up to this length a body is read in one go: as many as there can be connections are still little. */
 const short = 64 * 1024;
 
+/** Characters of a body from which on it is parsed in a turn of the event loop without another one. */
+const turnFrom = 16 * 1024;
+
 /** The parsed body; undefined when there is none. `bodies`: what is held of all that are being read. */
 export async function readJsonBody(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<unknown> {
   const text = await readText(request, limit, bodies).catch(refuse);
+  if (text.length > turnFrom) await ownTurn();
   if (text.trim() === "") return undefined;
   if (!isJson(headerOf(request, "content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);
@@ -102,7 +106,6 @@ async function readChunks(
       const { done, value } = await reader.read();
       if (isCut) throw lateBody();
       if (done) {
-        if (size > short) await ownTurn(size);
         return text + decoder.decode();
       }
       size += value.byteLength;
@@ -116,23 +119,6 @@ async function readChunks(
   } finally {
     held.end();
   }
-}
-
-let lastTurn: Promise<void> = Promise.resolve();
-
-/** Bytes of a body for which other clients get one turn of the event loop. */
-const bytesPerTurn = 256 * 1024;
-
-/**
- * A turn of the event loop without another long body: parsing and checking one of 4 MB takes up to 200 ms, and clients that
- * send eight at once must not keep everyone else waiting for all of them. Node accepts one new connection in each turn, so
- * a long body is preceded by several.
- */
-function ownTurn(size: number): Promise<void> {
-  lastTurn = lastTurn.then(async () => {
-    for (let left = size; left > 0; left -= bytesPerTurn) await turn();
-  });
-  return lastTurn;
 }
 
 function isJson(contentType: string | undefined): boolean {

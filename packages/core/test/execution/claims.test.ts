@@ -72,6 +72,36 @@ onMemory((bench) => {
     });
   });
 
+  test("a claim of a turn whose result never arrived is released, and the turn is continued", async () => {
+    const workflow = flow().andThen({ id: "one", execute: () => "done" });
+    const begun: string[] = [];
+    const beginTurn: Store["beginTurn"] = async (begin) => {
+      begun.push(begin.turn.executionId);
+      await bench.store.beginTurn(begin);
+      throw away();
+    };
+    const model = controlledModel(() => ({ text: ["hello"] }));
+    const agents = { clerk: new Agent({ id: "clerk", model }) };
+    const store = sharedStore(bench.store, { lease })({ beginTurn });
+    const node = bench.andanteWith({ store, agents }, workflow);
+    const conversationId = `talk-${workflow.id}`;
+    await expect(node.agents.text("clerk", "hi", { conversationId, userId: "ada" })).rejects.toMatchObject({
+      status: 503,
+    });
+    await expect.poll(() => bench.store.liveTurn(conversationId), { timeout: 10_000 }).toBeUndefined();
+    const [executionId = ""] = begun;
+    expect((await bench.store.state(executionId))?.execution).toMatchObject({
+      status: "completed",
+      recoveries: 0,
+    });
+    const { messages } = await node.conversations.messages(conversationId);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(bench.logger.messages).toContain(
+      "released a claim in the name of this process that nothing here holds",
+    );
+    expect(bench.logger.messages.join("\n")).not.toContain("lease of this process");
+  });
+
   test("a claim of a resume that failed after its write is released, and the execution continues", async () => {
     const workflow = flow().andThen({
       id: "gate",

@@ -132,3 +132,18 @@ test("the engine takes the time from the clock that it is given", () => {
   );
   expect(own).toEqual([]);
 });
+
+test("the servers evaluate JSON Schemas of callers within a limit only", async () => {
+  const evaluating = ["packages/core/src", "packages/server/src", "packages/postgres/src"].flatMap((folder) =>
+    sourceFiles(folder)
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => /from "@cfworker\/json-schema"/.test(readFileSync(file, "utf8"))),
+  );
+  // The second one evaluates the schemas of definitions.
+  expect(evaluating).toEqual([
+    "packages/core/src/agent/schema/bounded-validator.ts",
+    "packages/core/src/schema-example/example-value.ts",
+  ]);
+  const bounded = await import("../../packages/core/src/agent/schema/bounded-validator.ts");
+  expect(Object.keys(bounded).sort()).toEqual(["reasonOf", "validateWithin"]);
+});

@@ -11,6 +11,8 @@ export const maxResident = 512 * 1024 * 1024;
 
 /** Of a body: below the limit of 4 MiB, so that everything behind it sees it. */
 const bodySize = 2_600_000;
+/** Of a body that no limit on sizes refuses: what is wrong with its elements is looked for in full. */
+const mediumSize = 40_000;
 /** Of a line and the headers: Node takes 16 KiB. */
 const headSize = 14_000;
 
@@ -18,9 +20,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const fill = (text: string, size = bodySize) => text.repeat(Math.floor(size / text.length));
 /** As many values as fit. */
-const many = <Value>(value: Value): Value[] => {
+const many = <Value>(value: Value, size = bodySize): Value[] => {
   const length = JSON.stringify(value).length + 1;
-  return Array.from({ length: Math.floor(bodySize / length) }, () => value);
+  return Array.from({ length: Math.floor(size / length) }, () => value);
 };
 const keys = (value: unknown, size = bodySize): Fields => {
   const length = JSON.stringify(value).length + 12;
@@ -60,9 +62,18 @@ const bodies: Readonly<Record<string, Readonly<Record<string, () => Fields | str
       options: { executionId: fill("a", 800_000), userId: fill("b", 800_000) },
     }),
     "keys named __proto__": () => `{"input":[${fill('{"__proto__":1},').slice(0, -1)}]}`,
+    "thousands of wrong elements of a union": () => ({ input: { unions: many(1, mediumSize) } }),
+    "thousands of empty objects for a union": () => ({ input: { unions: many({}, mediumSize) } }),
+    "thousands of texts that are too short": () => ({ input: { texts: many("a", mediumSize) } }),
+    "thousands of wrong values of a record": () => ({ input: { record: keys("a", mediumSize) } }),
+    "thousands of unknown keys": () => ({ input: { strict: keys(1, mediumSize) } }),
+    "thousands of wrong tags": () => ({ input: {}, options: { tags: many(1, mediumSize) } }),
+    "thousands of unknown options": () => ({ input: {}, options: keys(1, mediumSize) }),
+    "a tree of thousands of levels": () => `{"input":{"tree":${nested("[", "]", mediumSize / 2)}}}`,
   },
   "/workflows/approval/executions/:executionId/resume": {
     "wide resume data": () => ({ resumeData: many({}) }),
+    "thousands of elements in resume data": () => ({ resumeData: many({}, mediumSize) }),
     "deep resume data": () => `{"resumeData":${nested("[", "]", 500_000)}}`,
     "a long step": () => ({ resumeData: {}, options: { stepId: fill("a") } }),
   },
@@ -71,6 +82,17 @@ const bodies: Readonly<Record<string, Readonly<Record<string, () => Fields | str
     "a long prompt": () => ({ input: fill("a b ") }),
     "wrong stop sequences": () => ({ input: "t", options: { stopSequences: many(1) } }),
     "wrong provider options": () => ({ input: "t", options: { providerOptions: keys(1) } }),
+    "thousands of wrong stop sequences": () => ({
+      input: "t",
+      options: { stopSequences: many(1, mediumSize) },
+    }),
+    "thousands of wrong provider options": () => ({
+      input: "t",
+      options: { providerOptions: keys(1, mediumSize) },
+    }),
+    "a message of thousands of parts": () => ({
+      input: [{ role: "user", content: many({ type: "x" }, mediumSize) }],
+    }),
     "messages of many parts": () => ({ input: [{ role: "user", content: many({ type: "x" }) }] }),
   },
   "/agents/echo/object": {
@@ -79,10 +101,17 @@ const bodies: Readonly<Record<string, Readonly<Record<string, () => Fields | str
       input: "t",
       schema: { properties: keys({ type: "string", pattern: "^(a+)+$" }, 60_000) },
     }),
+    "a schema of thousands of alternatives": () => ({ input: "t", schema: { anyOf: many({}, mediumSize) } }),
+    "a schema of thousands of levels": () =>
+      `{"input":"t","schema":${nested('{"not":', "}", mediumSize / 8).replace("1", "{}")}}`,
     "a deep schema": () => `{"input":"t","schema":${nested('{"not":', "}", 200_000).replace("1", "{}")}}`,
   },
   "/agents/echo/chat": {
     "unknown parts": () => ({ messages: [message(Array(1000).fill({ type: "unknown" }))] }),
+    "thousands of unknown parts": () => ({ messages: [message(many({ type: "unknown" }, mediumSize))] }),
+    "thousands of text parts": () => ({ messages: [message(many(textPart, mediumSize))] }),
+    "hundreds of messages": () => ({ messages: many(message([textPart]), mediumSize) }),
+    "thousands of messages that are none": () => ({ messages: many(1, mediumSize) }),
     "very many unknown parts": () => ({ messages: [message(many({ type: "unknown" }))] }),
     "many text parts": () => ({ messages: [message(many(textPart))] }),
     "many messages": () => ({ messages: many(message([textPart])) }),

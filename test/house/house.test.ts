@@ -125,10 +125,27 @@ describe.each(Object.entries(rooms))("%s", (folder, order) => {
   });
 });
 
-test("the engine takes the time from the clock that it is given", () => {
-  const folder = "packages/core/src/execution";
-  const own = sourceFiles(folder).filter((file) =>
-    /Date\.now\(|new Date\(\)/.test(readFileSync(`${folder}/${file}`, "utf8")),
+test("the engine and its observation take the time from the clock that they are given", () => {
+  const own = ["packages/core/src/execution", "packages/core/src/observe"].flatMap((folder) =>
+    sourceFiles(folder)
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => /Date\.now\(|new Date\(\)/.test(readFileSync(file, "utf8"))),
   );
-  expect(own).toEqual([]);
+  // When the process started, by the clock of its machine.
+  expect(own).toEqual(["packages/core/src/observe/process-metrics.ts"]);
+});
+
+test("the servers evaluate JSON Schemas of callers within a limit only", async () => {
+  const evaluating = ["packages/core/src", "packages/server/src", "packages/postgres/src"].flatMap((folder) =>
+    sourceFiles(folder)
+      .map((file) => `${folder}/${file}`)
+      .filter((file) => /from "@cfworker\/json-schema"/.test(readFileSync(file, "utf8"))),
+  );
+  // The second one evaluates the schemas of definitions.
+  expect(evaluating).toEqual([
+    "packages/core/src/agent/schema/bounded-validator.ts",
+    "packages/core/src/schema-example/example-value.ts",
+  ]);
+  const bounded = await import("../../packages/core/src/agent/schema/bounded-validator.ts");
+  expect(Object.keys(bounded).sort()).toEqual(["reasonOf", "validateWithin"]);
 });

@@ -33,10 +33,13 @@ function keeper() {
   return { kept, processor };
 }
 
-function ours(): { readonly startSpan: StartSpan; readonly ended: readonly ReadableSpan[] } {
+function ours(now = () => Date.now()): {
+  readonly startSpan: StartSpan;
+  readonly ended: readonly ReadableSpan[];
+} {
   const { kept, processor } = keeper();
   const resource = resourceFromEnvironment({}, () => undefined);
-  const spans = new ExportedSpans({ resource }, processor, (error) => {
+  const spans = new ExportedSpans({ resource, now }, processor, (error) => {
     throw error;
   });
   return { startSpan: (...given) => spans.startSpan(...given), ended: kept.ended };
@@ -186,4 +189,17 @@ test("an active span takes the work in each of its three places and gives what i
   expect(tracer.startActiveSpan("second", { root: true }, work)).toMatch(/^[\da-f]{32}$/);
   expect(tracer.startActiveSpan("third", {}, parent, work)).toBe("4bf92f3577b34da6a3ce929d0e0e4736");
   expect(ended.map(({ name }) => name)).toEqual(["first", "second", "third"]);
+});
+
+test("a span without a time of its own begins by the clock that it is given", () => {
+  const at = 1_700_000_000_000;
+  const { startSpan, ended } = ours(() => at);
+  startSpan("begins now").end();
+  startSpan("began before", { startTime: at - 1000 }).end();
+  const [began, before] = ended;
+  expect(began?.startTime).toEqual([1_700_000_000, 0]);
+  expect([before?.startTime, before?.endTime]).toEqual([
+    [1_699_999_999, 0],
+    [1_700_000_000, 0],
+  ]);
 });

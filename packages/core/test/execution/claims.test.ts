@@ -1,8 +1,11 @@
 // The claims of a node: those that nothing here holds are released, those that are on their way are not; and a node whose
 // lease has ended takes none before a heartbeat under its new name.
 import { describe, expect, test } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { type Bench, flow, heldBody, onMemory } from "../support/test-andante.ts";
@@ -67,6 +70,36 @@ onMemory((bench) => {
         .poll(async () => (await node.state(workflow.id, executionId)).status, { timeout: 10_000 })
         .toBe("completed");
     });
+  });
+
+  test("a claim of a turn whose result never arrived is released, and the turn is continued", async () => {
+    const workflow = flow().andThen({ id: "one", execute: () => "done" });
+    const begun: string[] = [];
+    const beginTurn: Store["beginTurn"] = async (begin) => {
+      begun.push(begin.turn.executionId);
+      await bench.store.beginTurn(begin);
+      throw away();
+    };
+    const model = controlledModel(() => ({ text: ["hello"] }));
+    const agents = { clerk: new Agent({ id: "clerk", model }) };
+    const store = sharedStore(bench.store, { lease })({ beginTurn });
+    const node = bench.andanteWith({ store, agents }, workflow);
+    const conversationId = `talk-${workflow.id}`;
+    await expect(node.agents.text("clerk", "hi", { conversationId, userId: "ada" })).rejects.toMatchObject({
+      status: 503,
+    });
+    await expect.poll(() => bench.store.liveTurn(conversationId), { timeout: 10_000 }).toBeUndefined();
+    const [executionId = ""] = begun;
+    expect((await bench.store.state(executionId))?.execution).toMatchObject({
+      status: "completed",
+      recoveries: 0,
+    });
+    const { messages } = await node.conversations.messages(conversationId);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(bench.logger.messages).toContain(
+      "released a claim in the name of this process that nothing here holds",
+    );
+    expect(bench.logger.messages.join("\n")).not.toContain("lease of this process");
   });
 
   test("a claim of a resume that failed after its write is released, and the execution continues", async () => {
@@ -170,6 +203,92 @@ onMemory((bench) => {
       expect(new Set(beats).size).toBeGreaterThan(1);
       for (const owner of claims) expect(beats).toContain(owner);
       expect(await node.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+    });
+
+    test("resumes, wakes, expires and replies nothing before that heartbeat, and all of it after it", async () => {
+      const clock = new TestClock({ skipSleeps: false });
+      const gate = () =>
+        flow().andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+      const resumed = gate();
+      const asleep = flow().andSleep({ id: "sleep", duration: "1h" });
+      const expiring = flow().andThen({
+        id: "gate",
+        execute: ({ resumeData, suspend }) =>
+          resumeData ?? suspend("wait", undefined, { deadline: "1h", onDeadline: { resume: "expired" } }),
+      });
+      let cut = false;
+      let looks = 0;
+      const beats = new Set<string>();
+      const taken: Record<"resume" | "wake" | "beginTurn", string[]> = {
+        resume: [],
+        wake: [],
+        beginTurn: [],
+      };
+      const store = sharedStore(bench.store, { lease })({
+        heartbeat: async (beat) => {
+          if (cut) throw away();
+          beats.add(beat.owner);
+          return bench.store.heartbeat(beat);
+        },
+        due: (query) => {
+          looks++;
+          return bench.store.due(query);
+        },
+        resume: (resume) => {
+          taken.resume.push(resume.claim.owner);
+          return bench.store.resume(resume);
+        },
+        wake: (wake) => {
+          taken.wake.push(wake.claim.owner);
+          return bench.store.wake(wake);
+        },
+        beginTurn: (begin) => {
+          taken.beginTurn.push(begin.turn.claim.owner);
+          return bench.store.beginTurn(begin);
+        },
+      });
+      const agents = {
+        clerk: new Agent({ id: "clerk", model: controlledModel(() => ({ text: ["hello"] })) }),
+      };
+      const node = bench.andanteWith({ store, clock, agents }, resumed, asleep, expiring);
+      const ask = () =>
+        node.agents.text("clerk", "hi", { conversationId: `talk-${resumed.id}`, userId: "ada" });
+      const [waits, sleeps, expires] = [
+        await node.execute(resumed.id, {}),
+        await node.start(asleep.id, {}),
+        await node.execute(expiring.id, {}),
+      ];
+      const isAsleep = async () => (await bench.store.state(sleeps.executionId))?.timers.length;
+      await expect.poll(isAsleep).toBe(1);
+      await node.settled();
+
+      cut = true;
+      const ended = () =>
+        bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
+      await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+      const before = looks;
+      clock.advance("2h");
+      const refusal = { code: "store-unavailable" };
+      await expect(node.resume(resumed.id, waits.executionId, "open")).rejects.toMatchObject(refusal);
+      await expect(ask()).rejects.toMatchObject(refusal);
+      // The second look follows what was tried after the first.
+      await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+      expect(taken).toEqual({ resume: [], wake: [], beginTurn: [] });
+
+      cut = false;
+      const status = async (workflowId: string, executionId: string) =>
+        (await node.state(workflowId, executionId)).status;
+      const opened = async () =>
+        status(resumed.id, (await node.resume(resumed.id, waits.executionId, "open")).executionId);
+      await expect.poll(() => opened().catch(() => "refused"), { timeout: 10_000 }).toBe("completed");
+      for (const [{ id }, { executionId }] of [
+        [asleep, sleeps],
+        [expiring, expires],
+      ] as const)
+        await expect.poll(() => status(id, executionId), { timeout: 10_000 }).toBe("completed");
+      expect((await ask()).text).toBe("hello");
+      expect(taken).toMatchObject({ resume: [{}, {}], wake: [{}], beginTurn: [{}] });
+      for (const owner of Object.values(taken).flat()) expect(beats).toContain(owner);
     });
 
     test("does not run what was created under its old name, but finds it again", async () => {

@@ -1,10 +1,17 @@
 // A failover to a replica that lacks the last commits: executions continue from what the replica holds. What it lacks is
 // done again; no value is taken for another one, and nothing is left without a process that runs it.
+
+import { tool } from "ai";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
 import type { Andante } from "../../src/andante/andante.ts";
+import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
 import { sharedStore } from "../support/shared-store.ts";
@@ -26,10 +33,11 @@ afterEach(async () => {
   await replicated.close();
 });
 
-function join(count: number, workflow: WorkflowDefinition): Andante[] {
+function join(count: number, workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}): Andante[] {
   const joined = sharedStore(replicated.store, { lease: 600 });
+  const workflows = { [workflow.id]: workflow };
   for (let made = 0; made < count; made++)
-    nodes.push(createAndante({ store: joined(), logger, workflows: { [workflow.id]: workflow } }));
+    nodes.push(createAndante({ store: joined(), logger, workflows, ...options }));
   return nodes;
 }
 
@@ -107,6 +115,78 @@ test("a suspension that is lost opens again, and is resumed", async () => {
   const resumed = await node?.resume(workflow.id, executionId, "open");
   expect(resumed).toMatchObject({ status: "completed", result: "open" });
 });
+
+test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {
+  let runs = 0;
+  const workflow = flow()
+    .andThen({
+      id: "one",
+      execute: () => {
+        if (++runs === 1) replicated.detach();
+        return "done";
+      },
+    })
+    .andSleep({ id: "sleep", duration: "1h" });
+  const clock = new TestClock({ skipSleeps: false });
+  const [node] = join(1, workflow, { clock });
+  const { executionId } = (await node?.start(workflow.id, {})) ?? { executionId: "" };
+  const timers = async () => (await replicated.store.state(executionId))?.timers.length;
+  await expect.poll(timers).toBe(1);
+  replicated.promote();
+  expect(await timers()).toBe(0);
+  await expect.poll(timers, { timeout: 10_000 }).toBe(1);
+  expect(logger.messages.join("\n")).toContain("that nothing here holds");
+  clock.advance("1h");
+  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  expect(runs).toBe(2);
+});
+
+/** An agent that looks something up and then says it; the replica is detached or promoted at one of its two calls. */
+function lookingClerk(at: { readonly detach: number; readonly promote?: number }) {
+  let looks = 0;
+  const look = tool({ inputSchema: z.object({}), execute: () => `seen ${++looks}` });
+  const model = controlledModel(({ prompt }, count) => {
+    if (count === at.detach) replicated.detach();
+    if (count === at.promote) replicated.promote();
+    const isSeen = prompt.some(({ role }) => role === "tool");
+    return isSeen ? { text: ["hel", "lo"] } : { calls: [{ name: "look", input: {} }] };
+  });
+  return { model, looks: () => looks, clerk: new Agent({ id: "clerk", model, tools: { look } }) };
+}
+
+/** The messages of the conversation as the promoted replica has them. */
+const talkMessages = async (node: Andante | undefined) => {
+  const { messages = [] } = (await node?.conversations.messages("talk")) ?? {};
+  return messages.map(({ role, parts, partial = false }) => ({
+    role,
+    partial,
+    text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
+  }));
+};
+const wholeTalk = [
+  { role: "user", partial: false, text: "hi" },
+  { role: "assistant", partial: false, text: "hello" },
+];
+
+test.each([
+  ["in the middle of a turn", { detach: 1, promote: 2 }, { asked: 4, looks: 2, line: "lost commits" }],
+  ["with the end of a turn", { detach: 2 }, { asked: 3, looks: 1, line: "nothing here holds" }],
+])(
+  "commits that are lost %s are made again, and the conversation has one whole reply",
+  async (_, at, done) => {
+    const { clerk, model, looks } = lookingClerk(at);
+    const [node] = join(1, flow().andThen({ id: "none", execute: () => 1 }), { agents: { clerk } });
+    const asked = node?.agents.text("clerk", "hi", { conversationId: "talk", userId: "ada" });
+    await inTime(asked?.catch(() => undefined) ?? Promise.reject(new Error("no node")), "the reply");
+    replicated.promote();
+    await expect.poll(() => replicated.store.liveTurn("talk"), { timeout: 10_000 }).toBeUndefined();
+    expect(await talkMessages(node)).toEqual(wholeTalk);
+    expect({ asked: model.asked.length, looks: looks() }).toEqual({ asked: done.asked, looks: done.looks });
+    expect(logger.messages).toEqual([expect.stringContaining(done.line)]);
+    // Calls whose record is lost are not counted.
+    expect((await node?.conversations.read("talk"))?.usage).toMatchObject({ calls: 2, totalTokens: 30 });
+  },
+);
 
 test("what a node holds of an execution that went another way is not taken for its journal", async () => {
   const workflow = flow()

@@ -1,12 +1,17 @@
 // Long executions: what they have come to is kept in a form that later events are added to. Whatever of it is missing or
 // cannot be read, they continue as if it had never been.
-import { describe, expect, test } from "vitest";
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { FoldOptions } from "../../src/execution/engine/folds.ts";
+import { Journal, replayEvents } from "../../src/journal/journal.ts";
+import { packJournal, TextNumbers } from "../../src/journal/packed-journal.ts";
+import { pageOf } from "../../src/journal/read-journal.ts";
 import type { EventsQuery, Snapshot, Store } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { crashTestWith } from "../../src/test-kit/crash-test.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { inTime } from "../support/in-time.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
@@ -128,6 +133,63 @@ onMemory((bench) => {
     });
     expect(read).toBeLessThan(400);
     await second.close();
+  });
+
+  test("a checkpoint of an obsolete body that fails leaves the snapshot equal to the fold of the journal", async () => {
+    const [begun, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const card = async () => {
+      begun.resolve();
+      await late.promise;
+      throw new Error("too late");
+    };
+    const workflow = flow()
+      .andThen({
+        id: "charge",
+        timeout: "1m",
+        retry: { attempts: 2, delay: "1s" },
+        execute: ({ checkpoint, attempt }) =>
+          attempt === 1 ? checkpoint("card", card, { retry: { attempts: 3, delay: "1h" } }) : "paid",
+      })
+      .andThen({
+        id: "gate",
+        execute: async ({ suspend, resumeData }) => {
+          if (resumeData !== undefined) return resumeData;
+          late.resolve();
+          for (let turns = 0; turns < 20; turns++) await turn();
+          return suspend("wait");
+        },
+      });
+    const snapshots: Snapshot[] = [];
+    const store = wrapStore(bench.store, {
+      keepSnapshot: (snapshot) => {
+        snapshots.push(snapshot);
+        return bench.store.keepSnapshot(snapshot);
+      },
+    });
+    const clock = new TestClock();
+    const andante = new AndanteService(
+      { store, clock, logger: bench.logger, workflows: { workflow } },
+      always,
+    );
+    onTestFinished(() => andante.close({ grace: 0 }));
+    const { executionId, result } = await andante.start(workflow.id, 1);
+    await begun.promise;
+    clock.advance("1m");
+    // The body ignores its signal, and is left alone.
+    clock.advance("5s");
+    expect(await inTime(result(), "the suspension")).toMatchObject({ status: "suspended" });
+    const { events } = pageOf(await bench.store.events({ executionId, after: 0, limit: 100 }));
+    expect(events.map(({ type }) => type)).not.toContain("checkpoint-retry");
+    const folded = new Journal();
+    replayEvents(folded, events);
+    const texts = new TextNumbers();
+    const journal = packJournal(folded, texts);
+    const last = snapshots.at(-1);
+    expect(last?.sequence).toBe(events.length);
+    texts.of("1");
+    const body: unknown = JSON.parse(last?.body ?? "null");
+    expect(body).toHaveProperty("journal", JSON.parse(JSON.stringify(journal)));
+    expect(body).toHaveProperty("texts", texts.texts);
   });
 
   test("going back to a step forgets what a snapshot says of it and what follows", async () => {

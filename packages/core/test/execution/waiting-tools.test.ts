@@ -1,9 +1,10 @@
 // Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
 import { setImmediate as turn } from "node:timers/promises";
 import { type ToolSet, tool } from "ai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import { SchemaChecker } from "../../src/agent/schema/schema-checker.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andAgent, andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -210,6 +211,26 @@ onMemory((bench) => {
       expect(seen).toEqual([{ amount: 90 }]);
       expect(await andante.execute(denying.id, 1)).toMatchObject({ status: "completed" });
     });
+  });
+
+  test("resume data for a call is checked once, accepted or not", async () => {
+    const check = vi.spyOn(SchemaChecker.prototype, "check");
+    onTestFinished(() => check.mockRestore());
+    const picker = new Agent({
+      id: "picker",
+      model: stepwise({ calls: [{ id: "call_0", name: "pick", input: {} }] }),
+      tools: teller().agent.tools,
+    });
+    const workflow = flow().andAgent({ id: "ask", agent: picker, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const values = () => check.mock.calls.map(([, value]) => value);
+    expect(values()).toEqual([]);
+    await expect(andante.resume(workflow.id, executionId, { colour: "green" })).rejects.toThrow("colour");
+    expect(values()).toEqual(['{"colour":"green"}']);
+    const { status } = await andante.resume(workflow.id, executionId, { colour: "red" });
+    expect(status).toBe("completed");
+    expect(values()).toEqual(['{"colour":"green"}', '{"colour":"red"}']);
   });
 
   test("a tool of the client's suspends with its output schema, and its output goes to the model", async () => {

@@ -31,6 +31,8 @@ const writes: ReadonlySet<string> = new Set([
   "unpark",
 ]);
 
+const conversationWrites: ReadonlySet<string> = new Set(["post", "change", "fork", "remove"]);
+
 export async function replicatedStore(): Promise<ReplicatedStore> {
   const [primary, replica] = [memoryStore(), memoryStore()];
   await Promise.all([primary.open(), replica.open()]);
@@ -42,20 +44,28 @@ export async function replicatedStore(): Promise<ReplicatedStore> {
     const operation: unknown = Reflect.get(store, name);
     return typeof operation === "function" ? Reflect.apply(operation, store, [argument]) : undefined;
   };
-  const perform = async (name: string, argument: unknown): Promise<unknown> => {
-    const mirrored = attached && writes.has(name);
-    const result = await call(current, name, argument);
-    if (mirrored) {
-      replayed = replayed.then(() => call(replica, name, argument));
-      await replayed;
-    }
-    return result;
+  /** The operations of a part of the store: each calls the store that is current then, and the replica follows. */
+  const operationsOf = (part: (store: Store) => object, mirrored: ReadonlySet<string>) => {
+    const perform = async (name: string, argument: unknown): Promise<unknown> => {
+      const mirrors = attached && mirrored.has(name);
+      const result = await call(part(current), name, argument);
+      if (mirrors) {
+        replayed = replayed.then(() => call(part(replica), name, argument));
+        await replayed;
+      }
+      return result;
+    };
+    const names = Object.keys(part(primary)).filter(
+      (name) => typeof Reflect.get(part(primary), name) === "function",
+    );
+    return Object.fromEntries(names.map((name) => [name, (argument: unknown) => perform(name, argument)]));
   };
-  const operations = Object.keys(primary)
-    .filter((name) => typeof Reflect.get(primary, name) === "function")
-    .map((name) => [name, (argument: unknown) => perform(name, argument)]);
+  const conversations = {
+    ...primary.conversations,
+    ...operationsOf((store) => store.conversations, conversationWrites),
+  };
   return {
-    store: { ...primary, ...Object.fromEntries(operations) },
+    store: { ...primary, ...operationsOf((store) => store, writes), conversations },
     detach: () => {
       attached = false;
     },

@@ -5,6 +5,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { RunningStepContext } from "../../src/execution/body/running-step-context.ts";
+import { maxRunsWithoutEvent } from "../../src/execution/run/reentry-guard.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -14,7 +16,7 @@ import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
-import { all, ask, kept, openStore, startProcess, userMessage } from "./processes.ts";
+import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
 
 const talk = { conversationId: "talk", userId: "ada" };
 
@@ -189,6 +191,36 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
     error: expect.stringContaining("Agent clerk not found"),
   });
   expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "user", "assistant"]);
+});
+
+test("a turn that runs again and again without a new event fails, and its conversation is free", async () => {
+  const store = await openStore();
+  // Each run of the body is interrupted, as by a fault of the engine.
+  const { recorder } = RunningStepContext.prototype;
+  let runs = 0;
+  const spin = vi.spyOn(RunningStepContext.prototype, "recorder").mockImplementation(function (
+    this: RunningStepContext,
+  ) {
+    runs++;
+    this.controlFlow = { kind: "interrupt" };
+    return recorder.call(this);
+  });
+  onTestFinished(() => spin.mockRestore());
+  let executionId = "";
+  const beginTurn: Store["beginTurn"] = (begin) => {
+    executionId = begin.turn.executionId;
+    return store.beginTurn(begin);
+  };
+  const { andante } = startProcess(wrapStore(store, { beginTurn }), { model: hello });
+  await ask(andante, "u1");
+  await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
+  expect((await store.state(executionId))?.execution).toMatchObject({
+    status: "error",
+    error: expect.stringContaining(`was run ${maxRunsWithoutEvent} times without a new event`),
+  });
+  expect(runs).toBeGreaterThanOrEqual(maxRunsWithoutEvent);
+  spin.mockRestore();
+  expect(said(await all(await ask(andante, "u2")))).toBe("hello");
 });
 
 /** An Andante whose journals hold so many events at most. */

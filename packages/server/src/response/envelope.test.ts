@@ -1,6 +1,8 @@
-import { AndanteError, type Logger } from "@andante/core";
+import { AndanteError, type Logger, PublicError } from "@andante/core";
 import { ExecutionFailedError, ShuttingDownError } from "@andante/core/errors";
+import { HTTPException } from "hono/http-exception";
 import { expect, test, vi } from "vitest";
+import { InvalidTokenError } from "../errors/auth-errors.ts";
 import { failure, headerText, success } from "./envelope.ts";
 
 const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
@@ -50,4 +52,20 @@ test("a header carries any id, and its letters come back", () => {
     expect(decodeURIComponent(headerText(id))).toBe(id);
     expect(() => failure(new ExecutionFailedError({ executionId: id }), quiet).toResponse()).not.toThrow();
   }
+});
+
+const address = "postgres://ada:hunter2@db.example/orders";
+test.each([
+  ["an error for callers", new PublicError(`cannot reach ${address}`), "cannot reach "],
+  ["a host's middleware", new HTTPException(400, { message: `cannot reach ${address}` }), "cannot reach "],
+  [
+    "a refused token",
+    new InvalidTokenError({ reason: `no keys at ${address}` }),
+    "Invalid token: no keys at ",
+  ],
+])("a secret in the message of %s is not shown", async (_, error, words) => {
+  expect(await failure(error, quiet).toResponse().json()).toEqual({
+    success: false,
+    error: `${words}postgres://[redacted]@db.example/orders`,
+  });
 });

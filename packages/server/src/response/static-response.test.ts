@@ -1,6 +1,6 @@
 // What is the same for many requests is built once, in each of its forms, and only so much of it is kept.
 import { createWorkflow, memoryStore } from "@andante/core";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
 import { compress } from "./compress.ts";
@@ -121,4 +121,32 @@ test.each(["swagger-ui-bundle.js", "swagger-ui.css", "start.js"])("/ui/%s has it
   expect([status, type]).toEqual([200, `text/${file.endsWith("css") ? "css" : "javascript"}; charset=utf-8`]);
   expect(body.byteLength).toBeGreaterThan(100);
   expect((await ask("/ui/toString")).status).toBe(404);
+});
+
+test("an asset of the interactive page is compressed once for all its requests", async () => {
+  const app = createApp({ workflows: { double }, store: memoryStore() });
+  onTestFinished(() => app.close());
+  let made = 0;
+  const { form } = StaticResponse.prototype;
+  const counted = vi.spyOn(StaticResponse.prototype, "form").mockImplementation(function (
+    this: StaticResponse,
+    name,
+    make,
+  ) {
+    const counting = () => {
+      made += 1;
+      return make();
+    };
+    return form.call(this, name, counting);
+  });
+  onTestFinished(() => counted.mockRestore());
+  const headers = { "accept-encoding": "gzip" };
+  const encodings = [];
+  for (let request = 0; request < 3; request += 1) {
+    const response = await app.fetch(new Request("http://localhost/ui/swagger-ui.css", { headers }));
+    encodings.push(response.headers.get("content-encoding"));
+    await response.arrayBuffer();
+  }
+  expect(encodings).toEqual(["gzip", "gzip", "gzip"]);
+  expect(made).toBe(1);
 });

@@ -1,7 +1,8 @@
 // What went wrong with a reply, in words for the caller: a provider that is busy, and a file that is not there.
 import { APICallError, DownloadError } from "ai";
 import { expect, test } from "vitest";
-import { toAgentError } from "./model-failure.ts";
+import { PublicError } from "../../errors/index.ts";
+import { replyErrorText, toAgentError, toolErrorText } from "./model-failure.ts";
 
 const never = new AbortController().signal;
 
@@ -31,4 +32,12 @@ test("a file that the AI SDK could not download is the caller's mistake", () => 
     status: 400,
     message: expect.stringContaining("a file could not be downloaded from its URL"),
   });
+});
+
+test.each([
+  ["reply", replyErrorText],
+  ["tool", toolErrorText],
+])("a stream shows the host's words about a failed %s without the secrets in them", (_, text) => {
+  const words = new PublicError("cannot reach postgres://ada:hunter2@db.example/orders");
+  expect(text(words)).toBe("cannot reach postgres://[redacted]@db.example/orders");
 });

@@ -22,6 +22,8 @@ export interface AgentCall extends Entity {
 /** Receives the spans. */
 export interface AgentSpanListener {
   wants(): boolean;
+  /** The time in milliseconds since 1970. */
+  now(): number;
   started(span: SpanRecord, call: AgentCall): void;
   ended(span: SpanRecord, call: AgentCall): void;
   /** The call is over: all its spans, the outermost last. */
@@ -83,7 +85,10 @@ export class AgentCalls implements SpanProcessor {
     this.#states.set(span, state);
     state.outermost ??= span.spanContext();
     if (this.#listener.wants())
-      this.#listener.started(startedRecord(span, name, attributes, parent, state), state.call);
+      this.#listener.started(
+        startedRecord(span, name, attributes, parent, state, this.#listener.now()),
+        state.call,
+      );
     return span;
   }
 
@@ -113,6 +118,7 @@ function startedRecord(
   attributes: Attributes,
   parent: Context,
   { call }: CallState,
+  now: number,
 ): SpanRecord {
   const { traceId, spanId } = span.spanContext();
   return {
@@ -123,7 +129,7 @@ function startedRecord(
     executionId: call.executionId,
     name,
     kind: "internal",
-    startTime: new Date().toISOString(),
+    startTime: new Date(now).toISOString(),
     endTime: null,
     duration: null,
     status: "unset",

@@ -11,10 +11,11 @@ export class ExportedSpans {
   readonly #processors: readonly SpanProcessor[];
   readonly #resource: Resource;
   readonly #forHost: boolean;
+  readonly #now: () => number;
 
   /** `own` receives the spans of agents beside the host's processors; `report` is called for one that throws. */
   constructor(
-    options: TracingOptions & { readonly resource: Resource },
+    options: TracingOptions & { readonly resource: Resource; readonly now: () => number },
     own: SpanProcessor,
     report: (error: unknown) => void,
   ) {
@@ -22,6 +23,7 @@ export class ExportedSpans {
     this.#forHost = host.length > 0;
     this.#processors = [own, ...host];
     this.#resource = options.resource;
+    this.#now = options.now;
   }
 
   /** True when the host listens. */
@@ -73,11 +75,12 @@ export class ExportedSpans {
     await Promise.all(this.#processors.map((processor) => processor.shutdown()));
   }
 
-  #begin(start: Omit<SpanStart, "parent" | "resource" | "ended">, context: Context): Span {
+  #begin(start: Omit<SpanStart, "parent" | "resource" | "now" | "ended">, context: Context): Span {
     const span = new RecordingSpan({
       ...start,
       parent: otelApi().trace.getSpanContext(context),
       resource: this.#resource,
+      now: this.#now,
       ended: (ended: ReadableSpan) => {
         for (const processor of this.#processors) processor.onEnd(ended);
       },

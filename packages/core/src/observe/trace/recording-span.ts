@@ -27,6 +27,8 @@ export interface SpanStart {
   readonly links?: readonly Link[] | undefined;
   /** Default: now. */
   readonly startTime?: TimeInput | undefined;
+  /** The time in milliseconds since 1970. */
+  readonly now: () => number;
   readonly ended: (span: ReadableSpan) => void;
 }
 
@@ -55,6 +57,7 @@ export class RecordingSpan implements Span, ReadableSpan {
   droppedLinksCount = 0;
   readonly #context: SpanContext;
   readonly #ended: (span: ReadableSpan) => void;
+  readonly #now: () => number;
   #attributeCount = 0;
   /** The monotonic clock at the start, where the span began now: durations do not follow a clock that is set. */
   readonly #began: number | undefined;
@@ -68,7 +71,8 @@ export class RecordingSpan implements Span, ReadableSpan {
     this.instrumentationScope = { name: start.scope };
     this.#ended = start.ended;
     this.#began = start.startTime === undefined ? performance.now() : undefined;
-    this.startTime = hrTimeOf(start.startTime ?? Date.now());
+    this.#now = start.now;
+    this.startTime = hrTimeOf(start.startTime ?? start.now());
     this.setAttributes(start.attributes ?? {});
     this.addLinks(start.links ?? []);
   }
@@ -164,7 +168,7 @@ export class RecordingSpan implements Span, ReadableSpan {
 
   #timeOf(given: TimeInput | undefined): HrTime {
     if (given !== undefined) return hrTimeOf(given);
-    if (this.#began === undefined) return hrTimeOf(Date.now());
+    if (this.#began === undefined) return hrTimeOf(this.#now());
     const [seconds, nanoseconds] = this.startTime;
     const passed = hrTimeOfMilliseconds(performance.now() - this.#began);
     return carried(seconds + passed[0], nanoseconds + passed[1]);

@@ -71,11 +71,12 @@ export class Tracing {
 
   constructor(options: TracingOptions, { store, sink, logger, clock }: TracingSurroundings) {
     this.#clock = clock;
+    const now = () => clock.now();
     this.elsewhere =
       store.neighbours &&
       new SpansElsewhere({
         store,
-        now: () => clock.now(),
+        now,
         notify: (type, span, owner) => this.#notify(type, span, owner),
         isHere: (executionId) => this.#live.has(executionId),
       });
@@ -85,13 +86,14 @@ export class Tracing {
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
       wants: () => this.#followers.size > 0,
+      now,
       started: (span, call) => this.#notify("span-start", span, call),
       ended: (span, call) => this.#notify("span-end", span, call),
       finished: (call, spans) => this.#keep(call, spans),
     });
     const unreadable = (err: Error) => logger.warn({ err }, "a variable of the environment cannot be read");
     const resource = options.resource ?? resourceFromEnvironment(process.env, unreadable);
-    this.#exported = new ExportedSpans({ ...options, resource }, this.#calls, (err) =>
+    this.#exported = new ExportedSpans({ ...options, resource, now }, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
     this.#timer = setInterval(() => this.#announce(), announceAfter).unref();

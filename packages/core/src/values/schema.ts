@@ -47,7 +47,7 @@ export function validateOwn<Output>(
 export const maxValidation = 1000;
 
 /** On a busy machine: the process does nothing else meanwhile. */
-const maxValidationTries = 3;
+const maxValidationTries = 2;
 
 function validateLarge<Output>(
   schema: Schema<unknown, Output>,

@@ -1,8 +1,8 @@
 // Turns of the event loop for work that takes long, such as parsing a long body.
 //
 // Parsing and checking a body of 4 MB takes up to 200 ms: clients that send eight at once must not keep all others waiting
-// for all of them. And Node accepts one new connection in each turn: with such a body in each of them a thousand clients
-// would be accepted at five a second. So a long body waits for a turn without another one, and lets clients connect first.
+// for all of them. And Node accepts one new connection in each turn: with such a body in each of them new clients wait
+// for as many bodies. So a long body waits for a turn without another one, and lets clients connect first.
 import { subscribe } from "node:diagnostics_channel";
 import { setImmediate as turn } from "node:timers/promises";
 

@@ -66,7 +66,7 @@ export interface ExecutionRow {
   readonly replayOf: ReplayOf | null;
   /**
    * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
-   * traced, or began before executions told it themselves.
+   * traced.
    */
   readonly trace: string | null;
 }

@@ -42,14 +42,10 @@ export function valueAt(database: DatabaseSync) {
   const row = database.prepare(
     "select sequence, events from journal where execution_id = ? and sequence >= ? order by sequence limit 1",
   );
-  const event = database.prepare("select value from events where execution_id = ? and sequence = ?");
   const input = database.prepare("select input from executions where execution_id = ?");
   return (executionId: string, sequence: number): StoredJson => {
     let place = sequence;
     while (place > 0) {
-      // Journals that were begun by an early release have their first events there, each with its value.
-      const earlier = event.get(executionId, place);
-      if (earlier !== undefined) return nullableText(earlier, "value");
       const found = row.get(executionId, place);
       // A journal that is being deleted loses its end first.
       if (found === undefined) return null;

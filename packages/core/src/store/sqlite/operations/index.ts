@@ -1,15 +1,5 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
-import {
-  isShort,
-  isUsual,
-  type PackedCommit,
-  type PackedCreate,
-  type ShortCommit,
-  unpackCommit,
-  unpackCreate,
-  unpackShort,
-} from "../packed-writes.ts";
 import { adopt } from "./adopt.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
@@ -17,7 +7,6 @@ import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { claims } from "./claims.ts";
 import { commit } from "./commit.ts";
-import { commitShort } from "./commit-short.ts";
 import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { countUnfinished } from "./count-unfinished.ts";
@@ -54,22 +43,10 @@ import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync, bind: Bind = late) {
-  const creating = bind(database, create);
   const committing = bind(database, commit);
-  const committingShort = bind(database, commitShort);
   return {
-    /** Undefined: it is created. */
-    create: (execution: PackedCreate) => {
-      const result = creating(unpackCreate(execution));
-      return result.created ? undefined : result;
-    },
-    /** Undefined: its result is the usual one. */
-    commit: (packed: PackedCommit | ShortCommit) => {
-      if (isShort(packed) && committingShort(packed)) return undefined;
-      const argument = isShort(packed) ? unpackShort(packed) : unpackCommit(packed);
-      const result = committing(argument);
-      return isUsual(argument, result) ? undefined : result;
-    },
+    create: bind(database, create),
+    commit: committing,
     ...turnWrites(database, bind, committing),
     pause: bind(database, pause),
     resume: bind(database, resume),

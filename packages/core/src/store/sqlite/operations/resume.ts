@@ -40,23 +40,24 @@ export function resume(database: DatabaseSync) {
      where execution_id = ? and sequence = ? and status = 'suspended' and paused = 0 and token is null
        and exists (select 1 from suspensions where suspension_id = ? and execution_id = ?)`,
   );
-  const atOnce = (argument: Resume): boolean => {
+  const atOnce = (argument: Resume): ResumeResult | undefined => {
     const { executionId, claim, last } = argument;
     const [suspensionId, ...others] = argument.suspensionIds;
     if (last === undefined || suspensionId === undefined || others.length > 0 || argument.rewind !== null)
-      return false;
+      return undefined;
     const count = argument.events.length;
     const which = [executionId, last.sequence, suspensionId, executionId];
-    if (takeAtOnce.run(count, count, claim.owner, claim.token, ...which).changes === 0) return false;
+    if (takeAtOnce.run(count, count, claim.owner, claim.token, ...which).changes === 0) return undefined;
     close.run(suspensionId);
-    append(executionId, last.sequence, inTime(argument.events, last.at), claim.token);
-    return true;
+    const events = inTime(argument.events, last.at);
+    append(executionId, last.sequence, events, claim.token);
+    return { kind: "claimed", events: numbered(last.sequence, events) };
   };
 
-  /** Returns a function that is undefined where the result is the usual one, see `usualResume`. */
-  return (argument: Resume): ResumeResult | undefined => {
+  return (argument: Resume): ResumeResult => {
     const { executionId, suspensionIds, last } = argument;
-    if (atOnce(argument)) return undefined;
+    const taken = atOnce(argument);
+    if (taken !== undefined) return taken;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };
     const { token } = argument.claim;

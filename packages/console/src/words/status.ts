@@ -1,5 +1,5 @@
 // The tone of each status. A status is always shown as a word too, never by colour alone.
-import type { ExecutionStatus } from "../api/types.ts";
+import type { ExecutionStatus } from "@andante/client";
 
 export type Tone = "run" | "wait" | "ok" | "bad" | "off" | "agent";
 

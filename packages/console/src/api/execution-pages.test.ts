@@ -29,7 +29,14 @@ test("what is no longer in the list leaves it", () => {
     new Map([
       [
         "f",
-        { executionId: "f", workflowId: "sum", userId: null, status: "completed", sequence: 9, timestamp: "2026-01-01" },
+        {
+          executionId: "f",
+          workflowId: "sum",
+          userId: null,
+          status: "completed",
+          sequence: 9,
+          timestamp: "2026-01-01",
+        },
       ],
     ]),
   );

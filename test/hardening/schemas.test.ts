@@ -52,7 +52,7 @@ test.each(["object", "stream-object"])(
   "twenty hostile schemas at once: %s",
   async (how) => {
     const ask = (input: string, schema: unknown) => server.post(`/agents/object/${how}`, { input, schema });
-    // What is loaded and compiled at the first use does not count.
+    // Modules loaded and compiled at the first use do not count.
     await ask('{"x":1}', point);
     const kinds = Object.values(hostile);
     const sent = Array.from({ length: 20 }, (_, index) => kinds[index % kinds.length]).filter(Boolean);
@@ -68,7 +68,7 @@ test.each(["object", "stream-object"])(
       before = ended.length;
       await Promise.all(all);
     });
-    // Before, it stood for seconds. What is left is our own work on twenty-one requests, on a busy machine.
+    // Before, it stood for seconds. The rest is our own work on twenty-one requests, on a busy machine.
     expect(longest).toBeLessThan(1000);
     expect(before).toBeLessThan(20);
     for (const { status, response } of ended) {

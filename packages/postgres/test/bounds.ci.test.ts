@@ -1,4 +1,4 @@
-// What one node, one item or one caller may take from the others is bounded: locks, long values, silence, reads.
+// The share of one node, one item or one caller is bounded: locks, long values, silence, reads.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -180,7 +180,7 @@ describe("connections that were cut in silence", () => {
     expect(await store.commit(commitOf(first, 1))).toMatchObject({ kind: "ok" });
     const { rows } = await admin.query("select last_value::integer as tries from bounds.tries");
     expect(rows).toEqual([{ tries: 1 }]);
-    // Also where the database does not keep track of what runs.
+    // Also where the database does not track running statements.
     for (const url of [server.url, `${server.url}?options=-c%20track_activities%3Doff`]) {
       const watch = new SilenceWatch({ url, ...limits }, 250);
       const readers = new Readers({ url, ...limits }, 1, { idle: 400, lock: 150 }, watch);

@@ -38,7 +38,7 @@ afterEach(async () => {
 const as = (user: string, database = "postgres") =>
   server.url.replace("postgres:password", `${user}:secret`).replace(/postgres$/, database);
 
-/** Whatever a node does in its life, once. */
+/** Every operation of a node's life, once. */
 async function useOnce(store: Store): Promise<void> {
   await store.heartbeat({ owner: "here", lease: 1_000 });
   const made = execution({ tags: ["a"] });
@@ -94,7 +94,7 @@ describe("migrations", () => {
       "insert into earlier.span_chunks (trace_id, root_span_id, timestamp, spans) values ('t', 's', 5, '[]')",
     );
     const chunks = [{ traceId: "t", rootSpanId: "s", timestamp: 6, spans: "[1]" }];
-    // Twice, as what is written again because a result was lost.
+    // Twice, as a write that is repeated because its result was lost.
     for (const _ of [1, 2]) await stores[1]?.observations.append({ logs: [], roots: [], chunks });
     expect(await stores[0]?.observations.spansElsewhere?.({ from: 5, limit: 10 })).toMatchObject([
       { traceId: "t", spans: "[]" },

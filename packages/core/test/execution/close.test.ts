@@ -1,7 +1,7 @@
-// close() always resolves: neither a body nor a store that never returns holds it up, and one line names what is left.
+// close() always resolves: neither a body nor a store that never returns delays it, and one line names the rest.
 import { expect, test, vi } from "vitest";
 import type { Store } from "../../src/store/store.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -20,7 +20,7 @@ onMemory((bench) => {
     const polite = heldBody("in time");
     const workflow = flow().andThen({ id: "stubborn", execute: stubborn.execute });
     const other = flow().andThen({ id: "polite", execute: polite.execute });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow, other);
     const { executionId, result } = await andante.start(workflow.id, {}, { userId: "ada" });
     const ended = await andante.start(other.id, {});
@@ -44,7 +44,7 @@ onMemory((bench) => {
 
   test("nothing is told when everything ends in time", async () => {
     const workflow = flow().andSleep({ id: "nap", duration: "1h" });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow);
     await andante.start(workflow.id, {});
     await closing(andante);
@@ -73,7 +73,7 @@ onMemory((bench) => {
     const workflow = flow().andSleep({ id: "nap", duration: 1100 });
     const asked = Promise.withResolvers<void>();
     const { store, hang } = hanging("wake", asked.resolve);
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store, logger }, workflow);
     await andante.start(workflow.id, {});
     hang();
@@ -88,7 +88,7 @@ onMemory((bench) => {
     const asked = Promise.withResolvers<void>();
     const { store, hang } = hanging("claimAbandoned", asked.resolve);
     hang();
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store, logger }, flow());
     await asked.promise;
     expect(await closing(andante)).toBeLessThan(8000);

@@ -244,7 +244,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// State passes from one process to the next through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   test("a replay is recovered like any other execution", async () => {
     const runs: string[] = [];

@@ -1,4 +1,4 @@
-// state, setState and emit: what steps share, and the events they send.
+// state, setState and emit: the state that steps share, and the events they send.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -336,7 +336,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// State passes from one process to the next through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("setState", () => {
     test("survives the process, and going back undoes what came at or after the step", async () => {

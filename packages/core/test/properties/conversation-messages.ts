@@ -1,4 +1,4 @@
-// The messages of random conversations: what clients send, and how the model sees what is kept.
+// The messages of random conversations: as clients send them, and as the model sees the kept ones.
 import { isToolUIPart, type UIMessage } from "ai";
 import { messageOf } from "../../src/agent/conversation/kept-message.ts";
 import type { StoredMessage } from "../../src/store/conversation-store.ts";

@@ -1,4 +1,4 @@
-// What the last body of a workflow sees of the others, held against the journal.
+// The last body's view of the other steps, held against the journal.
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { stepIdOf } from "../../src/values/step-path.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";

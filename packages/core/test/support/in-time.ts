@@ -1,7 +1,7 @@
-// Waits for what must come, and says in words when it does not: a test that only takes too long does not say what it lacked.
+// Waits for an event that must come, and fails with its description: a test that only times out does not name the missing event.
 import { withTimeout } from "../../src/values/with-timeout.ts";
 
-/** Milliseconds for what takes a few. Only what never comes takes them; mutation runs, which see much of that, have fewer. */
+/** Milliseconds for events that take a few. Only a missing event takes them all; mutation runs, where many are missing, have fewer. */
 export const patience = Number(process.env.ANDANTE_TEST_PATIENCE ?? 10_000);
 
 /** Everything that comes, to its end. */

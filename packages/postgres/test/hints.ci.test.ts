@@ -45,7 +45,7 @@ function execution(): NewExecution {
   };
 }
 
-/** The notifications of a store, from when it listens on. */
+/** The notifications of a store, from the moment that it listens. */
 async function hearing(store: Store) {
   const ids = new Set<string>();
   const stopped: string[] = [];

@@ -1,4 +1,4 @@
-// Several nodes delete old executions in one database at the same time: all of them, nothing else, and none serves one any more.
+// Several nodes delete old executions in one database at once: all of them, no others, and none serves them any more.
 import { Agent, type Andante, type AndanteOptions, createAndante, createWorkflow } from "@andante/core";
 import { RecordingLogger, scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
@@ -167,7 +167,7 @@ test("everything old goes, nothing that lives or is young, without an error, and
     await each.execute("kept", { kind: "ends", n: -1 }, { executionId });
     for (const other of nodes) expect(await other.state("kept", executionId)).toMatchObject({ result: -1 });
   }
-  // Executions that lived meanwhile end as if nothing had been deleted.
+  // Executions that ran meanwhile end as if nothing had been deleted.
   for (const id of live.suspended)
     expect(await sweepers[0]?.resume("kept", id, true)).toMatchObject({ result: 2 });
   released.resolve();

@@ -1,4 +1,4 @@
-// Branches at once: the winner, the aborted ones, and steps that are not run again.
+// Parallel branches: which one wins, which are aborted, which are not run again.
 import { describe, expect, test } from "vitest";
 import { encodeEvent } from "../../src/journal/codec.ts";
 import { andAll, andRace, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";

@@ -136,7 +136,7 @@ onMemory((bench) => {
     expect(again).toMatchObject({
       suspension: { stepPath: "then/ask#call[1]", data: { used: { calls: 5 } } },
     });
-    // Both limits stay in force: an approval of one does not extend the other.
+    // Both limits stay in force: an allowance of the one does not change the other.
     const tokens = await andante.resume(both.id, executionId, { approved: true, calls: 10, tokens: 15 });
     expect(tokens).toMatchObject({
       suspension: {

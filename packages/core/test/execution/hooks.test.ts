@@ -14,7 +14,7 @@ function hooked(hooks: WorkflowHooks) {
   return createWorkflow({ id: `hooked-${process.pid}-${++flows}`, input: z.unknown(), hooks });
 }
 
-/** Hooks that record their arguments; `told(n)` resolves when the n-th call has come. */
+/** Hooks that record their arguments; `told(n)` resolves at the n-th call. */
 function listener() {
   const calls: [string, Record<string, unknown>][] = [];
   const waiting: { count: number; resolve(): void }[] = [];

@@ -1,4 +1,4 @@
-// A process whose work is done ends by itself, and one with a pending wait does not.
+// A process whose work is done ends by itself; one in which a caller still waits does not.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";

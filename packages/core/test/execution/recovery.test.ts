@@ -223,7 +223,7 @@ onMemoryAndFile((bench) => {
     const { executionId } = await first.start(workflow.id, {});
     await Promise.all([slow.started, fast.started]);
     await die();
-    // The state after a crash between two commits: both outcomes, the second in the list first, no decision.
+    // The journal of a process that died between two commits: both outcomes, the second in the list first, no decision.
     const outcome = (id: string): NewStoredEvent => ({
       timestamp: Date.now(),
       type: "step-complete",

@@ -344,7 +344,7 @@ onMemory((bench) => {
   });
 });
 
-// State passes from one process to the next through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   const timersOf = timersIn(bench);
 

@@ -1,4 +1,4 @@
-// The spans of several processes on one store: a follower at one node sees the spans of all, once and in order.
+// The spans of several processes on one store: a follower at one sees those of all, once and in order.
 import { describe, expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { SpanEvent } from "../../src/observe/trace/tracing.ts";
@@ -6,7 +6,7 @@ import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 
-/** The spans of one execution that begin and end from now on, as this node shows them. */
+/** The spans of one execution that begin and end at this node from now on. */
 function follow(andante: Andante) {
   const events: SpanEvent[] = [];
   const stop = andante.traces.follow((event) => events.push(event));
@@ -94,7 +94,7 @@ onMemory((bench) => {
     const { executionId, result } = await a.start(workflow.id, {});
     await held.started;
     await b.ready();
-    // The clock has to advance: commits of this millisecond may be shown.
+    // The clock has to move: events that were committed in this millisecond may be shown.
     await expect.poll(() => Date.now()).toBeGreaterThan(Date.now());
     const other = follow(b);
     held.finish();

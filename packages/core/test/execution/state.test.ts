@@ -334,7 +334,7 @@ onMemory((bench) => {
   });
 });
 
-// State passes from one process to the next through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("setState", () => {
     test("survives the process, and going back undoes what came at or after the step", async () => {

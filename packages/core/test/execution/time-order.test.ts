@@ -1,4 +1,4 @@
-// Time in order: timers of one execution fire in the order of their times, with and without an outage.
+// Time in order: timers of one execution take effect in the order of their times, with and without an outage.
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -18,7 +18,7 @@ const anHourAfter = (clock: TestClock) =>
 const gate = (options: DeadlineOptions) =>
   andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend("", null, options) });
 const nap = (duration: Duration) => andSleep({ id: "nap", duration });
-/** A body that takes a few turns of the event loop, as those with a network call do. */
+/** A body that takes a few turns of the event loop, as those that call a service do. */
 const work = (id: string) => ({
   id,
   execute: async () => {
@@ -81,7 +81,7 @@ const workflows: Record<string, () => WorkflowDefinition> = {
 };
 
 onMemory((bench) => {
-  /** The events of the journal, without their times. */
+  /** The journal without its times. */
   const storyOf = async (executionId: string) => {
     const events = await bench.store.events({ executionId, after: 0, limit: 100 });
     return events.map(({ type, path, value }) => [type, path, value]);
@@ -175,7 +175,7 @@ onMemory((bench) => {
       };
       const expected = await story(1);
       expect(expected.at(-1)?.[0]).toBe("workflow-complete");
-      // The end of the body is not ordered; timers fire in the order of their times.
+      // The body ends in its own time; timers take effect in the order of their times.
       const ofTime = (events: Awaited<ReturnType<typeof storyOf>>) =>
         events.filter(([type, path]) => path !== "all/body" && /complete|resumed|error/.test(String(type)));
       expect(ofTime(await story(2))).toEqual(ofTime(expected));

@@ -1,4 +1,4 @@
-// One user cannot take every slot: while others wait, a user that holds its share gets no further slot.
+// One user cannot take every slot: while others wait, a user with its full share waits.
 import { expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";

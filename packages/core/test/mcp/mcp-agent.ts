@@ -12,7 +12,7 @@ import { startHttp } from "../support/mcp-server.ts";
 export const call = (name: string, input: object = {}) => ({ calls: [{ name, input }] });
 export const adding = call("add", { one: 2, two: 3 });
 
-/** A model that replies from its script at each step, and then with the last tool's result. */
+/** A model that follows its script at each step, and then repeats the output of the last tool. */
 export function relay(...script: Said[]) {
   return controlledModel(({ prompt }) => {
     const step = prompt.filter(({ role }) => role === "assistant").length;

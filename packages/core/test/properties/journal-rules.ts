@@ -38,10 +38,10 @@ function ownEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
   return events.filter(({ timestamp }) => timestamp >= first.timestamp);
 }
 
-/** Pauses, resumptions and cancels are written from outside, also while a commit of earlier events is under way. */
+/** Pauses, resumptions and cancels are written from outside, also while a commit of earlier outcomes is under way. */
 const outside = new Set(["workflow-suspended", "workflow-resumed", "workflow-cancelled"]);
 
-/** No event is earlier than one its process wrote before, none from outside is earlier than any, and no step than its resumption. */
+/** Each process writes in the order of time, so do writers from outside, and no step precedes its resumption. */
 function timesInOrder(events: readonly StoredEvent[]): string[] {
   let latest = 0;
   let latestInside = 0;
@@ -72,7 +72,7 @@ function oneEnd({ execution }: StoredExecution, events: readonly StoredEvent[]):
     : [`${execution.status} ends with ${last}, ${found.length} ends in all`];
 }
 
-/** Of events that no rewind has left behind: steps, functions beside them, and checkpoints inside a body. */
+/** Without events that a rewind has left behind: steps, functions beside them, and records inside a body. */
 function outcomesOnce(events: readonly StoredEvent[]): string[] {
   const seen = new Set<string | null>();
   const recorded = events.filter((event) => isOutcome(event) || event.type === "checkpoint-complete");

@@ -116,7 +116,7 @@ function body({ gates, attempts }: Body, path: string, data: unknown): Ending {
   throw new Error("a body without attempts");
 }
 
-/** An agent's whole text, and every text that its budget may cut off. */
+/** The whole text of an agent, and every prefix that its budget may leave. */
 function agent(
   { talk, fails, budget }: Extract<Tree, { kind: "agent" }>,
   path: string,

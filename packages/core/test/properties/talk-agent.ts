@@ -19,7 +19,7 @@ export interface EnteredTool {
   readonly canBeRecorded: boolean;
 }
 
-/** The reports of the model and the tools, and the events they wait for. */
+/** The reports of the model and the tools, and the events that they wait for. */
 export interface TalkStage {
   /** A tool runs; the answer says that it has ended, and whether it must not run again. */
   enters(context: EnteredTool): (isDone?: boolean) => void;
@@ -83,7 +83,7 @@ function firstText(prompt: Prompt): string {
   return userTexts(prompt)[0] ?? "";
 }
 
-/** The users' messages, oldest first. */
+/** The texts of the users, oldest first. */
 export function userTexts(prompt: Prompt): string[] {
   return prompt.flatMap((message) => {
     if (message.role !== "user") return [];
@@ -93,7 +93,7 @@ export function userTexts(prompt: Prompt): string[] {
 
 export type Prompt = LanguageModelV4CallOptions["prompt"];
 
-/** The tool results that the model reads. */
+/** The tool results in the prompt. */
 export function seenTools(prompt: Prompt): SeenTool[] {
   return prompt.flatMap((message) => {
     if (message.role !== "tool") return [];

@@ -1,4 +1,4 @@
-// The script of a step's agent as plain data: rounds of tool calls, then a text that depends on all of them.
+// The behaviour of a step's agent as plain data: rounds of tool calls, then a text that depends on all of them.
 import fc from "fast-check";
 import { type Pace, pace, rarely } from "./pace.ts";
 
@@ -23,7 +23,7 @@ export interface Talk {
   readonly sameIds: boolean;
 }
 
-/** A step's share of the execution's calls, and how the world decides about more. */
+/** The budget of a step, and the decisions of the world about more. */
 export interface Budget {
   readonly calls: number;
   readonly onReached: "suspend" | "stop";

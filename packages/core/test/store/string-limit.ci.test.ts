@@ -1,4 +1,4 @@
-// Values that together exceed the longest string of V8 (536 870 888 characters) end no thread.
+// Rows that are longer together than one string can be (536 870 888 characters in V8) end no thread.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,7 +1,7 @@
-// Waits for an event that must come, and fails with its description: a test that only times out does not name the missing event.
+// Waits for an event and fails with its name when it does not come: a test timeout alone does not name it.
 import { withTimeout } from "../../src/values/with-timeout.ts";
 
-/** Milliseconds for events that take a few. Only a missing event takes them all; mutation runs, where many are missing, have fewer. */
+/** Milliseconds for an event that takes a few. Mutation runs, in which many events never come, have fewer. */
 export const patience = Number(process.env.ANDANTE_TEST_PATIENCE ?? 10_000);
 
 /** Everything that comes, to its end. */

@@ -1,5 +1,5 @@
 // A store with an asynchronous replica: one memory store that takes every write after the other, until the replica is
-// detached. A failover then loses the writes that the first one recorded meanwhile.
+// detached. A failover then loses the later records of the first one.
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 

@@ -1,4 +1,4 @@
-// A chat whose model calls five tools with side effects, two of them at once, and then replies with their results.
+// A chat whose model calls five tools with side effects, two of them at once, and then reports the results.
 import { tool } from "ai";
 import { z } from "zod";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
@@ -17,7 +17,7 @@ const script: readonly Said[] = [
   { text: ["All ", "is ", "done."] },
 ];
 
-/** The replies of the model, to any caller: the progress of the conversation decides. */
+/** The replies of the model depend only on the progress of the conversation. */
 export function fiveToolsModel() {
   return controlledModel(({ prompt }) => {
     const rounds = prompt.filter(({ role }) => role === "assistant").length;

@@ -24,8 +24,8 @@ export class RecordingLogger implements Logger {
 
   /** The arguments are for `child`. */
   constructor(parent?: RecordingLogger, fields?: object) {
-    this.lines = parent?.lines ?? [];
-    this.#fields = { ...parent?.#fields, ...fields };
+    this.lines = parent === undefined ? [] : parent.lines;
+    this.#fields = parent === undefined ? {} : { ...parent.#fields, ...fields };
   }
 
   debug(fields: object, message: string): void {

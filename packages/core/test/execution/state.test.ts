@@ -8,6 +8,23 @@ const read = { id: "read", execute: ({ state }: { state: unknown }) => state };
 
 onMemory((bench) => {
   describe("setState", () => {
+    test.each([["a text"], [5], [null], [undefined], [["a list"]]])(
+      "refuses %j, which is not an object, also from a function",
+      async (patch) => {
+        for (const given of [patch, () => patch]) {
+          const workflow = flow().andThen({
+            id: "set",
+            execute: (context) => void Reflect.apply(context.setState, context, [given]),
+          });
+          const { status, error } = await bench.andante(workflow).execute(workflow.id, 1);
+          expect({ status, error }).toMatchObject({
+            status: "error",
+            error: { message: expect.stringContaining("expected an object") },
+          });
+        }
+      },
+    );
+
     test("is seen by later steps and by the body itself, and told in the journal", async () => {
       const workflow = flow()
         .andThen({

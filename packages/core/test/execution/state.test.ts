@@ -16,11 +16,11 @@ onMemory((bench) => {
             id: "set",
             execute: (context) => void Reflect.apply(context.setState, context, [given]),
           });
-          const { status, error } = await bench.andante(workflow).execute(workflow.id, 1);
-          expect({ status, error }).toMatchObject({
-            status: "error",
-            error: { message: expect.stringContaining("expected an object") },
-          });
+          const andante = bench.andante(workflow);
+          const { executionId, status } = await andante.execute(workflow.id, 1);
+          expect(status).toBe("error");
+          const events = await andante.events(workflow.id, executionId);
+          expect(JSON.stringify(events)).toContain("expected an object");
         }
       },
     );

@@ -8,6 +8,23 @@ const read = { id: "read", execute: ({ state }: { state: unknown }) => state };
 
 onMemory((bench) => {
   describe("setState", () => {
+    test.each([["a text"], [5], [null], [undefined], [["a list"]]])(
+      "refuses %j, which is not an object, also from a function",
+      async (patch) => {
+        for (const given of [patch, () => patch]) {
+          const workflow = flow().andThen({
+            id: "set",
+            execute: (context) => void Reflect.apply(context.setState, context, [given]),
+          });
+          const andante = bench.andante(workflow);
+          const { executionId, status } = await andante.execute(workflow.id, 1);
+          expect(status).toBe("error");
+          const events = await andante.events(workflow.id, executionId);
+          expect(JSON.stringify(events)).toContain("expected an object");
+        }
+      },
+    );
+
     test("is seen by later steps and by the body itself, and told in the journal", async () => {
       const workflow = flow()
         .andThen({

@@ -1,4 +1,4 @@
-// The attacks: each sends what once took the memory or the time of the server, and counts the responses.
+// The attacks: each sends requests that once took the memory or the time of the server, and counts the responses.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -9,9 +9,9 @@ import { filesHost, post, type Target } from "./target.ts";
 export interface Fight extends Target {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
-  /** Counts a response, by its status or what else became of it. */
+  /** Counts a response by its status, or by the error in place of one. */
   note(outcome: string | number): void;
-  /** The server did what it must not do. */
+  /** The server broke a rule. */
   broken(what: string): void;
 }
 
@@ -182,7 +182,7 @@ const bodies: readonly Attack[] = [
   })),
 ];
 
-/** Once each: what they leave is on the disk. */
+/** Once each: the results stay on the disk. */
 const copies: readonly Attack[] = [
   {
     name: "60 forks of a conversation of 15 MB",
@@ -214,7 +214,7 @@ async function sixty(fight: Fight, path: string, body: object): Promise<void> {
 
 const others: readonly Attack[] = [
   {
-    name: "20 files of 100 MiB by URL",
+    name: "20 files of 100 MiB by URL, eight calls at once",
     run: async (fight) => {
       const piece = Buffer.alloc(mebibyte);
       let asked = 0;
@@ -233,7 +233,7 @@ const others: readonly Attack[] = [
         url: `http://${filesHost}:${port}/${n}.png`,
       }));
       const input = [{ id: "m", role: "user", parts: [{ type: "text", text: "Look" }, ...parts] }];
-      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 1);
+      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 8);
       if (asked === 0) fight.broken("the files were not asked for");
       files.closeAllConnections();
       files.close();

@@ -66,7 +66,7 @@ export interface ExecutionRow {
   readonly replayOf: ReplayOf | null;
   /**
    * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
-   * traced, or began before executions told it themselves.
+   * traced.
    */
   readonly trace: string | null;
 }
@@ -180,6 +180,12 @@ export interface Timer {
   readonly dueAt: number;
 }
 
+/** An event by its number and its time: an event that takes the place of a lost one has another time. */
+export interface EventPosition {
+  readonly sequence: number;
+  readonly at: number;
+}
+
 /** One atomic step forward of a running execution. */
 export interface Commit {
   readonly executionId: string;
@@ -194,6 +200,11 @@ export interface Commit {
    * ends before it has lost events. Default: not known.
    */
   readonly after?: number;
+  /**
+   * The last event of another writer that the owner has read since its last commit, by number and time. A store that holds
+   * another event there has lost it. Default: none.
+   */
+  readonly others?: EventPosition;
   /** Outcomes of bodies: recorded also while the execution is paused. */
   readonly events: readonly WrittenEvent[];
   /** What agents used for those outcomes, added to what the execution has used; null for nothing. */
@@ -272,7 +283,7 @@ export interface Resume {
    * The last event that the caller knows of, by its number and its time: refused when there are others. A store that cannot
    * lose what it has recorded may compare the number alone. Default: any.
    */
-  readonly last?: { readonly sequence: number; readonly at: number };
+  readonly last?: EventPosition;
   /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
   readonly pausedFor?: number;
 }

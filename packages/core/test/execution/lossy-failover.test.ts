@@ -1,5 +1,5 @@
-// A failover to a replica that lacks the last commits: executions continue from what the replica holds. What it lacks is
-// done again; no value is taken for another one, and nothing is left without a process that runs it.
+// A failover to a replica that lacks the last commits: executions continue from the journal of the replica. Lost
+// steps are done again; no value is taken for another one, and no execution is left without a process that runs it.
 
 import { tool } from "ai";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -9,24 +9,26 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
 import { sharedStore } from "../support/shared-store.ts";
-import { attach, flow, heldBody, MemoryLogger } from "../support/test-andante.ts";
+import { attach, flow, heldBody } from "../support/test-andante.ts";
 
 /** Long enough to be kept once and referred to from then on. */
 const long = (letter: string) => letter.repeat(1_000);
 
 let replicated: ReplicatedStore;
 let nodes: Andante[] = [];
-const logger = new MemoryLogger();
+const logger = new RecordingLogger();
 beforeEach(async () => {
   replicated = await replicatedStore();
   nodes = [];
-  logger.messages.length = 0;
+  logger.lines.length = 0;
 });
 afterEach(async () => {
   for (const node of nodes) await node.close({ grace: 0 });
@@ -114,6 +116,47 @@ test("a suspension that is lost opens again, and is resumed", async () => {
   await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("suspended");
   const resumed = await node?.resume(workflow.id, executionId, "open");
   expect(resumed).toMatchObject({ status: "completed", result: "open" });
+});
+
+test("a resume that is lost after its driver has read it, and given again with other data, counts as given again", async () => {
+  const other = heldBody("beside");
+  const reads: unknown[] = [];
+  const finish = Promise.withResolvers<void>();
+  const workflow = flow().andAll({
+    id: "both",
+    steps: [
+      andThen({
+        id: "gate",
+        execute: async ({ resumeData, suspend }) => {
+          if (resumeData === undefined) return suspend();
+          reads.push(resumeData);
+          await finish.promise;
+          return resumeData;
+        },
+      }),
+      andThen({ id: "beside", execute: other.execute }),
+    ],
+  });
+  const [node] = join(1, workflow);
+  const started = await node?.start(workflow.id, {});
+  const executionId = started?.executionId ?? "";
+  await other.started;
+  const openSuspensions = async () => (await replicated.store.state(executionId))?.suspensions.length;
+  await expect.poll(openSuspensions).toBe(1);
+  replicated.detach();
+  await node?.startResume(workflow.id, executionId, "first", { stepId: "gate" });
+  await expect.poll(() => reads).toEqual(["first"]);
+  replicated.promote();
+  expect(await openSuspensions()).toBe(1);
+  // Two events at one number differ by their times.
+  const now = Date.now();
+  await expect.poll(() => Date.now()).toBeGreaterThan(now);
+  await node?.startResume(workflow.id, executionId, "second", { stepId: "gate" });
+  finish.resolve();
+  other.finish();
+  const result = await inTime(started?.result() ?? Promise.reject(new Error("no node")), "the result");
+  expect(result).toMatchObject({ status: "completed", result: ["second", "beside"] });
+  expect(reads).toEqual(["first", "second"]);
 });
 
 test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {

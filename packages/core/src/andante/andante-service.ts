@@ -3,7 +3,6 @@ import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
-import { beginResume } from "../execution/commands/begin-resume.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -14,7 +13,7 @@ import {
   type SuspendResult,
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
-import type { ResumeOptions } from "../execution/commands/resume.ts";
+import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
@@ -222,10 +221,9 @@ export class AndanteService implements Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
-    await this.#ready;
-    const { schemas } = this.agents;
-    const read = () => this.#rows.ofResumed(workflowId, executionId);
-    return beginResume(this.#engine, { workflowId, executionId, schemas, read }, resumeData, options);
+    checkResumeOptions(options);
+    const state = await this.#rows.ofRegistered(workflowId, executionId);
+    return resumeExecution(this.#engine, this.agents.schemas, state, resumeData, options);
   }
 
   async cancel(

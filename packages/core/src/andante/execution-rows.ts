@@ -22,16 +22,6 @@ export class ExecutionRows {
     return this.of(workflowId, executionId);
   }
 
-  /** The same for a resume, with its journal where that is short: the engine reads it before it accepts one. */
-  async ofResumed(workflowId: string, executionId: string): Promise<StoredExecution> {
-    await this.#ready;
-    this.#engine.workflow(workflowId);
-    const early = this.#engine.has(executionId) ? undefined : this.#engine.folds.readEarly(executionId);
-    const state = await this.of(workflowId, executionId);
-    if (early !== undefined) await this.#engine.folds.fill(state.execution, await early);
-    return state;
-  }
-
   /** The same of a workflow that may not be registered any more: its executions can be read and cancelled. */
   async of(workflowId: string, executionId: string): Promise<StoredExecution> {
     await this.#ready;

@@ -51,7 +51,6 @@ export async function pauseExecution(
   const event = encodeEvent(workflowSuspendedEvent(suspension, execution.stepIndex, userId));
   const result = await engine.store.pause({ executionId, suspension, event });
   if (result.kind === "refused") throw new NotSuspendableError({ executionId, status: result.status });
-  engine.folds.resumed.wrote(executionId, result.event.sequence);
   engine.publish(execution, [decodeEvent(result.event)]);
   const driver = await engine.driver(executionId);
   driver?.pause(result.event);

@@ -11,7 +11,7 @@ export async function endedOutside(
 ): Promise<void> {
   const { executionId } = row;
   engine.admission.forget(executionId);
-  engine.folds.forget(executionId, event.sequence);
+  engine.folds.forget(executionId);
   engine.publish(row, [event], row.stepIndex);
   const driver = await engine.driver(executionId);
   driver?.stop({ kind: "elsewhere" }, new Error(reason));

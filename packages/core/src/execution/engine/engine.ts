@@ -15,6 +15,7 @@ import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
+import type { RunRow } from "./after-resume.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
@@ -26,7 +27,6 @@ import { loadExecution } from "./load-execution.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
-import { idleExecution, type RunRow } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Turns } from "./turns.ts";
@@ -205,8 +205,9 @@ export class Engine {
     return this.drivers.has(executionId) || this.#loading.has(executionId);
   }
 
-  /** The driver that runs the execution here, once it has been loaded. */
+  /** For a command that has written to the execution: the driver that runs it here, once it has been loaded. */
   async driver(executionId: string): Promise<Driver | undefined> {
+    this.claims.overtake(executionId);
     await this.#loading.get(executionId)?.done.catch(() => undefined);
     return this.drivers.get(executionId);
   }
@@ -237,10 +238,9 @@ export class Engine {
     { executionId, workflow, claim, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
-    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     this.drivers.get(executionId)?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, claim.token, known);
+    const loaded = await loadExecution(this, executionId, workflow, claim.token, resumed);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
@@ -261,7 +261,7 @@ export class Engine {
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       park: isTurn ? undefined : (token, reason) => this.definitions.park(row, token, reason),
-      leave: (left) => this.#leave(left, isTurn ? undefined : row),
+      leave: (left) => this.#leave(left),
       reload: () => this.#reload(executionId, execution.token),
     });
     driver.begin();
@@ -278,15 +278,13 @@ export class Engine {
     }
   }
 
-  /** `row` is undefined for a turn, which nobody resumes. */
-  #leave(driver: Driver, row: RunRow | undefined): void {
+  #leave(driver: Driver): void {
     const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
       this.turns.leave(executionId);
       const spans = this.observation.leave(executionId);
-      const state = idle && row && idleExecution(row, this.definitions, idle);
-      if (idle !== undefined) this.folds.keep(executionId, { ...idle.fold, spans }, state);
+      if (idle !== undefined) this.folds.keep(executionId, { ...idle, spans });
     }
     this.#checkIdle();
   }

@@ -7,10 +7,10 @@ import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
+import type { LoadableState, ResumedExecution } from "./after-resume.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Folds } from "./folds.ts";
 import { logFields } from "./log-fields.ts";
-import type { ResumableExecution, ResumedExecution } from "./resumed-execution.ts";
 
 export interface LoadSources {
   readonly store: Store;
@@ -21,7 +21,7 @@ export interface LoadSources {
 }
 
 interface LoadedState {
-  readonly row: ResumableExecution["execution"];
+  readonly row: LoadableState["execution"];
   readonly execution: LoadedExecution;
 }
 
@@ -42,7 +42,8 @@ export async function loadExecution(
     const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
     // The spans of a turn are its agents' own.
     const traced = row.kind === "turn" ? undefined : begin;
-    const folded = await folds.take(row, traced, resumed?.page, resumed?.compared);
+    if (resumed?.fold !== undefined) traced?.(resumed.fold.spans);
+    const folded = resumed?.fold ?? (await folds.take(row, traced));
     const isKnown = row.kind === "turn" || definitions.isCurrent(row);
     loaded = isKnown || (await fits(sources, row, folded.journal, token));
     if (!loaded) return undefined;
@@ -62,7 +63,7 @@ export async function loadExecution(
  */
 async function fits(
   { store, definitions, logger }: LoadSources,
-  row: ResumableExecution["execution"],
+  row: LoadableState["execution"],
   journal: Journal,
   token: string,
 ): Promise<boolean> {

@@ -4,15 +4,14 @@ import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import type { EndEvent, WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
-import { pageOf } from "../../journal/read-journal.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
-import { continueExecution } from "./continue-execution.ts";
 import { endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
+import { writeResume } from "./write-resume.ts";
 
 /** Processes for this engine what its scheduler finds. */
 export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerProcessor {
@@ -123,20 +122,8 @@ async function expire(
   };
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   const closes = { suspensionIds: [suspensionId], rewind: null };
-  return engine.claims.during(claim.token, async () => {
-    const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
-    const result = await engine.store.resume(resume);
-    if (result.kind === "refused") return false;
-    engine.observation.resumed(workflowId);
-    const page = pageOf(result.events);
-    engine.publish(state.execution, page.events);
-    const workflow = engine.workflow(workflowId);
-    const user = state.execution.userId;
-    const { dueAt } = timer;
-    const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
-    await continueExecution(engine, { executionId, workflow, claim, user, dueAt, resumed }, result);
-    return true;
-  });
+  const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
+  return writeResume(engine, { resume, workflow: engine.workflow(workflowId), state, dueAt: timer.dueAt });
 }
 
 function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {

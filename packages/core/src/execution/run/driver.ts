@@ -28,7 +28,7 @@ import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import { type Fiber, sliceSize } from "./fibers.ts";
-import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
+import type { IdleFold, LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents } from "./others-events.ts";
 import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
@@ -108,7 +108,7 @@ export class Driver implements CheckpointLog {
   #others: OthersEvents | undefined;
   /** Up to this number everything was known when it began. */
   #knownFrom: number;
-  #idle: IdleExecution | undefined;
+  #idle: IdleFold | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -158,8 +158,8 @@ export class Driver implements CheckpointLog {
     return this.#options.facts.userId ?? null;
   }
 
-  /** For whoever continues it: undefined unless it has gone idle, with all that it knows in the journal. */
-  get idle(): IdleExecution | undefined {
+  /** The fold of its journal; undefined unless it has gone idle with everything recorded. */
+  get idle(): IdleFold | undefined {
     return this.#idle;
   }
 
@@ -578,9 +578,7 @@ export class Driver implements CheckpointLog {
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
       const { startAt, journal, values, input, kept } = this.#options.execution;
       const { bytes } = this.#gauge;
-      const fold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
-      const { stepIndex, timeoutAt, waits } = this.#progress;
-      this.#idle = { fold, timeoutAt, stepIndex, ...waits };
+      this.#idle = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
     }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);

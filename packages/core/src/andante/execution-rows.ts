@@ -6,11 +6,13 @@ import type { ExecutionHead, StoredExecution } from "../store/store.ts";
 /** The workflow, the user and the conversation that an execution belongs to. */
 export type ExecutionIds = Pick<ExecutionHead, "workflowId" | "userId" | "conversationId">;
 
+type RowParts = Pick<Engine, "store" | "workflow">;
+
 export class ExecutionRows {
-  readonly #engine: Engine;
+  readonly #engine: RowParts;
   readonly #ready: Promise<void>;
 
-  constructor(engine: Engine, ready: Promise<void>) {
+  constructor(engine: RowParts, ready: Promise<void>) {
     this.#engine = engine;
     this.#ready = ready;
   }

@@ -32,9 +32,12 @@ export function checkReason({ reason, userId }: SuspendOptions, limits: SizeLimi
   checkSize(limits, "reason", reason, "Reason");
 }
 
+/** The parts of the engine that a pause uses. */
+type PauseParts = Pick<Engine, "store" | "clock" | "publish" | "driver" | "waiters" | "workflow">;
+
 /** Pauses an execution at once. A body in flight may finish; nothing new starts. */
 export async function pauseExecution(
-  engine: Engine,
+  engine: PauseParts,
   execution: ExecutionRow,
   { reason = "Suspended by request", userId }: SuspendOptions,
 ): Promise<SuspendResult> {

@@ -16,10 +16,10 @@ import { randomToken } from "../../values/uuid.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Wait } from "../engine/waiters.ts";
-import { writeResume } from "../engine/write-resume.ts";
+import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
 import type { ExecutionFold } from "../run/execution-fold.ts";
 import { resumeSchemaOf } from "../stream/views.ts";
-import { type ExecutionHandle, handleOf } from "./execution-handle.ts";
+import { type ExecutionHandle, handleOf, type ResultParts } from "./execution-handle.ts";
 import { checkResumeData } from "./resume-data.ts";
 
 /** Options of a resume. */
@@ -49,9 +49,14 @@ export function checkResumeOptions({ stepId, suspensionId, userId }: ResumeOptio
   checkId(userId, "userId");
 }
 
+/** The parts of the engine that a resume uses. */
+type ResumeParts = WriteResumeParts &
+  ResultParts &
+  Pick<Engine, "definitions" | "folds" | "limits" | "clock" | "scheduleWakeup">;
+
 /** Checks and writes a resume of an execution as it was just read, and continues the execution. */
 export async function resumeExecution(
-  engine: Engine,
+  engine: ResumeParts,
   schemas: SchemaChecker,
   state: StoredExecution,
   resumeData: unknown,
@@ -91,7 +96,10 @@ export async function resumeExecution(
 }
 
 /** The journal of an execution of another definition. Refuses before anything is written, so it can be resumed later. */
-async function fittingFold(engine: Engine, execution: ExecutionRow): Promise<ExecutionFold> {
+async function fittingFold(
+  engine: Pick<ResumeParts, "folds" | "definitions">,
+  execution: ExecutionRow,
+): Promise<ExecutionFold> {
   const { executionId, workflowId } = execution;
   const fold = await engine.folds.take(execution);
   const change = await engine.definitions.incompatibility(execution, fold.journal);
@@ -100,7 +108,7 @@ async function fittingFold(engine: Engine, execution: ExecutionRow): Promise<Exe
 }
 
 function resumeOf(
-  engine: Engine,
+  engine: Pick<ResumeParts, "clock" | "claims">,
   executionId: string,
   target: Target,
   value: string,

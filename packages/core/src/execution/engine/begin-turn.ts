@@ -9,8 +9,14 @@ import { randomToken } from "../../values/uuid.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 import type { Engine } from "./engine.ts";
 
+/** The parts of the engine that a turn begins with. */
+export type BeginTurnParts = Pick<
+  Engine,
+  "closing" | "clock" | "turns" | "prepare" | "admit" | "discard" | "store" | "storage"
+>;
+
 export async function beginTurn(
-  engine: Engine,
+  engine: BeginTurnParts,
   { message, before, ...turn }: TurnToBegin,
 ): Promise<BeginTurnResult> {
   if (engine.closing) throw new ShuttingDownError();

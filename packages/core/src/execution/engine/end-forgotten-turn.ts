@@ -7,8 +7,11 @@ import { claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
 import { endingInError } from "./give-up.ts";
 
+/** The parts of the engine that a forgotten turn is ended with. */
+export type ForgottenTurnParts = Pick<Engine, "store" | "turns" | "clock" | "logger" | "claims" | "waiters">;
+
 /** True when it has ended. Where another process may have the agent, that has had the time to continue the turn. */
-export async function endForgottenTurn(engine: Engine, executionId: string): Promise<boolean> {
+export async function endForgottenTurn(engine: ForgottenTurnParts, executionId: string): Promise<boolean> {
   const { store, turns, clock, logger } = engine;
   const state = await store.state(executionId);
   if (state === undefined) return true;
@@ -30,7 +33,12 @@ export async function endForgottenTurn(engine: Engine, executionId: string): Pro
   });
 }
 
-async function end(engine: Engine, state: StoredExecution, token: string, agentId: string): Promise<boolean> {
+async function end(
+  engine: ForgottenTurnParts,
+  state: StoredExecution,
+  token: string,
+  agentId: string,
+): Promise<boolean> {
   const { conversationId, userId, input } = state.execution;
   const { commit, ending } = await endingInError(engine, state, token, new AgentNotFoundError({ agentId }));
   const { replyTo } = readTurnInput(JSON.parse(input ?? "null"));

@@ -3,8 +3,11 @@ import type { JournalEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import type { Engine } from "./engine.ts";
 
+/** The parts of the engine that an end from outside uses. */
+export type EndParts = Pick<Engine, "admission" | "folds" | "publish" | "driver" | "waiters">;
+
 export async function endedOutside(
-  engine: Engine,
+  engine: EndParts,
   row: ExecutionRow,
   event: JournalEvent,
   reason: string,

@@ -9,7 +9,7 @@ import { type Ending, endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
 
 export async function giveUp(
-  engine: Engine,
+  engine: Pick<Engine, "store" | "clock" | "publish" | "waiters">,
   { executionId, stepIndex }: ClaimedExecution,
   token: string,
   recoveries: number,
@@ -25,7 +25,7 @@ export async function giveUp(
 
 /** The end of an execution that this process has claimed and does not run. */
 export async function endingInError(
-  { store, clock }: Engine,
+  { store, clock }: Pick<Engine, "store" | "clock">,
   { execution, timers }: StoredExecution,
   token: string,
   error: Error,

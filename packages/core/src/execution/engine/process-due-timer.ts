@@ -7,14 +7,20 @@ import { toFailure } from "../../journal/failure.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
-import { endedOutside } from "./ended-outside.ts";
+import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
-import { writeResume } from "./write-resume.ts";
+import { type WriteResumeParts, writeResume } from "./write-resume.ts";
+
+/** The parts of the engine that due timers are processed with. */
+type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room">;
 
 /** Processes for this engine what its scheduler finds. */
-export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerProcessor {
+export function dueTimerProcessor(
+  engine: TimerParts,
+  recovery: Pick<Recovery, "loadNow">,
+): DueTimerProcessor {
   const { admission } = engine;
   return {
     get room() {
@@ -31,7 +37,7 @@ export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerP
   };
 }
 
-async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<Processed> {
+async function processDueTimer(engine: TimerParts, timer: DueTimer, now: number): Promise<Processed> {
   if (timer.kind !== "timer") {
     engine.admission.hurry(timer.executionId);
     const driver = await engine.driver(timer.executionId);
@@ -45,8 +51,8 @@ async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Pr
  * does not work, what is due later does not wait for it for ever.
  */
 async function wakeBefore(
-  engine: Engine,
-  recovery: Recovery,
+  engine: TimerParts,
+  recovery: Pick<Recovery, "loadNow">,
   timer: DueTimer,
   limit: DueTimer,
   now: number,
@@ -57,7 +63,7 @@ async function wakeBefore(
 }
 
 /** False when another caller or process was first. */
-function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
+function process(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
   switch (timer.kind) {
     case "timer":
       return wake(engine, timer, now);
@@ -68,7 +74,11 @@ function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean>
   }
 }
 
-async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+async function wake(
+  engine: TimerParts,
+  { executionId, workflowId }: DueTimer,
+  now: number,
+): Promise<boolean> {
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   return engine.claims.during(claim.token, async () => {
     // The slot counts as taken from now on; once the execution is being loaded, that counts.
@@ -87,7 +97,7 @@ async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: 
 
 /** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
 async function expire(
-  engine: Engine,
+  engine: TimerParts,
   timer: Extract<DueTimer, { kind: "deadline" }>,
   now: number,
 ): Promise<boolean> {
@@ -126,7 +136,7 @@ async function expire(
   return writeResume(engine, { resume, workflow: engine.workflow(workflowId), state, dueAt: timer.dueAt });
 }
 
-function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+function timeOut(engine: TimerParts, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
   const timeout = engine.workflow(workflowId).timeout ?? 0;
   const error = toFailure(new ExecutionTimeoutError({ timeout }));
   const { event, end: ending } = endingOf({ kind: "error", error }, now);
@@ -134,7 +144,7 @@ function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: num
   return end(engine, { executionId, key: randomUUID(), ...how }, event);
 }
 
-async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
+async function end(engine: TimerParts, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
   const state = await engine.store.state(cancel.executionId);
   if (state === undefined) return false;
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });

@@ -37,8 +37,32 @@ const loadedAtOnce = 8;
 /** During a rolling deploy a process of the release before may park what began with this one. */
 const roundsPerUnpark = 10;
 
+/** The parts of the engine that recovery uses. */
+type RecoveryParts = Pick<
+  Engine,
+  | "store"
+  | "clock"
+  | "workflows"
+  | "workflow"
+  | "definitions"
+  | "observation"
+  | "logger"
+  | "storage"
+  | "claims"
+  | "admission"
+  | "room"
+  | "closing"
+  | "load"
+  | "holds"
+  | "drivers"
+  | "publish"
+  | "waiters"
+  | "turns"
+  | "cluster"
+>;
+
 export class Recovery {
-  readonly #engine: Engine;
+  readonly #engine: RecoveryParts;
   readonly #options: RecoveryOptions;
   readonly #heart: Heartbeat;
   readonly #orphans: OrphanedClaims;
@@ -56,7 +80,7 @@ export class Recovery {
   /** What failed in this round would be found again at once: the next one is soon enough. */
   #interrupted = false;
 
-  constructor(engine: Engine, options: RecoveryOptions) {
+  constructor(engine: RecoveryParts, options: RecoveryOptions) {
     this.#engine = engine;
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));

@@ -70,15 +70,18 @@ export function retentionBounds({ maxAge, maxCount, conversations }: RetentionOp
   };
 }
 
+/** The parts of the engine that retention uses. */
+type RetentionParts = Pick<Engine, "store" | "clock" | "logger" | "storage" | "feed" | "turns">;
+
 export class Retention {
-  readonly #engine: Engine;
+  readonly #engine: RetentionParts;
   readonly #bounds: RetentionBounds;
   readonly #pace: RetentionPace;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(engine: Engine, options: RetentionOptions, pace: RetentionPace = usualPace) {
+  constructor(engine: RetentionParts, options: RetentionOptions, pace: RetentionPace = usualPace) {
     this.#engine = engine;
     this.#pace = pace;
     this.#bounds = retentionBounds(options);

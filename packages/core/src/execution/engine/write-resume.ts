@@ -19,9 +19,15 @@ export interface ResumeToWrite {
   readonly dueAt?: number | undefined;
 }
 
+/** The parts of the engine that a resume is written with. */
+export type WriteResumeParts = Pick<
+  Engine,
+  "store" | "claims" | "observation" | "publish" | "closing" | "has" | "load" | "admission" | "driver"
+>;
+
 /** False when the suspension is no longer open. `written` is called between the write and everything that follows from it. */
 export async function writeResume(
-  engine: Engine,
+  engine: WriteResumeParts,
   { resume, workflow, state, fold, dueAt }: ResumeToWrite,
   written?: () => void,
 ): Promise<boolean> {

@@ -26,6 +26,7 @@ const tasks = {
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
+  comments: ["scripts/comment-words.ts"],
   docs: ["scripts/docs/main.ts"],
   lockfile: ["scripts/lockfile.ts"],
   packed: ["scripts/packed.ts"],

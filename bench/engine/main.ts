@@ -54,7 +54,7 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
     {
       name: "the same calls of the store without an engine, share of the bare grouped writer",
       value: `${((median(contract) / median(bare)) * 100).toFixed(0)} %`,
-      budget: "told",
+      budget: "none",
       held: true,
       note: `${median(contract).toFixed(0)} executions/s`,
     },

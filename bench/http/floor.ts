@@ -84,7 +84,7 @@ async function compare(rungs: readonly Rung[], task: Task): Promise<Budget[]> {
     return {
       name: `${task.name}: ${name}`,
       value: `${(floor / cost).toFixed(2)} ×`,
-      budget: "told",
+      budget: "none",
       held: true,
       note: `${Math.round(cost * 1000)} µs of processor, ${Math.round(more * 1000)} of them its own`,
     };

@@ -97,8 +97,8 @@ function middle(all: readonly Measured[]): Measured {
 
 /** How many times as fast as each of them. */
 const factors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  one: { voltagent: 14, mastra: 7, memory: 4.5, bare: 0.75 },
-  three: { voltagent: 20, mastra: 9, memory: 5.5, bare: 0.75 },
+  one: { voltagent: 14, mastra: 7, memory: 4.5, bare: 0.7 },
+  three: { voltagent: 20, mastra: 9, memory: 5.5, bare: 0.7 },
 };
 
 function compare(
@@ -118,7 +118,8 @@ function compare(
     if (theirs === undefined || ours === undefined || factor === undefined) return [];
     const isBare = key === "bare";
     const without = own === "untraced" ? " without tracing" : "";
-    const name = `${workflow} step${without}, against ${contenders[key]?.name}`;
+    const steps = workflow === "one" ? "one step" : "three steps";
+    const name = `${steps}${without}, against ${contenders[key]?.name}`;
     const ratio = ours.perSecond / theirs.perSecond;
     const note = `${ours.perSecond.toFixed(0)} against ${theirs.perSecond.toFixed(0)} requests/s; ${ours.cpu.toFixed(2)} against ${theirs.cpu.toFixed(2)} ms of processor a request`;
     const budget: Budget = {

@@ -1,11 +1,11 @@
 // Decides what the demo model replies to one call: a tool call, JSON for a schema, or text by the rules.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { PublicError } from "@andante/core";
-import { exampleValue, type Wishes } from "@andante/core/internal/examples";
+import { exampleValue, type Preferences } from "@andante/core/internal/examples";
 import { readConversation } from "./conversation.ts";
+import { jsonIn, valuesMentioned } from "./mentioned-values.ts";
 import { followInstruction, writeText } from "./rules.ts";
 import { chooseTool, describeOutcomes } from "./tools.ts";
-import { jsonIn, wishesFrom } from "./wishes.ts";
 
 export interface Reply {
   /** The tool to call; the text is its input. Undefined: the text is the reply. */
@@ -27,18 +27,18 @@ export function replyTo({
   const instructed = followInstruction(conversation, functions);
   const tool = chooseTool(functions, toolChoice, conversation, instructed !== undefined);
   if (tool)
-    return { toolName: tool.name, text: fill(tool.inputSchema, wishesFrom(conversation, "mentioned")) };
+    return { toolName: tool.name, text: fill(tool.inputSchema, valuesMentioned(conversation, "mentioned")) };
   const [schema] =
     responseFormat?.type === "json" ? [responseFormat.schema ?? anyObject] : jsonIn(conversation.schema);
-  if (schema) return { text: fill(schema, wishesFrom(conversation, "all")) };
+  if (schema) return { text: fill(schema, valuesMentioned(conversation, "all")) };
   const { outcomes } = conversation;
   return { text: outcomes.length > 0 ? describeOutcomes(outcomes) : (instructed ?? writeText(conversation)) };
 }
 
-function fill(schema: unknown, wishes: Wishes): string {
-  const { value, problem } = exampleValue(schema, wishes);
+function fill(schema: unknown, preferences: Preferences): string {
+  const { value, problem } = exampleValue(schema, preferences);
   if (problem === undefined) return JSON.stringify(value);
-  const cure = 'Give the property a "default" in the schema, or use a real model.';
+  const cure = 'Give the property "examples" or a "default" in the schema, or use a real model.';
   // Public, because the caller who sent the schema should read it.
   throw new PublicError(`The demo model cannot make up a value for ${problem.replace(/\.$/, "")}. ${cure}`);
 }

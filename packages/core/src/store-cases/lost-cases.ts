@@ -63,6 +63,36 @@ export function lostCases(name: string, makeStore: () => Store): void {
       expect(await sequenceOf(executionId)).toBe(2);
     });
 
+    test("a commit after another writer's event that the journal lacks, or has with another time, is lost", async () => {
+      const executionId = await created();
+      const paused = await pause(executionId);
+      const { sequence, timestamp: at } = paused.kind === "paused" ? paused.event : expect.fail(paused.kind);
+      for (const others of [
+        { sequence, at: at + 1 },
+        { sequence: sequence - 1, at },
+        { sequence: sequence + 1, at },
+      ])
+        expect(await commit(executionId, 1, { after: sequence, others })).toEqual(lost);
+      expect(await sequenceOf(executionId)).toBe(sequence);
+      const known = { after: sequence, others: { sequence, at } };
+      expect(await commit(executionId, 1, known)).toMatchObject({ kind: "paused", sequence: sequence + 1 });
+    });
+
+    test("another writer's event is found also before later ones and among those of one write", async () => {
+      const many = [event("workflow-start", { timestamp: 5 }), event("step-start", { timestamp: 6 })];
+      const executionId = await created({ events: many });
+      await commit(executionId, 1);
+      for (const [sequence, at] of [
+        [1, 5],
+        [2, 6],
+      ] as const) {
+        const lostOne = { others: { sequence, at: at + 9 }, after: 3 };
+        expect(await commit(executionId, 2, lostOne)).toEqual(lost);
+      }
+      const known = { others: { sequence: 1, at: 5 }, after: 3 };
+      expect(await commit(executionId, 2, known)).toMatchObject({ kind: "ok", sequence: 4 });
+    });
+
     test("a request to go idle that counts more resumes than the journal holds is lost", async () => {
       const executionId = await created();
       expect(await commit(executionId, 1, { idle: { resumes: 1, event: null } })).toEqual(lost);

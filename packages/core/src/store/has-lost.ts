@@ -12,9 +12,12 @@ export interface ClaimedRow {
 }
 
 /**
- * True when the row is older than what the owner of its claim knows. Other writers only add events, so a row may be newer.
- * The number of the commit shows a loss also where others have written as many events since as were lost.
+ * True when the row is older than the knowledge of the claim's owner. Other writers only add events, so a row may be newer.
+ * The number of the commit shows a loss also where others have written as many events since as were lost; `timeAt` (the time
+ * of the event that `commit.others` names, if the journal has it) shows that another event took its place.
  */
-export function hasLost({ number, after = 0, idle }: Commit, row: ClaimedRow): boolean {
-  return number > row.commits + 1 || after > row.sequence || (idle?.resumes ?? 0) > row.resumes;
+export function hasLost(commit: Commit, row: ClaimedRow, timeAt: number | undefined): boolean {
+  const { number, after = 0, idle, others } = commit;
+  if (number > row.commits + 1 || after > row.sequence || (idle?.resumes ?? 0) > row.resumes) return true;
+  return others !== undefined && others.at !== timeAt;
 }

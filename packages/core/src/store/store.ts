@@ -181,6 +181,12 @@ export interface Timer {
 }
 
 /** One atomic step forward of a running execution. */
+/** An event by its number and its time: an event that takes the place of a lost one has another time. */
+export interface EventPosition {
+  readonly sequence: number;
+  readonly at: number;
+}
+
 export interface Commit {
   readonly executionId: string;
   readonly token: string;
@@ -194,6 +200,11 @@ export interface Commit {
    * ends before it has lost events. Default: not known.
    */
   readonly after?: number;
+  /**
+   * The last event of another writer that the owner has read since its last commit, by number and time. A store that holds
+   * another event there has lost it. Default: none.
+   */
+  readonly others?: EventPosition;
   /** Outcomes of bodies: recorded also while the execution is paused. */
   readonly events: readonly WrittenEvent[];
   /** What agents used for those outcomes, added to what the execution has used; null for nothing. */
@@ -272,7 +283,7 @@ export interface Resume {
    * The last event that the caller knows of, by its number and its time: refused when there are others. A store that cannot
    * lose what it has recorded may compare the number alone. Default: any.
    */
-  readonly last?: { readonly sequence: number; readonly at: number };
+  readonly last?: EventPosition;
   /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
   readonly pausedFor?: number;
 }

@@ -11,6 +11,7 @@ import { createAndante } from "../../src/andante/create-andante.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
@@ -114,6 +115,47 @@ test("a suspension that is lost opens again, and is resumed", async () => {
   await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("suspended");
   const resumed = await node?.resume(workflow.id, executionId, "open");
   expect(resumed).toMatchObject({ status: "completed", result: "open" });
+});
+
+test("a resume that is lost after its driver has read it, and given again with other data, counts as given again", async () => {
+  const other = heldBody("beside");
+  const reads: unknown[] = [];
+  const finish = Promise.withResolvers<void>();
+  const workflow = flow().andAll({
+    id: "both",
+    steps: [
+      andThen({
+        id: "gate",
+        execute: async ({ resumeData, suspend }) => {
+          if (resumeData === undefined) return suspend();
+          reads.push(resumeData);
+          await finish.promise;
+          return resumeData;
+        },
+      }),
+      andThen({ id: "beside", execute: other.execute }),
+    ],
+  });
+  const [node] = join(1, workflow);
+  const started = await node?.start(workflow.id, {});
+  const executionId = started?.executionId ?? "";
+  await other.started;
+  const openSuspensions = async () => (await replicated.store.state(executionId))?.suspensions.length;
+  await expect.poll(openSuspensions).toBe(1);
+  replicated.detach();
+  await node?.startResume(workflow.id, executionId, "first", { stepId: "gate" });
+  await expect.poll(() => reads).toEqual(["first"]);
+  replicated.promote();
+  expect(await openSuspensions()).toBe(1);
+  // Two events at one number differ by their times.
+  const now = Date.now();
+  await expect.poll(() => Date.now()).toBeGreaterThan(now);
+  await node?.startResume(workflow.id, executionId, "second", { stepId: "gate" });
+  finish.resolve();
+  other.finish();
+  const result = await inTime(started?.result() ?? Promise.reject(new Error("no node")), "the result");
+  expect(result).toMatchObject({ status: "completed", result: ["second", "beside"] });
+  expect(reads).toEqual(["first", "second"]);
 });
 
 test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {

@@ -14,8 +14,9 @@ export interface SwiftCommit {
 }
 
 /** Whether it changes nothing but the row and the journal. */
-export function canBeSwift({ open, timers, clear, usage, idle }: Commit): boolean {
-  return open.length + timers.length + clear.length === 0 && usage === null && idle === null;
+export function canBeSwift({ open, timers, clear, usage, idle, others }: Commit): boolean {
+  const changesRows = open.length + timers.length + clear.length > 0;
+  return !changesRows && usage === null && idle === null && others === undefined;
 }
 
 /** The columns of what is given to the statement, with their types. */

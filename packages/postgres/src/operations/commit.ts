@@ -12,6 +12,7 @@ export const commit: GroupOperation<Commit, CommitResult> = {
   ask(argument, row, facts) {
     if (row === undefined) return;
     askRecordedCommit(argument, row, facts);
+    if (argument.others !== undefined) facts.askTime(argument.executionId, argument.others.sequence);
     if (row.openSuspensions > 0) facts.askBelow(argument.executionId, stepsToClose(argument, row.paused));
   },
 
@@ -21,7 +22,8 @@ export const commit: GroupOperation<Commit, CommitResult> = {
     if (first !== undefined) return first;
     if (row.endAt !== null) return { kind: "ended", sequence: 0, idle: false };
     if (row.token !== argument.token) return { kind: "fenced", sequence: 0, idle: false };
-    if (hasLost(argument, row)) return { kind: "lost", sequence: 0, idle: false };
+    if (hasLost(argument, row, facts.time(argument.executionId)))
+      return { kind: "lost", sequence: 0, idle: false };
     row.commits = argument.number;
     if (argument.usage !== null) row.usage = JSON.stringify(sumUsage(readUsage(row.usage), argument.usage));
     changes.row(row);

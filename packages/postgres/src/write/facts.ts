@@ -27,6 +27,8 @@ export class Facts {
   readonly #recorded = new Map<string, RecordedWrite>();
   readonly #ends: string[] = [];
   readonly #lastAt = new Map<string, number>();
+  readonly #wantedTimes: { readonly executionId: string; readonly sequence: number }[] = [];
+  readonly #times = new Map<string, number>();
 
   constructor(schema: string) {
     this.#schema = schema;
@@ -61,6 +63,11 @@ export class Facts {
     this.#ends.push(executionId);
   }
 
+  /** Asks for the time of one event of a journal. */
+  askTime(executionId: string, sequence: number): void {
+    this.#wantedTimes.push({ executionId, sequence });
+  }
+
   openSuspension(suspensionId: string) {
     return this.#open.get(suspensionId);
   }
@@ -80,6 +87,11 @@ export class Facts {
 
   lastAt(executionId: string): number {
     return this.#lastAt.get(executionId) ?? 0;
+  }
+
+  /** The time of the event that was asked for with `askTime`; undefined where the journal has no such event. */
+  time(executionId: string): number | undefined {
+    return this.#times.get(executionId);
   }
 
   recorded(executionId: string): RecordedWrite | undefined {
@@ -139,6 +151,21 @@ export class Facts {
         [this.#ends],
         (row) => {
           if (row.last_at !== null) this.#lastAt.set(text(row, "execution_id"), integer(row, "last_at"));
+        },
+      ),
+      // The row that holds an event is the first that ends at or after its number; a negative index counts from the end.
+      ask(
+        this.#wantedTimes,
+        `select wanted.execution_id,
+           (found.events::json -> (wanted.sequence - found.sequence - 1)::integer -> 1)::text::float8 as at
+         from unnest($1::text[], $2::bigint[]) as wanted (execution_id, sequence)
+         cross join lateral (
+           select journal.sequence, journal.events from ${s}.journal
+           where journal.execution_id = wanted.execution_id and journal.sequence >= wanted.sequence
+           order by journal.sequence limit 1) as found`,
+        [this.#wantedTimes.map((each) => each.executionId), this.#wantedTimes.map((each) => each.sequence)],
+        (row) => {
+          if (row.at !== null) this.#times.set(text(row, "execution_id"), integer(row, "at"));
         },
       ),
       // Among the last: whoever repeats a write has made none since.

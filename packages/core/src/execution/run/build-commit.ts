@@ -3,7 +3,7 @@ import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
 import { inTime } from "../../store/in-time.ts";
-import type { Commit, CommitResult, Suspension } from "../../store/store.ts";
+import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
@@ -36,6 +36,8 @@ export interface CommitTarget {
   readonly stepIndex: number;
   /** The number of the last event that is known. */
   readonly after: number;
+  /** The last event of another writer that no commit has named yet. */
+  readonly others?: EventPosition | undefined;
   /** The time of the last event that is known: none of these is earlier. */
   readonly lastAt: number;
   /** The long values that the journal holds. */
@@ -96,6 +98,7 @@ export function buildCommit(
     clear: batch.clear,
     end: ending === undefined ? null : endOf(ending),
     idle: idleOf(idle, idleEvent),
+    ...(target.others && { others: target.others }),
   };
   return { commit, events, following, idleEvent, ending, stored };
 }
@@ -175,7 +178,7 @@ export function usageOf(
   return total;
 }
 
-function emptyCommit({ executionId, token, number, after, stepIndex }: CommitTarget): Commit {
+function emptyCommit({ executionId, token, number, after, stepIndex, others }: CommitTarget): Commit {
   return {
     executionId,
     token,
@@ -192,6 +195,7 @@ function emptyCommit({ executionId, token, number, after, stepIndex }: CommitTar
     clear: [],
     end: null,
     idle: null,
+    ...(others && { others }),
   };
 }
 

@@ -6,7 +6,7 @@ import { ExecutionStuckError, StoreRefusedError, UnknownEventError } from "../..
 import { isEnd, type JournalEvent, type WorkflowResumedEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
-import type { CommitResult, Store } from "../../store/store.ts";
+import type { CommitResult, EventPosition, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
@@ -102,6 +102,8 @@ export class Driver implements CheckpointLog {
   #sequence: number;
   /** Its time, or that of a later one: no event that is written here is earlier. */
   #lastAt: number;
+  /** The last event of another writer that was read and is not yet named by a recorded commit. */
+  #other: EventPosition | undefined;
   /** Made when a body has ended without an outcome. */
   #guard: ReentryGuard | undefined;
   /** Made when others have written. */
@@ -207,7 +209,7 @@ export class Driver implements CheckpointLog {
       journal.resumes++;
       const { path, resumeData = "null" } = event;
       this.#gauge.addText(resumeData);
-      this.#knows(event.sequence, event.timestamp);
+      this.#noteOther(event);
       if (path === null) this.#lifted(event);
       else this.#progress.resume(path, event);
     }
@@ -216,9 +218,15 @@ export class Driver implements CheckpointLog {
 
   /** The execution was paused by this event: starts nothing new until the pause is lifted; bodies in flight may finish. */
   pause({ sequence, timestamp }: Pick<JournalEvent, "sequence" | "timestamp">): void {
-    this.#knows(sequence, timestamp);
+    this.#noteOther({ sequence, timestamp });
     this.#setPaused(true, sequence);
     this.#flush();
+  }
+
+  /** The next commit names this event, so that a store that has lost it does not record the consequences. */
+  #noteOther({ sequence, timestamp }: Pick<JournalEvent, "sequence" | "timestamp">): void {
+    this.#knows(sequence, timestamp);
+    if (sequence >= (this.#other?.sequence ?? 0)) this.#other = { sequence, at: timestamp };
   }
 
   /** This event is known here: those that follow have higher numbers, and none of them is earlier. */
@@ -431,7 +439,8 @@ export class Driver implements CheckpointLog {
     // One that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
     const number = this.#commits + 1;
     const { executionId, stepIndex } = this;
-    return { executionId, token, number, stepIndex, values, after: this.#sequence, lastAt: this.#lastAt };
+    const [after, lastAt, others] = [this.#sequence, this.#lastAt, this.#other];
+    return { executionId, token, number, stepIndex, values, after, lastAt, others };
   }
 
   #now(): number {
@@ -499,6 +508,7 @@ export class Driver implements CheckpointLog {
     }
     if (result.kind === "lost") return this.#lost();
     this.#commits = commit.number;
+    if (this.#other === commit.others) this.#other = undefined;
     this.#publish(built, result);
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
@@ -641,7 +651,9 @@ export class Driver implements CheckpointLog {
       return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
     }
     for (const event of found) {
-      if (event.type === "workflow-suspended" && event.path === null) this.#setPaused(true, event.sequence);
+      if (event.type !== "workflow-suspended" || event.path !== null) continue;
+      this.#noteOther(event);
+      this.#setPaused(true, event.sequence);
     }
     this.deliver(found);
   }

@@ -25,23 +25,26 @@ export function appendEvents(database: DatabaseSync) {
   };
 }
 
-/** The time of an execution's last event, whose number is `last`; 0 where it stands in no row. */
-export function lastTime(database: DatabaseSync) {
-  const row = database.prepare(
-    "select sequence, events from journal where execution_id = ? and sequence = ?",
-  );
-  return (executionId: string, last: number): number => {
-    const found = row.get(executionId, last);
-    const fields = found && readRow(last, text(found, "events")).at(-1)?.fields;
-    return fields?.[1] ?? 0;
+/** Returns a function that reads the time of an event; undefined where the journal has no such event. */
+export function timeAt(database: DatabaseSync) {
+  const row = rowOf(database);
+  return (executionId: string, sequence: number): number | undefined => {
+    const found = row.get(executionId, sequence);
+    const events = found === undefined ? [] : readRow(integer(found, "sequence"), text(found, "events"));
+    return events.find((event) => event.sequence === sequence)?.fields[1];
   };
+}
+
+/** The row that holds an event. */
+function rowOf(database: DatabaseSync): StatementSync {
+  return database.prepare(
+    "select sequence, events from journal where execution_id = ? and sequence >= ? order by sequence limit 1",
+  );
 }
 
 /** The value of the event with this number; `input` is that of 0. */
 export function valueAt(database: DatabaseSync) {
-  const row = database.prepare(
-    "select sequence, events from journal where execution_id = ? and sequence >= ? order by sequence limit 1",
-  );
+  const row = rowOf(database);
   const event = database.prepare("select value from events where execution_id = ? and sequence = ?");
   const input = database.prepare("select input from executions where execution_id = ?");
   return (executionId: string, sequence: number): StoredJson => {

@@ -27,7 +27,7 @@ const event: WrittenEvent = {
 };
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 4 };
 
-const commit: Required<Commit> = {
+const commit: Required<Omit<Commit, "others">> = {
   executionId: "e",
   token: "t",
   number: 3,
@@ -65,6 +65,7 @@ test.each<[string, Partial<Commit>]>([
   ["a step that ends while a call of its waits", { closeEnded: ["a"] }],
   ["a timer", { timers: [{ path: "a", dueAt: 5 }] }],
   ["a timer that goes", { clear: ["a"] }],
+  ["an event of another writer", { others: { sequence: 6, at: 1 } }],
   ["a wish to go idle", { idle: { resumes: 2, event: null }, end: null, progress: false }],
 ])("a commit with %s", (_, fields) => {
   const made = { ...commit, ...fields };

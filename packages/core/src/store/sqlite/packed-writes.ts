@@ -20,7 +20,8 @@ type PackedEvent = readonly [
 type RareOfCommit = Pick<
   Required<Commit>,
   "usage" | "open" | "closeEnded" | "closeBelow" | "timers" | "clear" | "idle"
->;
+> &
+  Pick<Commit, "others">;
 type RareOfCreate = Pick<NewExecution, "usage" | "tags" | "replay">;
 
 export type PackedCommit = readonly [
@@ -85,12 +86,12 @@ const nothingRare: RareOfCommit = {
 
 export function packCommit(commit: Commit): PackedCommit | ShortCommit {
   const { executionId, token, number, after = null, stepIndex, progress, end } = commit;
-  const { usage, open, closeEnded = [], closeBelow, timers, clear, idle } = commit;
+  const { usage, open, closeEnded = [], closeBelow, timers, clear, idle, others } = commit;
   const lists = open.length + closeEnded.length + closeBelow.length + timers.length + clear.length;
   const rare =
-    lists === 0 && usage === null && idle === null
+    lists === 0 && usage === null && idle === null && others === undefined
       ? null
-      : { usage, open, closeEnded, closeBelow, timers, clear, idle };
+      : { usage, open, closeEnded, closeBelow, timers, clear, idle, ...(others && { others }) };
   const outcomes = commit.events.length;
   const all: PackedEvent[] = [];
   for (const event of commit.events) all.push(packEvent(event));
@@ -142,7 +143,7 @@ function refers([, , , , , value]: PackedEvent): boolean {
 
 export function unpackCommit(packed: PackedCommit): Commit {
   const [executionId, token, number, after, stepIndex, progress, events, following, end, rare] = packed;
-  const { usage, open, closeEnded, closeBelow, timers, clear, idle } = rare ?? nothingRare;
+  const { usage, open, closeEnded, closeBelow, timers, clear, idle, others } = rare ?? nothingRare;
   return {
     executionId,
     token,
@@ -160,6 +161,7 @@ export function unpackCommit(packed: PackedCommit): Commit {
     timers,
     clear,
     idle,
+    ...(others && { others }),
   };
 }
 

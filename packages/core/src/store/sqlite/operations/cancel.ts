@@ -2,12 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Cancel, CancelResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
-import { appendEvents, lastTime } from "../journal-rows.ts";
+import { appendEvents, timeAt } from "../journal-rows.ts";
 import { recordedWrite } from "./recorded-write.ts";
 
 export function cancel(database: DatabaseSync) {
   const append = appendEvents(database);
-  const timeOf = lastTime(database);
+  const timeOf = timeAt(database);
   const recorded = recordedWrite(database);
   const select = database.prepare(
     "select status, sequence, end_at, paused from executions where execution_id = ?",
@@ -33,7 +33,7 @@ export function cancel(database: DatabaseSync) {
     if (due?.suspensionId && isOpen.get(due.suspensionId) === undefined)
       return { kind: "refused", status: status(row) };
     const sequence = integer(row, "sequence");
-    const timestamp = Math.max(given.timestamp, timeOf(executionId, sequence));
+    const timestamp = Math.max(given.timestamp, timeOf(executionId, sequence) ?? 0);
     const event = { ...given, timestamp };
     append(executionId, sequence, [event], key);
     closeAll.run(executionId);

@@ -6,7 +6,7 @@ import type { Commit, CommitResult } from "../../store.ts";
 import type { WrittenEvent } from "../../stored-event.ts";
 import type { StoredUsage } from "../../usage.ts";
 import { integer, type Row } from "../columns.ts";
-import { appendEvents } from "../journal-rows.ts";
+import { appendEvents, timeAt } from "../journal-rows.ts";
 import { asKnown, inline, isLong, moveRow } from "./move-row.ts";
 import { openSuspension } from "./open-suspension.ts";
 import { recordedCommit, writeKey } from "./recorded-commit.ts";
@@ -17,6 +17,7 @@ export function commit(database: DatabaseSync) {
   const open = openSuspension(database);
   const recorded = recordedCommit(database);
   const sumUp = usageWith(database);
+  const timeOf = timeAt(database);
   const setUsage = database.prepare("update executions set usage = ? where execution_id = ?");
   const select = database.prepare(
     `select token, commits, end_at, paused, sequence, resumes, open_suspensions from executions
@@ -105,8 +106,8 @@ export function commit(database: DatabaseSync) {
 
   /** `usage` is what the execution has then used; null when the commit adds nothing. Default: it is summed up here. */
   return (argument: Commit, usage = sumUp(argument.executionId, argument.usage)): CommitResult => {
-    const { executionId, number, after, idle: request, closeEnded = [] } = argument;
-    if (after !== undefined && argument.closeBelow.length + closeEnded.length === 0) {
+    const { executionId, number, after, others, idle: request, closeEnded = [] } = argument;
+    if (after !== undefined && others === undefined && argument.closeBelow.length + closeEnded.length === 0) {
       if (argument.open.length === 0 && request === null) {
         const sequence = atOnce(argument, after, usage);
         if (sequence !== undefined) return result("ok", sequence, false);
@@ -121,7 +122,8 @@ export function commit(database: DatabaseSync) {
     if (first !== undefined) return first;
     const refusal = refused(row, argument.token);
     if (row === undefined || refusal !== undefined) return result(refusal ?? "fenced", 0, false);
-    if (hasLost(argument, claimedRow(row))) return result("lost", 0, false);
+    if (hasLost(argument, claimedRow(row), others && timeOf(executionId, others.sequence)))
+      return result("lost", 0, false);
     const paused = integer(row, "paused") === 1;
     const events: WrittenEvent[] = paused
       ? [...argument.events]

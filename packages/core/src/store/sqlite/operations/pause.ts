@@ -2,14 +2,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Pause, PauseResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
-import { appendEvents, lastTime } from "../journal-rows.ts";
+import { appendEvents, timeAt } from "../journal-rows.ts";
 import { holdTimes } from "./hold-times.ts";
 import { openSuspension } from "./open-suspension.ts";
 import { recordedWrite } from "./recorded-write.ts";
 
 export function pause(database: DatabaseSync) {
   const append = appendEvents(database);
-  const timeOf = lastTime(database);
+  const timeOf = timeAt(database);
   const open = openSuspension(database);
   const hold = holdTimes(database);
   const recorded = recordedWrite(database);
@@ -33,7 +33,7 @@ export function pause(database: DatabaseSync) {
     if (status(row) !== "running") return { kind: "refused", status: status(row) };
     const stepIndex = integer(row, "step_index");
     const sequence = integer(row, "sequence");
-    const timestamp = Math.max(argument.event.timestamp, timeOf(executionId, sequence));
+    const timestamp = Math.max(argument.event.timestamp, timeOf(executionId, sequence) ?? 0);
     const suspension = { ...argument.suspension, stepIndex };
     const event = { ...argument.event, timestamp, stepIndex };
     open(executionId, suspension, true);

@@ -4,14 +4,14 @@ import { inTime } from "../../in-time.ts";
 import { numbered } from "../../sql/journal-row.ts";
 import type { Resume, ResumeResult } from "../../store.ts";
 import { integer, nullableText } from "../columns.ts";
-import { appendEvents, lastTime } from "../journal-rows.ts";
+import { appendEvents, timeAt } from "../journal-rows.ts";
 import { holdTimes } from "./hold-times.ts";
 import { isAlive } from "./is-alive.ts";
 import { ownedKey, recordedWrite } from "./recorded-write.ts";
 
 export function resume(database: DatabaseSync) {
   const append = appendEvents(database);
-  const timeOf = lastTime(database);
+  const timeOf = timeAt(database);
   const alive = isAlive(database);
   const hold = holdTimes(database);
   const recorded = recordedWrite(database);
@@ -82,7 +82,7 @@ export function resume(database: DatabaseSync) {
     // The caller is alive, even when its lease ran out while the machine slept.
     const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
     const takes = rewinds || !owned;
-    const events = inTime(argument.events, timeOf(executionId, sequence));
+    const events = inTime(argument.events, timeOf(executionId, sequence) ?? 0);
     append(executionId, sequence, events, takes ? token : ownedKey(token));
     update.run(
       sequence + events.length,

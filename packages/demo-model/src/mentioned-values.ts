@@ -1,6 +1,6 @@
 // What a message says about the values of a schema: pairs of name and value, JSON, numbers, quotes, a place, a topic.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
-import type { Wishes } from "@andante/core/internal/examples";
+import type { Preferences } from "@andante/core/internal/examples";
 import type { Conversation } from "./conversation.ts";
 import { paragraphAbout, topicOf } from "./prose.ts";
 
@@ -8,7 +8,7 @@ import { paragraphAbout, topicOf } from "./prose.ts";
 const maxLength = 4_000;
 
 /** For the input of a tool, optional properties are filled that are mentioned; for a reply, all of them. */
-export function wishesFrom(conversation: Conversation, optional: "mentioned" | "all"): Wishes {
+export function valuesMentioned(conversation: Conversation, optional: "mentioned" | "all"): Preferences {
   const message = conversation.message.slice(0, maxLength);
   const named = new Map([...resultsIn(conversation), ...pairsIn(message)]);
   const loose = optional === "all" ? "" : message;

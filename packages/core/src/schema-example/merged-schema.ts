@@ -1,43 +1,48 @@
-// One place of a JSON Schema as a plain object: references followed, allOf merged. Values made from it are checked
-// against the schema itself, so keywords that matter little here are merged carelessly: one of them counts.
+// One place of a JSON Schema as a plain object: references resolved, allOf merged. Where two schemas set a keyword other
+// than a limit, one of them counts: the finished example is validated against the schema itself.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 
 type Maybe = JSONValue | undefined;
 
-export interface FlatSchema {
+export interface MergedSchema {
   /** The keywords, without $ref, allOf, anyOf and oneOf. */
-  readonly flat: JSONObject;
+  readonly keywords: JSONObject;
   /** The branches of each anyOf and oneOf. */
   readonly choices: readonly (readonly JSONValue[])[];
-  /** The schemas that hold here and around here: one that comes again inside itself is not followed. */
+  /** The schemas at this place and around it. A schema inside itself is not followed. */
   readonly open: ReadonlySet<JSONValue>;
 }
 
-/** Undefined where nothing fits (`false`), and where the schema is inside itself. */
-export function flatten(
+/** Undefined for a schema that accepts no value (`false`, `{ not: {} }`) and for a schema inside itself. */
+export function mergeSchema(
   schema: Maybe,
   root: JSONValue,
   around: ReadonlySet<JSONValue>,
-): FlatSchema | undefined {
-  if (schema === true) return { flat: {}, choices: [], open: around };
+): MergedSchema | undefined {
+  if (schema === true) return { keywords: {}, choices: [], open: around };
   if (!isObject(schema) || around.has(schema)) return undefined;
-  const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+  const { $ref, allOf, anyOf, oneOf, not, ...keywords } = schema;
+  if (isObject(not) && Object.keys(not).length === 0) return undefined;
   const open = new Set([...around, schema]);
   const referred = typeof $ref === "string" ? [resolve($ref, root)] : [];
-  const parts = [...referred, ...listOf(allOf)].map((part) => flatten(part, root, open));
+  const parts = [...referred, ...listOf(allOf)].map((part) => mergeSchema(part, root, open));
   const choices = [listOf(anyOf), listOf(oneOf)].filter((branches) => branches.length > 0);
-  return parts.reduce<FlatSchema | undefined>(join, { flat: own, choices, open });
+  return parts.reduce<MergedSchema | undefined>(merge, { keywords, choices, open });
 }
 
-function join(one: FlatSchema | undefined, other: FlatSchema | undefined): FlatSchema | undefined {
+function merge(one: MergedSchema | undefined, other: MergedSchema | undefined): MergedSchema | undefined {
   if (one === undefined || other === undefined) return undefined;
-  const flat: JSONObject = { ...other.flat, ...one.flat };
-  for (const keyword of Object.keys(other.flat))
-    flat[keyword] = both(keyword, one.flat[keyword], other.flat[keyword]);
-  return { flat, choices: [...one.choices, ...other.choices], open: new Set([...one.open, ...other.open]) };
+  const keywords: JSONObject = { ...other.keywords, ...one.keywords };
+  for (const keyword of Object.keys(other.keywords))
+    keywords[keyword] = mergeKeyword(keyword, one.keywords[keyword], other.keywords[keyword]);
+  return {
+    keywords,
+    choices: [...one.choices, ...other.choices],
+    open: new Set([...one.open, ...other.open]),
+  };
 }
 
-function both(keyword: string, one: Maybe, other: Maybe): Maybe {
+function mergeKeyword(keyword: string, one: Maybe, other: Maybe): Maybe {
   if (keyword === "required") return [...listOf(one), ...listOf(other)];
   if (keyword === "properties" && isObject(one) && isObject(other)) {
     const names = Object.keys(other).map((name) => [
@@ -50,7 +55,7 @@ function both(keyword: string, one: Maybe, other: Maybe): Maybe {
   return /^(?:min|exclusiveMin)/.test(keyword) ? Math.max(one, other) : Math.min(one, other);
 }
 
-/** What `#/$defs/name` points at. */
+/** Resolves a reference such as `#/$defs/name`. */
 function resolve(reference: string, root: JSONValue): Maybe {
   const names = reference.split("/").slice(1).map(decodeURIComponent);
   return names.reduce<Maybe>((target, name) => {

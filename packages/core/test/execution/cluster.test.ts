@@ -110,7 +110,7 @@ onMemory((bench) => {
     await newer.suspend(workflow.id, executionId);
     await aborted;
     expect(bench.logger.messages).toContain(
-      "let go of an execution: its journal holds events of a later release",
+      "released execution: journal was written by a newer version",
     );
     const resumed = await newer.startResume(workflow.id, executionId);
     held.finish();

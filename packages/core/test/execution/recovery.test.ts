@@ -425,13 +425,18 @@ onMemoryAndFile((bench) => {
     let readable = true;
     const store = wrapStore(bench.store, {
       events: (query) => (readable ? bench.store.events(query) : Promise.reject(new Error("unreadable"))),
-      // It can be read before the resume is written, and not afterwards.
+      // As if another event came between this read and the resume: the load has to read.
+      state: async (id) => {
+        const state = await bench.store.state(id);
+        if (state === undefined || !readable) return state;
+        return { ...state, execution: { ...state.execution, sequence: state.execution.sequence - 1 } };
+      },
+      // The journal can be read before the resume is written, and not afterwards.
       resume: (argument) => {
         readable = false;
         return bench.store.resume(argument);
       },
     });
-    // Nothing is held in memory, so that loading reads it.
     const options = { store, logger: bench.logger, workflows: { workflow } };
     const andante = new AndanteService(options, { memory: 0 });
     const { executionId } = await andante.execute(workflow.id, {});

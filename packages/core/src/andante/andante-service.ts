@@ -2,6 +2,7 @@
 import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
+import type { RunningTurn } from "../agent/turn/turn-host.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
@@ -20,7 +21,7 @@ import type { FoldOptions } from "../execution/engine/folds.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
-import { turnExecutions } from "../execution/engine/turn-executions.ts";
+import { Waiters } from "../execution/engine/waiters.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -28,6 +29,8 @@ import {
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
+import { turnExecutions } from "../execution/turn/turn-executions.ts";
+import { TurnKind } from "../execution/turn/turn-kind.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -97,15 +100,19 @@ export class AndanteService implements Andante {
       period: recoveryTimes(store).duePeriod,
       storageFailed: (error) => this.#engine.storage.failed(error),
     });
+    const waiters = new Waiters();
+    const host = {
+      agentIds: [...agents.keys()],
+      run: (turn: RunningTurn) => this.agents.kept.run(turn),
+      endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
+    };
+    const turns = new TurnKind(store, host, waiters);
     this.#engine = new Engine({
       store,
       observation,
       workflows,
-      turns: {
-        agentIds: [...agents.keys()],
-        run: (turn) => this.agents.kept.run(turn),
-        endingOf: (executionId) => this.agents.kept.endingOf(executionId),
-      },
+      kinds: [turns],
+      waiters,
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
@@ -126,7 +133,7 @@ export class AndanteService implements Andante {
       asked,
       conversations: store.conversations,
       approvals: store.approvals,
-      executions: turnExecutions(this.#engine),
+      executions: turnExecutions(this.#engine, turns),
       clock,
       maxReplies: repliesLimit(limits),
       logger: this.logger,

@@ -6,7 +6,7 @@ import type { ExecutionHead, StoredExecution } from "../store/store.ts";
 /** The workflow, the user and the conversation that an execution belongs to. */
 export type ExecutionIds = Pick<ExecutionHead, "workflowId" | "userId" | "conversationId">;
 
-type RowParts = Pick<Engine, "store" | "workflow">;
+type RowParts = Pick<Engine, "store" | "workflow" | "kind">;
 
 export class ExecutionRows {
   readonly #engine: RowParts;
@@ -37,15 +37,15 @@ export class ExecutionRows {
   async idsOf(executionId: string): Promise<ExecutionIds | undefined> {
     await this.#ready;
     const [head] = await this.#engine.store.heads([executionId]);
-    return head?.kind === "workflow" ? head : undefined;
+    return head !== undefined && this.#engine.kind(head.kind).isAddressable ? head : undefined;
   }
 
   /** The execution by its id alone. */
   async find(executionId: string): Promise<StoredExecution> {
     await this.#ready;
     const state = await this.#engine.store.state(executionId);
-    // A turn belongs to its conversation, not to who knows its id.
-    if (state?.execution.kind !== "workflow") throw new ExecutionNotFoundError({ executionId });
+    const kind = state && this.#engine.kind(state.execution.kind);
+    if (!kind?.isAddressable) throw new ExecutionNotFoundError({ executionId });
     return state;
   }
 }

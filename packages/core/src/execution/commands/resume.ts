@@ -13,12 +13,12 @@ import { checkId } from "../../values/check-id.ts";
 import type { Schema } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { randomToken } from "../../values/uuid.ts";
+import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
 import type { ExecutionFold } from "../run/execution-fold.ts";
-import { resumeSchemaOf } from "../stream/views.ts";
 import { type ExecutionHandle, handleOf, type ResultParts } from "./execution-handle.ts";
 import { checkResumeData } from "./resume-data.ts";
 
@@ -76,7 +76,7 @@ export async function resumeExecution(
   const { resume, liftsPause } = resumeOf(engine, executionId, target, value, options);
   let wait: Wait | undefined;
   try {
-    const written = await writeResume(engine, { resume, workflow, state, fold }, () => {
+    const written = await writeResume(engine, { resume, state, fold }, () => {
       // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
       wait = engine.waiters.wait(executionId);
       // Timeouts do not elapse during a pause: some may be due now.

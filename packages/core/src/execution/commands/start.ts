@@ -89,6 +89,7 @@ export type CreateParts = Pick<
   | "storage"
   | "feed"
   | "checkIntake"
+  | "workflowKind"
   | "prepare"
   | "admit"
   | "discard"
@@ -132,6 +133,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   const trace = engine.observation.traceOf(executionId, run.traceparent);
   const { driver, claim } = engine.prepare(
+    engine.workflowKind,
     { ...row, trace },
     {
       workflow,

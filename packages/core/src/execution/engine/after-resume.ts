@@ -1,14 +1,10 @@
 // The state of an execution after a resume: derived from the state before it and the events of the resume.
 import type { JournalPage } from "../../journal/read-journal.ts";
-import type { ExecutionRow, Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
+import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
 import type { ExecutionFold } from "../run/execution-fold.ts";
-import type { HookSubject } from "./call-hooks.ts";
 
 /** The part of an execution's state that a load needs. */
 export type LoadableState = Pick<StoredExecution, "execution" | "suspensions" | "timers">;
-
-/** The columns that an execution of a workflow has from its beginning. */
-export type RunRow = HookSubject & Pick<ExecutionRow, "trace">;
 
 /** A resumed execution that is about to be loaded. */
 export interface ResumedExecution {

@@ -5,7 +5,7 @@ import type { Store } from "../../store/store.ts";
 import { type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { Feed } from "../stream/feed.ts";
-import type { RunRow } from "./after-resume.ts";
+import type { RunRow } from "./engine-kind.ts";
 import { logFields } from "./log-fields.ts";
 
 interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "observation"> {

@@ -74,18 +74,14 @@ function process(engine: TimerParts, timer: DueTimer, now: number): Promise<bool
   }
 }
 
-async function wake(
-  engine: TimerParts,
-  { executionId, workflowId }: DueTimer,
-  now: number,
-): Promise<boolean> {
+async function wake(engine: TimerParts, { executionId }: DueTimer, now: number): Promise<boolean> {
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   return engine.claims.during(claim.token, async () => {
     // The slot counts as taken from now on; once the execution is being loaded, that counts.
     const giveBack = engine.admission.slots.reserve(1);
     try {
       if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-      const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), claim });
+      const loading = engine.load({ executionId, kind: engine.workflowKind, claim });
       giveBack();
       await loading;
       return true;
@@ -101,7 +97,7 @@ async function expire(
   timer: Extract<DueTimer, { kind: "deadline" }>,
   now: number,
 ): Promise<boolean> {
-  const { executionId, workflowId, suspensionId, path, stepIndex } = timer;
+  const { executionId, suspensionId, path, stepIndex } = timer;
   // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
   const state = await engine.store.state(executionId);
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
@@ -133,7 +129,7 @@ async function expire(
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   const closes = { suspensionIds: [suspensionId], rewind: null };
   const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
-  return writeResume(engine, { resume, workflow: engine.workflow(workflowId), state, dueAt: timer.dueAt });
+  return writeResume(engine, { resume, state, dueAt: timer.dueAt });
 }
 
 function timeOut(engine: TimerParts, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {

@@ -2,7 +2,6 @@
 import { decodeEvent } from "../../journal/codec.ts";
 import { pageOf } from "../../journal/read-journal.ts";
 import type { Resume } from "../../store/store.ts";
-import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { addPage, type ExecutionFold } from "../run/execution-fold.ts";
 import { afterResume, type LoadableState } from "./after-resume.ts";
 import type { ClaimOnItsWay } from "./claims.ts";
@@ -10,7 +9,6 @@ import type { Engine } from "./engine.ts";
 
 export interface ResumeToWrite {
   readonly resume: Resume;
-  readonly workflow: WorkflowDefinition;
   /** The execution as it was read before. */
   readonly state: LoadableState;
   /** Its journal up to there; undefined when it was not read. */
@@ -22,13 +20,22 @@ export interface ResumeToWrite {
 /** The parts of the engine that a resume is written with. */
 export type WriteResumeParts = Pick<
   Engine,
-  "store" | "claims" | "observation" | "publish" | "closing" | "has" | "load" | "admission" | "driver"
+  | "store"
+  | "workflowKind"
+  | "claims"
+  | "observation"
+  | "publish"
+  | "closing"
+  | "has"
+  | "load"
+  | "admission"
+  | "driver"
 >;
 
 /** False when the suspension is no longer open. `written` is called between the write and everything that follows from it. */
 export async function writeResume(
   engine: WriteResumeParts,
-  { resume, workflow, state, fold, dueAt }: ResumeToWrite,
+  { resume, state, fold, dueAt }: ResumeToWrite,
   written?: () => void,
 ): Promise<boolean> {
   const { executionId, claim } = resume;
@@ -36,14 +43,21 @@ export async function writeResume(
     const result = await engine.store.resume(resume);
     if (result.kind === "refused") return result;
     written?.();
-    engine.observation.resumed(workflow.id);
+    engine.observation.resumed(state.execution.workflowId);
     const page = pageOf(result.events);
     engine.publish(state.execution, page.events);
     if (result.kind === "owned") return result;
     const after = onItsWay.isOvertaken ? undefined : afterResume(state, resume, result, page);
     if (after !== undefined && fold !== undefined) addPage(fold, page);
     const resumed = after && { state: after, fold };
-    const claimed = { executionId, workflow, claim, user: state.execution.userId, dueAt, resumed };
+    const claimed = {
+      executionId,
+      kind: engine.workflowKind,
+      claim,
+      user: state.execution.userId,
+      dueAt,
+      resumed,
+    };
     // A loaded one has a slot already, and a process that stops only releases the claim.
     if (engine.closing || engine.has(executionId)) await engine.load(claimed);
     else await engine.admission.runWhenFree(claimed);

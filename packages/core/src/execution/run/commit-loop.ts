@@ -103,7 +103,11 @@ export class CommitLoop {
   }
 
   /** Sends a commit. After a failure nothing is in flight only once another one was sent and recorded. */
-  send({ commit }: BuiltCommit, done: (result: CommitResult) => void, failed: (error: unknown) => void): void {
+  send(
+    { commit }: BuiltCommit,
+    done: (result: CommitResult) => void,
+    failed: (error: unknown) => void,
+  ): void {
     const { store, storage } = this.#options;
     this.#inFlight = true;
     storage.sent();

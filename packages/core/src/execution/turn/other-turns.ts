@@ -3,7 +3,7 @@ import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engine/engine.ts";
 
 /** The parts of the engine that turns of other processes are seen through. */
 export type OtherTurnParts = Pick<Engine, "store" | "waiters" | "keepAlive">;

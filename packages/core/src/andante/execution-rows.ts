@@ -44,8 +44,8 @@ export class ExecutionRows {
   async find(executionId: string): Promise<StoredExecution> {
     await this.#ready;
     const state = await this.#engine.store.state(executionId);
-    const kind = state && this.#engine.kind(state.execution.kind);
-    if (!kind?.isAddressable) throw new ExecutionNotFoundError({ executionId });
+    if (state === undefined || !this.#engine.kind(state.execution.kind).isAddressable)
+      throw new ExecutionNotFoundError({ executionId });
     return state;
   }
 }

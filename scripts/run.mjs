@@ -29,6 +29,7 @@ const tasks = {
   comments: ["scripts/comment-words.ts"],
   docs: ["scripts/docs/main.ts"],
   lockfile: ["scripts/lockfile.ts"],
+  wire: [source, "scripts/wire.ts"],
   packed: ["scripts/packed.ts"],
   release: ["scripts/release.ts"],
   chaos: [source, "test/chaos/main.ts"],

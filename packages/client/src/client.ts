@@ -6,8 +6,9 @@ import { Listing } from "./connection/listing.ts";
 import type { CallOptions, ClientOptions } from "./connection/options.ts";
 import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
-import type { AgentSummary, Conversation, ConversationPage } from "./responses/agents.ts";
-import type { ExecutionPage, ExecutionSummary, WorkflowSummary } from "./responses/executions.ts";
+import type { AgentSummary } from "./responses/agents.ts";
+import type { WorkflowSummary } from "./responses/executions.ts";
+import type { Conversation, ConversationPage, ExecutionPage, ExecutionSummary } from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { type ExecutionFilter, listExecutions, WorkflowClient } from "./workflow/workflow-client.ts";
 

@@ -19,10 +19,11 @@ export type {
   StepActivityFilter,
   TraceFilter,
 } from "./overview.ts";
-export type * from "./responses/agents.ts";
+export type { AgentSummary, ObjectPart, StreamPart } from "./responses/agents.ts";
 export type * from "./responses/events.ts";
-export type * from "./responses/executions.ts";
-export type * from "./responses/observability.ts";
+export type { ExecutionResult, ExecutionState, JsonSchema, WorkflowSummary } from "./responses/executions.ts";
+// Every other response. The names above, which have more exact types, take precedence over those of the same name.
+export type * from "./responses/wire.ts";
 export type {
   EventsOptions,
   ExecutionClient,

@@ -3,10 +3,10 @@ import { type Connection, part } from "./connection/connection.ts";
 import { Listing } from "./connection/listing.ts";
 import type { CallOptions } from "./connection/options.ts";
 import { attach, cutOff, readEvents } from "./connection/read-events.ts";
-import type { ExecutionStatus } from "./responses/executions.ts";
 import type {
   Activity,
   ChangeEvent,
+  ExecutionStatus,
   Inbox,
   LogLevel,
   LogRecord,
@@ -15,7 +15,7 @@ import type {
   Trace,
   TracePage,
   TraceSummary,
-} from "./responses/observability.ts";
+} from "./responses/wire.ts";
 
 export interface InboxFilter<WorkflowId extends string = string> extends CallOptions {
   readonly workflowId?: WorkflowId | undefined;

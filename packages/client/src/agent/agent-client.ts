@@ -2,8 +2,9 @@
 import { type Connection, part } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
 import { attach } from "../connection/read-events.ts";
-import type { AgentDetail, ChatChunk, ObjectPart, StreamPart, TextReply } from "../responses/agents.ts";
+import type { ObjectPart, StreamPart } from "../responses/agents.ts";
 import type { JsonSchema } from "../responses/executions.ts";
+import type { AgentDetail, ChatChunk, TextReply } from "../responses/wire.ts";
 import { followChat, readOnce, runningReply } from "./chat-stream.ts";
 
 /** A string, or messages of the AI SDK: of a chat (`parts`) or in the form of models (`content`). */

@@ -4,7 +4,7 @@ import type { Backoff } from "../connection/backoff.ts";
 import { type Connection, part, type Sending } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
 import { attach, cutOff, done, readEvents } from "../connection/read-events.ts";
-import type { ChatChunk, ConversationMessage, MessagePage } from "../responses/agents.ts";
+import type { ChatChunk, ConversationMessage, MessagePage } from "../responses/wire.ts";
 import { missingChunks } from "./kept-reply.ts";
 import { KnownReply } from "./replayed-reply.ts";
 

@@ -2,7 +2,7 @@
 import { type Connection, part } from "../connection/connection.ts";
 import { Listing } from "../connection/listing.ts";
 import type { CallOptions } from "../connection/options.ts";
-import type { Conversation, ConversationMessage, MessagePage } from "../responses/agents.ts";
+import type { Conversation, ConversationMessage, MessagePage } from "../responses/wire.ts";
 
 export interface PageOptions extends CallOptions {
   /** The `nextCursor` of the page before. */

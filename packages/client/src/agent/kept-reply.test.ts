@@ -1,7 +1,7 @@
 // Whatever a reader had when its connection was lost: with what is missing, the AI SDK reads the message that was kept.
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
-import type { ChatChunk, ConversationMessage } from "../responses/agents.ts";
+import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";
 import { missingChunks } from "./kept-reply.ts";
 
 const reply: UIMessageChunk[] = [

@@ -1,5 +1,5 @@
 // The rest of a reply that ended while nobody listened, from the message that was kept of it.
-import type { ChatChunk, ConversationMessage } from "../responses/agents.ts";
+import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";
 import { replyChanged } from "./replayed-reply.ts";
 
 type Part = ConversationMessage["parts"][number];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ChatChunk } from "../responses/agents.ts";
+import type { ChatChunk } from "../responses/wire.ts";
 import { KnownReply } from "./replayed-reply.ts";
 
 const start: ChatChunk = { type: "start", messageId: "m" };

@@ -1,6 +1,6 @@
 // What of a reply a reader has: a reply that is read again from its beginning is passed on from there.
 import { AndanteApiError } from "../api-error.ts";
-import type { ChatChunk } from "../responses/agents.ts";
+import type { ChatChunk } from "../responses/wire.ts";
 
 /** The field with the text of a delta. */
 const textFields = new Map([

@@ -1,7 +1,7 @@
 // @andante/client/chat: a transport for `useChat` of the AI SDK. The server keeps the conversation, so one message is sent.
 import type { ChatTransport, UIMessage, UIMessageChunk } from "ai";
 import type { AgentClient, ChatOptions } from "../agent/agent-client.ts";
-import type { ChatChunk } from "../responses/agents.ts";
+import type { ChatChunk } from "../responses/wire.ts";
 
 /** What `sendMessage(…, { body })` may set for one message, and the transport for all. */
 export type MessageOptions = Omit<ChatOptions, "conversationId" | "resumable" | "again" | "signal">;

@@ -2,7 +2,7 @@
 import { act, createElement } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
-import type { InboxItem } from "../responses/observability.ts";
+import type { InboxItem } from "../responses/wire.ts";
 import { type InboxSource, useInbox } from "./use-inbox.ts";
 
 /** As much of a page as React needs to render nothing into it. */

@@ -1,7 +1,7 @@
 // useInbox: what waits for a person, live.
 import { useState } from "react";
 import type { InboxFilter } from "../overview.ts";
-import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/observability.ts";
+import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/wire.ts";
 import { coalesce, useTask } from "./follow.ts";
 
 /** Milliseconds, and a few more. */

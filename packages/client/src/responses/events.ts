@@ -1,5 +1,6 @@
 // The events of an execution, as streams and journals show them.
-import type { ExecutionResult, ReplayOf, Suspension, Usage } from "./executions.ts";
+import type { ExecutionResult } from "./executions.ts";
+import type { ReplayOf, Suspension, Usage } from "./wire.ts";
 
 interface EventOf<Type extends string> {
   readonly type: Type;

@@ -4,7 +4,8 @@ import { newId } from "../connection/new-id.ts";
 import type { CallOptions } from "../connection/options.ts";
 import type { WorkflowTypes } from "../host-types.ts";
 import type { ExecutionEvent, JournalEvent } from "../responses/events.ts";
-import type { ExecutionResult, ExecutionState, SuspendResult } from "../responses/executions.ts";
+import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
+import type { SuspendResult } from "../responses/wire.ts";
 import { followExecution, type Place, pathOf } from "./execution-stream.ts";
 import { type ResumeOptions, resumeExecution } from "./resume-execution.ts";
 

@@ -5,14 +5,14 @@ import { newId } from "../connection/new-id.ts";
 import type { CallOptions } from "../connection/options.ts";
 import type { WorkflowTypes } from "../host-types.ts";
 import type { ExecutionEvent } from "../responses/events.ts";
+import type { ExecutionResult } from "../responses/executions.ts";
 import type {
   ExecutionPage,
-  ExecutionResult,
   ExecutionStatus,
   ExecutionSummary,
   WorkflowDetail,
   WorkflowExample,
-} from "../responses/executions.ts";
+} from "../responses/wire.ts";
 import { ExecutionClient } from "./execution-client.ts";
 import { followExecution } from "./execution-stream.ts";
 

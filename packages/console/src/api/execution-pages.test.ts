@@ -29,7 +29,14 @@ test("what is no longer in the list leaves it", () => {
     new Map([
       [
         "f",
-        { executionId: "f", workflowId: "sum", status: "completed", sequence: 9, timestamp: "2026-01-01" },
+        {
+          executionId: "f",
+          workflowId: "sum",
+          userId: null,
+          status: "completed",
+          sequence: 9,
+          timestamp: "2026-01-01",
+        },
       ],
     ]),
   );
@@ -54,7 +61,7 @@ test("a list does not grow without end", () => {
 });
 
 test("the step that the feed named stays while the status does", () => {
-  const change = { executionId: "a", workflowId: "sum", sequence: 3, timestamp: "2026-01-01" };
+  const change = { executionId: "a", workflowId: "sum", userId: null, sequence: 3, timestamp: "2026-01-01" };
   const data = patchRows(pages("abc"), new Map([["a", { ...change, stepPath: "pay" }]]));
   expect(mergeFirstPage(data, page("abc")).pages[0]?.executions[0]?.stepPath).toBe("pay");
   const suspended = { executions: [row("a", { status: "suspended" })], nextCursor: "next" };
@@ -66,7 +73,7 @@ test("a change of status takes with it what was told of the one before", () => {
     ...pages("a"),
     pages: [{ ...page(""), executions: [row("a", { parked: { reason: "?" } })] }],
   };
-  const change = { executionId: "a", workflowId: "sum", sequence: 3, timestamp: "2026-01-01" };
+  const change = { executionId: "a", workflowId: "sum", userId: null, sequence: 3, timestamp: "2026-01-01" };
   const over = patchRows(parked, new Map([["a", { ...change, status: "error" }]])).pages[0]?.executions[0];
   expect(over).toMatchObject({ status: "error", endAt: "2026-01-01" });
   expect(over).not.toHaveProperty("parked");

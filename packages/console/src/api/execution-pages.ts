@@ -1,6 +1,6 @@
 // The pages of a list of executions that are shown, and how what has changed comes into them.
 import type { InfiniteData } from "@tanstack/react-query";
-import type { Change, ExecutionPage, ExecutionSummary } from "./types.ts";
+import type { ExecutionChange, ExecutionPage, ExecutionSummary } from "./types.ts";
 
 type Pages = InfiniteData<ExecutionPage, string>;
 
@@ -8,17 +8,16 @@ type Pages = InfiniteData<ExecutionPage, string>;
 export const mostRows = 10_000;
 
 /** What the feed tells of a row, without reading the list again. */
-export function patchRows(data: Pages, changes: ReadonlyMap<string, Change>): Pages {
+export function patchRows(data: Pages, changes: ReadonlyMap<string, ExecutionChange>): Pages {
   return mapRows(data, (row) => {
     const change = changes.get(row.executionId);
     return change === undefined ? row : patched(row, change);
   });
 }
 
-function patched(row: ExecutionSummary, change: Change): ExecutionSummary {
+function patched(row: ExecutionSummary, change: ExecutionChange): ExecutionSummary {
   const { stepPath = row.stepPath } = change;
-  // The server sends no other statuses than those of a row.
-  const status = (change.status ?? row.status) as ExecutionSummary["status"];
+  const { status = row.status } = change;
   const isOver = status !== "running" && status !== "suspended";
   const fields = { status, endAt: isOver ? change.timestamp : null, ...(stepPath && { stepPath }) };
   if (status === row.status) return { ...row, ...fields };

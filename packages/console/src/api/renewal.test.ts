@@ -10,6 +10,7 @@ afterEach(() => void vi.useRealTimers());
 const change = (executionId: string) => ({
   executionId,
   workflowId: "sum",
+  userId: null,
   sequence: 1,
   timestamp: "2026-01-01T00:00:00Z",
 });

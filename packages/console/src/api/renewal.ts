@@ -3,11 +3,11 @@ import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { mergeFirstPage, patchRows, replaceRows } from "./execution-pages.ts";
 import { paced } from "./paced.ts";
 import type { ExecutionFilters } from "./queries.ts";
-import type { Change, ExecutionPage, Trace } from "./types.ts";
+import type { ExecutionChange, ExecutionPage, Trace } from "./types.ts";
 
 /** Changed executions, and how many more have changed, too many to name. */
 export interface Changes {
-  readonly executions: readonly Change[];
+  readonly executions: readonly ExecutionChange[];
   readonly missed: number;
 }
 

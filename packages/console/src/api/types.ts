@@ -1,6 +1,5 @@
-// The shapes of what the server sends: the client's, and those that pages read in a form of their own.
-import type { LogRecord as AnyLogRecord, Suspension, Usage } from "@andante/client";
-import type { ExecutionStatus } from "../words/status.ts";
+// The client's types of responses, and the console's own where a page reads one in another form.
+import type * as client from "@andante/client";
 
 export type {
   Activity,
@@ -9,6 +8,10 @@ export type {
   AgentSummary,
   Conversation,
   ConversationMessage,
+  ExecutionChange,
+  ExecutionResult,
+  ExecutionState,
+  ExecutionStatus,
   Inbox,
   InboxItem,
   JsonSchema,
@@ -26,31 +29,16 @@ export type {
   WorkflowSummary,
 } from "@andante/client";
 
-/** A line with what pages link to. */
-export interface LogRecord extends AnyLogRecord {
+/** A line with the ids that pages link to. */
+export interface LogRecord extends client.LogRecord {
   readonly workflowId?: string;
   readonly executionId?: string;
   readonly agentId?: string;
 }
 
-interface Marks {
-  readonly tags?: readonly string[];
-  readonly parked?: { readonly reason: string };
-  readonly replayOf?: { readonly executionId: string; readonly stepId: string };
-}
-
-export interface ExecutionSummary extends Marks {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly status: ExecutionStatus;
-  readonly startAt: string;
-  readonly endAt: string | null;
-  readonly userId: string | null;
-  readonly conversationId: string | null;
-  readonly stepIndex: number;
-  readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
-  /** Not from the list: the step that the feed of changes named last. */
-  readonly stepPath?: string;
+export interface ExecutionSummary extends client.ExecutionSummary {
+  /** The step that the feed of changes named last; not part of the list. */
+  readonly stepPath?: string | undefined;
 }
 
 export interface ExecutionPage {
@@ -58,55 +46,15 @@ export interface ExecutionPage {
   readonly nextCursor: string | null;
 }
 
-/** What the feed tells of an execution. */
-export interface Change {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly status?: string;
-  readonly stepPath?: string;
-  readonly sequence: number;
-  readonly timestamp: string;
-}
+type JournalEvent = client.JournalEvent<unknown, Readonly<Record<string, unknown>>>;
+type CommonField = "type" | "executionId" | "timestamp";
 
-export interface ExecutionResult {
-  readonly executionId: string;
-  readonly startAt: string;
-  readonly endAt: string | null;
-  readonly status: ExecutionStatus;
-  readonly result: unknown;
-  readonly suspension?: Suspension;
-  readonly error?: string;
-  readonly usage?: Usage;
-}
+/** An event of a journal with the fields of every type of event: pages show those that it has. */
+export type ExecutionEvent = Pick<JournalEvent, CommonField> &
+  Partial<Omit<AllFields<JournalEvent>, CommonField>>;
 
-export interface ExecutionState extends ExecutionResult, Marks {
-  readonly workflowId: string;
-  readonly input: unknown;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly suspensions?: readonly Suspension[];
-}
-
-export interface ExecutionEvent {
-  readonly type: string;
-  readonly executionId: string;
-  readonly timestamp: string;
-  readonly sequence?: number;
-  readonly from?: string;
-  readonly stepPath?: string;
-  readonly stepIndex?: number;
-  readonly stepType?: string;
-  readonly input?: unknown;
-  readonly output?: unknown;
-  readonly result?: unknown;
-  readonly error?: string | { readonly name: string; readonly message: string; readonly step?: string };
-  readonly attempt?: number;
-  readonly retryAt?: string;
-  readonly suspension?: Suspension;
-  readonly resumeData?: unknown;
-  readonly byDeadline?: boolean;
-  readonly userId?: string;
-  readonly reason?: string;
-  readonly state?: unknown;
-  readonly data?: unknown;
-  readonly usage?: Usage;
-}
+type AllFields<Union> = {
+  readonly [Name in Union extends unknown ? keyof Union : never]:
+    | (Union extends { readonly [Key in Name]?: infer Value } ? Value : never)
+    | undefined;
+};

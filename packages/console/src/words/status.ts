@@ -1,4 +1,5 @@
-// The statuses: which tone each has. Colour never stands alone, the word is beside it.
+// The tone of each status. A status is always shown as a word too, never by colour alone.
+import type { ExecutionStatus } from "@andante/client";
 
 export type Tone = "run" | "wait" | "ok" | "bad" | "off" | "agent";
 
@@ -24,5 +25,10 @@ export function toneOf(status: string): Tone {
 }
 
 /** Statuses of executions, in the order in which filters show them. */
-export const executionStatuses = ["running", "suspended", "completed", "error", "cancelled"] as const;
-export type ExecutionStatus = (typeof executionStatuses)[number];
+export const executionStatuses = [
+  "running",
+  "suspended",
+  "completed",
+  "error",
+  "cancelled",
+] as const satisfies readonly ExecutionStatus[];

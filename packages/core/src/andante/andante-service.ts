@@ -1,5 +1,7 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
+
 import { Agents } from "../agent/agents.ts";
+import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import type { RunningTurn } from "../agent/turn/turn-host.ts";
@@ -92,6 +94,7 @@ export class AndanteService implements Andante {
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
+    const files = new FilePool();
     this.#scheduler = new Scheduler({
       store,
       clock,
@@ -118,6 +121,7 @@ export class AndanteService implements Andante {
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(limits),
+      files,
       folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
@@ -135,6 +139,7 @@ export class AndanteService implements Andante {
       approvals: store.approvals,
       executions: turnExecutions(this.#engine, turns),
       clock,
+      files,
       maxReplies: repliesLimit(limits),
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),

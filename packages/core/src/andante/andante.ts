@@ -39,7 +39,7 @@ export interface WorkflowSummary<Id extends string = string> {
   readonly purpose: string;
   readonly stepsCount: number;
   /** `running` while a body of one of its executions runs in this process. */
-  readonly status: "idle" | "running";
+  readonly status: "idle" | "running" | "suspended" | "completed" | "error";
 }
 
 export type WorkflowDetail = WorkflowSummary & WorkflowDescription;

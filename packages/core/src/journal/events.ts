@@ -153,7 +153,7 @@ export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
   readonly byDeadline: boolean;
   /** True when the deadline fails the step instead of giving it data. */
   readonly expired: boolean;
-  /** Milliseconds that the pause which it lifts has lasted; absent for any other suspension, and in events of earlier releases. */
+  /** Milliseconds that the pause which it lifts has lasted; absent for any other suspension. */
   readonly pausedFor?: number;
 }
 

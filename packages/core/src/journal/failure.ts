@@ -49,12 +49,12 @@ export function causeOf(failure: Failure): unknown {
   return failure[origin]?.thrown ?? { name, message };
 }
 
-/** Reads a failure that was kept as JSON text; earlier releases kept messages as they were. */
+/** Reads a failure that was kept as JSON text. */
 export function readFailure(text: string | null): Failure {
   const { name, message, step, ...rest } = Object(text === null ? undefined : JSON.parse(text));
   return {
     name: String(name ?? "Error"),
-    message: withoutSecrets(String(message ?? "")),
+    message: String(message ?? ""),
     step: typeof step === "string" ? step : undefined,
     public: rest.public === true,
   };

@@ -95,7 +95,7 @@ export class Observation {
   /** A new execution runs here; its first events are about to be published. */
   begin(execution: TracedExecution, startAt: number): void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    this.tracing?.begin(execution, true);
+    this.tracing?.begin(execution);
   }
 
   /** What the row of a new execution says of its trace; null when it is not traced. */
@@ -114,7 +114,7 @@ export class Observation {
 
   /** The spans of an execution that is to be loaded; undefined when tracing is off. */
   spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
-    return this.tracing?.derive(execution, execution.trace !== null, packed);
+    return this.tracing?.derive(execution, packed);
   }
 
   /** The execution was loaded because its process was lost. */
@@ -217,7 +217,7 @@ export class Observation {
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
     if (execution.kind === "workflow") this.rollups?.receive(execution, events);
-    const spans = this.tracing?.derive(execution, execution.trace !== null);
+    const spans = this.tracing?.derive(execution);
     if (spans === undefined) return;
     const upTo = (events[0]?.sequence ?? 1) - 1;
     for await (const page of readJournal(this.#store, { executionId, upTo })) {
@@ -225,6 +225,5 @@ export class Observation {
     }
     for (const event of events) spans.apply(event);
     this.tracing?.elsewhere?.left(spans);
-    this.tracing?.list(spans);
   }
 }

@@ -67,7 +67,7 @@ function packed({ journal, spans }: Fold): Fold {
 function spansOf(before?: PackedSpans): ExecutionSpans {
   const execution = { executionId: "e", workflowId: "w", userId: null, conversationId: null };
   const listener = { wants: () => false, started: () => undefined, ended: () => undefined };
-  return new ExecutionSpans(execution, listener, true, before);
+  return new ExecutionSpans(execution, listener, before);
 }
 
 /** Everything that can be seen of it, whatever the order in which paths became known. */

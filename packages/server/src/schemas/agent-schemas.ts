@@ -1,4 +1,4 @@
-// The shapes of requests and responses about agents and conversations, as the API description names them.
+// The schemas of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import { component, jsonSchema, optionsOf, orNull, records, shape, strings, timestamp } from "./component.ts";
@@ -8,38 +8,53 @@ const summaryFields = shape(() => ({
   id: z.string(),
   name: z.string(),
   purpose: z.string(),
-  model: z.string().nullable(),
+  model: z.string().nullable().describe("Provider and name; null when unknown"),
   tools: z.array(
     z.object({
       name: z.string(),
       description: z.string(),
       inputSchema: jsonSchema(),
-      approval: z.enum(["always", "sometimes"]).optional(),
+      approval: z
+        .enum(["always", "sometimes"])
+        .optional()
+        .describe("Whether a person must approve its calls; `sometimes`: decided per call. Absent: never"),
     }),
   ),
   subAgents: z.array(z.string()),
   status: z.enum(["idle", "running"]),
 }));
 
-export const agentList = component("AgentList", () => z.array(z.object(summaryFields())));
+const agentSummary = component("AgentSummary", () => z.object(summaryFields()));
+export const agentList = component("AgentList", () => z.array(agentSummary()));
 export const agentDetail = component("AgentDetail", () =>
-  z.object({ ...summaryFields(), instructions: z.string().nullable() }),
+  z.object({
+    ...summaryFields(),
+    instructions: z
+      .string()
+      .nullable()
+      .describe("Null when they are made for each call, or when the caller may not read them"),
+  }),
 );
 
-const toolCall = shape(() => z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }));
+const toolCall = component("ToolCall", () =>
+  z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }),
+);
+const toolResult = component("ToolResult", () => toolCall().extend({ output: z.unknown() }));
 const replyFields = shape(() => ({
   text: z.string(),
   finishReason: z.string(),
   toolCalls: z.array(toolCall()),
-  toolResults: z.array(toolCall().extend({ output: z.unknown() })),
+  toolResults: z.array(toolResult()),
 }));
 
 export const textReply = component("TextReply", () =>
   z.object({
     ...replyFields(),
-    output: z.unknown().optional().describe("The text as the agent's output reads it; only where it has one"),
-    usage: usage(),
-    steps: z.array(z.object({ ...replyFields(), usage: z.object(usageFields()) })),
+    output: z.unknown().optional().describe("The text parsed by the agent's `output`; only where it has one"),
+    usage: usage().describe("Summed over all model calls, including those of sub-agents"),
+    steps: z
+      .array(z.object({ ...replyFields(), usage: z.object(usageFields()) }))
+      .describe("One for each call of the model"),
   }),
 );
 
@@ -135,14 +150,19 @@ export const conversationPage = component("ConversationPage", () =>
 );
 
 const message = component("ConversationMessage", () =>
-  z.object({
-    id: z.string(),
-    role: z.enum(["user", "assistant"]),
-    parts: z.array(z.looseObject({ type: z.string() })),
-    metadata: z.unknown().optional(),
-    createdAt: timestamp(),
-    partial: z.literal(true).optional(),
-  }),
+  z
+    .object({
+      id: z.string(),
+      role: z.enum(["user", "assistant"]),
+      parts: z.array(z.looseObject({ type: z.string() })),
+      metadata: z.unknown().optional(),
+      createdAt: timestamp(),
+      partial: z
+        .literal(true)
+        .optional()
+        .describe("The reply was stopped, or its process ended, before it was complete"),
+    })
+    .describe("A message in the form that `useChat` of the AI SDK takes"),
 );
 
 export const messagePage = component("MessagePage", () =>

@@ -1,9 +1,9 @@
-// The shapes of requests and responses about workflows and executions, as the API description names them.
+// The schemas of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
 import { component, jsonSchema, optionsOf, orNull, shape, strings, timestamp } from "./component.ts";
 import { usage } from "./usage.ts";
 
-export const executionStatus = shape(() =>
+export const executionStatus = component("ExecutionStatus", () =>
   z.enum(["running", "suspended", "completed", "error", "cancelled"]),
 );
 
@@ -30,7 +30,7 @@ const step = component("Step", () =>
     suspendSchema: jsonSchema().optional(),
     resumeSchema: jsonSchema().optional(),
     get steps(): z.ZodOptional<z.ZodArray<z.ZodType>> {
-      return z.array(step()).optional();
+      return z.array(step()).optional().describe("Of a container: the steps inside");
     },
   }),
 );
@@ -46,25 +46,33 @@ export const workflowDetail = component("WorkflowDetail", () =>
 );
 
 export const suspension = component("Suspension", () =>
-  z.object({
-    suspensionId: z.string(),
-    suspendedAt: timestamp(),
-    reason: z.string(),
-    suspendedStepIndex: z.int(),
-    stepIndex: z.int(),
-    stepId: z.string(),
-    stepPath: z.string().optional(),
-    data: z.unknown().optional(),
-    resumeSchema: jsonSchema().optional(),
-    deadline: timestamp().optional(),
-  }),
+  z
+    .object({
+      suspensionId: z.string(),
+      suspendedAt: timestamp(),
+      reason: z.string().describe('"" when the step gave none'),
+      suspendedStepIndex: z
+        .int()
+        .describe("The index of the top-level step, also when a step inside it is suspended"),
+      stepIndex: z.int(),
+      stepId: z.string(),
+      stepPath: z.string().optional().describe("Absent for a pause"),
+      data: z.unknown().optional().describe("The value that the step passed to `suspend`"),
+      resumeSchema: jsonSchema().optional().describe("The JSON Schema of its resume data"),
+      deadline: timestamp().optional().describe("When it ends by itself; absent when it has no deadline"),
+    })
+    .describe("An open suspension of an execution. Times are ISO 8601"),
 );
 
-/** What an execution is marked with, where it is. */
+const replayOf = component("ReplayOf", () => z.object({ executionId: z.string(), stepId: z.string() }));
+/** Fields of an execution that most executions do not have. */
 const marks = shape(() => ({
   tags: z.array(z.string()).optional(),
-  parked: z.object({ reason: z.string() }).optional(),
-  replayOf: z.object({ executionId: z.string(), stepId: z.string() }).optional(),
+  parked: z
+    .object({ reason: z.string() })
+    .optional()
+    .describe("No process may run it: the workflow has changed, and `reason` says how"),
+  replayOf: replayOf().optional(),
 }));
 
 const executionResultFields = shape(() => ({
@@ -74,8 +82,11 @@ const executionResultFields = shape(() => ({
   status: executionStatus(),
   result: z.unknown(),
   suspension: suspension().optional(),
-  error: z.string().optional(),
-  usage: usage().optional(),
+  error: z
+    .string()
+    .optional()
+    .describe("Why it failed: the message of the step's error only when that was a `PublicError`"),
+  usage: usage().optional().describe("The usage of its agents, when it has any"),
 }));
 
 export const executionResult = component("ExecutionResult", () => z.object(executionResultFields()));
@@ -86,7 +97,7 @@ export const executionState = component("ExecutionState", () =>
     workflowId: z.string(),
     input: z.unknown(),
     context: z.record(z.string(), z.unknown()),
-    suspensions: z.array(suspension()).optional(),
+    suspensions: z.array(suspension()).optional().describe("Every open suspension, when there is one"),
     ...marks(),
   }),
 );
@@ -107,23 +118,26 @@ export const executionEvent = component("ExecutionEvent", () =>
 
 export const executionEvents = component("ExecutionEvents", () => z.array(executionEvent()));
 
+const executionSummary = component("ExecutionSummary", () =>
+  z
+    .object({
+      executionId: z.string(),
+      workflowId: z.string(),
+      status: executionStatus(),
+      startAt: timestamp(),
+      endAt: timestamp().nullable(),
+      userId: z.string().nullable(),
+      conversationId: z.string().nullable(),
+      stepIndex: z.int().describe("The top-level step that runs now or comes next"),
+      ...marks(),
+      error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
+    })
+    .describe("An execution in a list"),
+);
 export const executionPage = component("ExecutionPage", () =>
   z.object({
-    executions: z.array(
-      z.object({
-        executionId: z.string(),
-        workflowId: z.string(),
-        status: executionStatus(),
-        startAt: timestamp(),
-        endAt: timestamp().nullable(),
-        userId: z.string().nullable(),
-        conversationId: z.string().nullable(),
-        stepIndex: z.int(),
-        ...marks(),
-        error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
-      }),
-    ),
-    nextCursor: z.string().nullable(),
+    executions: z.array(executionSummary()),
+    nextCursor: z.string().nullable().describe("Null on the last page"),
   }),
 );
 
@@ -141,7 +155,7 @@ const startOptions = shape(() => ({
 
 export const startBody = component(
   "StartRequest",
-  // Optional here and required in the description: the contract has its own words for an input that is missing.
+  // Optional here and required in the description: a missing input has the contract's own message.
   () =>
     z
       .object({ input: z.unknown().optional(), options: optionsOf(startOptions()) })

@@ -1,14 +1,14 @@
-// The shapes of log lines and of what they are filtered by, over HTTP and on sockets alike.
+// The schemas of log lines and their filters, over HTTP and on sockets alike.
 import { logLevels } from "@andante/core/internal";
 import { z } from "zod";
 import { component, shape, timestamp } from "./component.ts";
 import { time } from "./execution-schemas.ts";
 
-const level = shape(() => z.enum(logLevels));
-
-export const logRecords = component("LogRecords", () =>
-  z.array(z.looseObject({ timestamp: timestamp(), level: level(), msg: z.string() })),
+const level = component("LogLevel", () => z.enum(logLevels));
+const logRecord = component("LogRecord", () =>
+  z.looseObject({ timestamp: timestamp(), level: level(), msg: z.string() }),
 );
+export const logRecords = component("LogRecords", () => z.array(logRecord()));
 
 /** Every filter is optional. */
 export const logQuery = shape(() =>

@@ -1,4 +1,4 @@
-// The shapes of what shows all executions at once: the inbox, counts over time, what changes, and the server itself.
+// The schemas of the inbox, of counts over time, of the feed of changes and of the server's status.
 import { z } from "zod";
 import { component, shape, timestamp } from "./component.ts";
 import { executionStatus, suspension, time } from "./execution-schemas.ts";
@@ -13,24 +13,27 @@ export const serverStatus = component("ServerStatus", () =>
     }),
     suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
     authentication: z.boolean(),
-    user: z.looseObject({ id: z.string().optional() }).nullable(),
+    user: z.looseObject({ id: z.string().optional() }).nullable().describe("The caller"),
   }),
 );
 
+const inboxItem = component("InboxItem", () =>
+  z
+    .object({
+      executionId: z.string(),
+      workflowId: z.string(),
+      userId: z.string().nullable(),
+      startAt: timestamp(),
+      suspension: suspension(),
+      example: z.unknown().optional().describe("Resume data that the suspension accepts"),
+    })
+    .describe("An open suspension with its execution"),
+);
 export const inbox = component("Inbox", () =>
   z.object({
-    items: z.array(
-      z.object({
-        executionId: z.string(),
-        workflowId: z.string(),
-        userId: z.string().nullable(),
-        startAt: timestamp(),
-        suspension: suspension(),
-        example: z.unknown().optional(),
-      }),
-    ),
-    more: z.boolean(),
-    nextCursor: z.string().nullable(),
+    items: z.array(inboxItem()),
+    more: z.boolean().describe("Whether there are further pages"),
+    nextCursor: z.string().nullable().describe("Null on the last page"),
   }),
 );
 
@@ -48,21 +51,25 @@ const durations = shape(() => ({
   p99: z.number().nullable(),
 }));
 
+const activityPoint = component("ActivityPoint", () =>
+  z.object({
+    at: timestamp(),
+    started: z.int(),
+    completed: z.int(),
+    failed: z.int(),
+    suspended: z.int(),
+    cancelled: z.int(),
+    p50: z
+      .number()
+      .nullable()
+      .describe("Milliseconds from start to end of the executions that completed in it; null without any"),
+  }),
+);
 export const activity = component("Activity", () =>
   z.object({
     from: timestamp(),
     to: timestamp(),
-    points: z.array(
-      z.object({
-        at: timestamp(),
-        started: z.int(),
-        completed: z.int(),
-        failed: z.int(),
-        suspended: z.int(),
-        cancelled: z.int(),
-        p50: z.number().nullable(),
-      }),
-    ),
+    points: z.array(activityPoint()),
     workflows: z.array(
       z.object({
         workflowId: z.string(),
@@ -73,7 +80,7 @@ export const activity = component("Activity", () =>
       }),
     ),
     ...durations(),
-    complete: z.boolean(),
+    complete: z.boolean().describe("False when there were more executions than were counted"),
   }),
 );
 
@@ -96,7 +103,10 @@ export const stepActivity = component("StepActivity", () =>
   z.object({
     from: timestamp(),
     to: timestamp(),
-    runs: z.int().nullable(),
+    runs: z
+      .int()
+      .nullable()
+      .describe("At most this many runs are counted, the newest; null when all of them are"),
     steps: z.array(
       z.object({
         stepPath: z.string(),
@@ -116,26 +126,31 @@ export const stepActivityQuery = shape(() =>
   }),
 );
 
-export const changeEvent = component("ChangeEvent", () =>
+const executionChange = component("ExecutionChange", () =>
   z.object({
-    type: z.enum(["open", "changes"]),
-    executions: z
-      .array(
-        z.object({
-          executionId: z.string(),
-          workflowId: z.string(),
-          userId: z.string().nullable(),
-          status: executionStatus().optional(),
-          stepPath: z.string().optional(),
-          sequence: z.int(),
-          timestamp: timestamp(),
-        }),
-      )
-      .optional(),
-    missed: z.int().optional(),
+    executionId: z.string(),
+    workflowId: z.string(),
+    userId: z.string().nullable(),
+    status: executionStatus().optional().describe("Absent when it has not changed"),
+    stepPath: z.string().optional(),
+    sequence: z.int(),
+    timestamp: timestamp(),
   }),
+);
+export const changeEvent = component("ChangeEvent", () =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("open").describe("The feed is open: read the current state, then follow") }),
+    z.object({
+      type: z.literal("changes"),
+      executions: z.array(executionChange()),
+      missed: z.int().describe("How many further executions have changed, too many to list"),
+    }),
+  ]),
 );
 
 export const workflowExample = component("WorkflowExample", () =>
-  z.object({ input: z.unknown(), calls: z.array(z.string()) }),
+  z.object({
+    input: z.unknown().describe("An input that the workflow accepts"),
+    calls: z.array(z.string()).describe("Shell commands"),
+  }),
 );

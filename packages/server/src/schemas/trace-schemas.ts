@@ -1,4 +1,4 @@
-// The shapes of traces and spans.
+// The schemas of traces and spans.
 import { z } from "zod";
 import { component, shape, timestamp } from "./component.ts";
 import { time } from "./execution-schemas.ts";
@@ -33,7 +33,7 @@ const span = component("Span", () =>
     kind: z.enum(["internal", "server", "client", "producer", "consumer"]),
     startTime: timestamp(),
     endTime: timestamp().nullable(),
-    duration: z.number().nullable(),
+    duration: z.number().nullable().describe("Milliseconds"),
     status: z.enum(["unset", "ok", "error"]),
     message: z.string().optional(),
     attributes: attributes(),
@@ -49,8 +49,10 @@ export const trace = component("Trace", () =>
   z.object({
     traceId: z.string(),
     roots: z.array(traceSummary()),
-    spans: z.array(span()).describe("The first 10 000 of them"),
-    complete: z.boolean().describe("False when the trace has more spans"),
+    spans: z.array(span()).describe("In the order in which they began, at most 10 000"),
+    complete: z
+      .boolean()
+      .describe("False when the trace has more spans; a span whose end was not read looks open"),
   }),
 );
 

@@ -3,9 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
+import type { ExecutionStatus } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
 import { count } from "../../words/numbers.ts";
-import type { ExecutionStatus } from "../../words/status.ts";
 import { spanOf } from "./spans.ts";
 
 /** The counts of the time that the list shows; of the last hour when it shows all. */

@@ -1,4 +1,5 @@
 // The options of an engine.
+import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly userShare: number;
   readonly clock: Clock;
   readonly limits: SizeLimits;
+  /** The memory that files of agents share. Default: a pool of its own. */
+  readonly files?: FilePool;
   /** Default: as `FoldOptions` says. */
   readonly folds?: FoldOptions | undefined;
   /** Called with every time at which something in the store falls due. */

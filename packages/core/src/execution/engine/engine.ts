@@ -1,4 +1,5 @@
 // The engine of one process: which executions it drives, and how they get here.
+import { FilePool } from "../../agent/call/file-budget.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -44,6 +45,7 @@ export class Engine {
   readonly definitions: Definitions;
   readonly folds: Folds;
   readonly limits: SizeLimits;
+  readonly files: FilePool;
   readonly storage: StorageWatch;
   readonly admission: Admission;
   /** Executions of workflows. */
@@ -80,6 +82,7 @@ export class Engine {
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
     this.limits = options.limits;
+    this.files = options.files ?? new FilePool();
     this.workflowKind = new WorkflowKind(this);
     this.kinds = [this.workflowKind, ...(options.kinds ?? [])];
     this.admission = new Admission({

@@ -48,8 +48,6 @@ interface End {
 
 export class ExecutionSpans {
   readonly execution: TracedExecution;
-  /** Its row says that it is traced; otherwise the list of traces has a row for it. */
-  readonly listed: boolean;
   readonly #listener: SpanListener;
   readonly #open: OpenSpans;
   #ids: TraceIds | undefined;
@@ -64,9 +62,8 @@ export class ExecutionSpans {
   endAt: number | null = null;
 
   /** Continues with `packed`, or from the first event. */
-  constructor(execution: TracedExecution, listener: SpanListener, listed = true, packed?: PackedSpans) {
+  constructor(execution: TracedExecution, listener: SpanListener, packed?: PackedSpans) {
     this.execution = execution;
-    this.listed = listed;
     this.#listener = listener;
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;

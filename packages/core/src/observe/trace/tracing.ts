@@ -48,9 +48,6 @@ export interface AgentCallFacts {
   readonly traceparent?: string | undefined;
 }
 
-/** Milliseconds after which an execution that still runs is put into the list of traces. */
-const announceAfter = 1000;
-
 export class Tracing {
   /** What other processes do; undefined where there are none. */
   readonly elsewhere: SpansElsewhere | undefined;
@@ -62,8 +59,6 @@ export class Tracing {
   readonly #calls: AgentCalls;
   readonly #followers = new Set<(event: SpanEvent) => void>();
   readonly #live = new TurnoverMap<string, ExecutionSpans>();
-  readonly #announced = new WeakSet<ExecutionSpans>();
-  readonly #timer: NodeJS.Timeout;
   readonly #logger: Logger;
   /** Undefined until it is loaded, and where it is not installed. */
   #integration: MakeIntegration | undefined;
@@ -96,7 +91,6 @@ export class Tracing {
     this.#exported = new ExportedSpans({ ...options, resource, now }, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
-    this.#timer = setInterval(() => this.#announce(), announceAfter).unref();
   }
 
   /** Loads what makes the spans of agents; without it there are those of executions and steps. */
@@ -133,9 +127,9 @@ export class Tracing {
     return storedTrace(executionId, parent);
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
-  begin(execution: TracedExecution, listed: boolean): void {
-    this.adopt(this.derive(execution, listed));
+  /** An execution is about to run here: what is published about it belongs to a trace. */
+  begin(execution: TracedExecution): void {
+    this.adopt(this.derive(execution));
   }
 
   /** An execution is loaded here: these are its spans so far. */
@@ -144,7 +138,7 @@ export class Tracing {
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
+  derive(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans {
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, execution),
@@ -155,16 +149,14 @@ export class Tracing {
         }
       },
     };
-    return new ExecutionSpans(execution, listener, listed, packed);
+    return new ExecutionSpans(execution, listener, packed);
   }
 
   /** Events were committed. */
   receive(executionId: string, events: readonly JournalEvent[]): void {
     const spans = this.#live.get(executionId);
     if (spans === undefined) return;
-    const before = spans.status;
     for (const event of events) spans.apply(event);
-    if (spans.status !== before && spans.status !== "running") this.list(spans);
     if (spans.endAt !== null) this.leave(executionId);
   }
 
@@ -178,16 +170,6 @@ export class Tracing {
     this.#live.delete(executionId);
     if (spans !== undefined) this.elsewhere?.left(spans);
     return spans;
-  }
-
-  /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */
-  list(spans: ExecutionSpans): void {
-    const { ids, execution, startAt, endAt, status, listed } = spans;
-    if (listed || ids === undefined || !this.#samples(ids.traceId)) return;
-    const { executionId, workflowId, userId, conversationId } = execution;
-    const entity = { entityType: "workflow", entityId: workflowId } as const;
-    const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
-    this.#sink.root({ ...key, ...entity, executionId, userId, conversationId, startAt, endAt, status });
   }
 
   /** Where a body stands; undefined when its execution is not traced. */
@@ -260,7 +242,6 @@ export class Tracing {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#exported.close();
   }
 
@@ -288,16 +269,6 @@ export class Tracing {
       endAt: timestamp,
       status: outermost.status === "error" ? "error" : "completed",
     });
-  }
-
-  /** Executions that run for long are listed before they end. */
-  #announce(): void {
-    const latest = this.#clock.now() - announceAfter;
-    for (const spans of this.#live.values()) {
-      if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
-      this.#announced.add(spans);
-      this.list(spans);
-    }
   }
 }
 

@@ -1,0 +1,441 @@
+// Generated from the server's schemas by `npm run wire`; do not edit.
+
+export interface Activity {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly ActivityPoint[];
+  readonly workflows: readonly {
+    readonly workflowId: string;
+    readonly started: number;
+    readonly completed: number;
+    readonly failed: number;
+    readonly p50: number | null;
+    readonly p95: number | null;
+    readonly p99: number | null;
+  }[];
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+  /** False when there were more executions than were counted. */
+  readonly complete: boolean;
+}
+
+export interface ActivityPoint {
+  readonly at: string;
+  readonly started: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly suspended: number;
+  readonly cancelled: number;
+  /** Milliseconds from start to end of the executions that completed in it; null without any. */
+  readonly p50: number | null;
+}
+
+export interface AgentDetail {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  /** Provider and name; null when unknown. */
+  readonly model: string | null;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: Readonly<Record<string, unknown>>;
+    /** Whether a person must approve its calls; `sometimes`: decided per call. Absent: never. */
+    readonly approval?: "always" | "sometimes" | undefined;
+  }[];
+  readonly subAgents: readonly string[];
+  readonly status: "idle" | "running";
+  /** Null when they are made for each call, or when the caller may not read them. */
+  readonly instructions: string | null;
+}
+
+export interface AgentSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  /** Provider and name; null when unknown. */
+  readonly model: string | null;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: Readonly<Record<string, unknown>>;
+    /** Whether a person must approve its calls; `sometimes`: decided per call. Absent: never. */
+    readonly approval?: "always" | "sometimes" | undefined;
+  }[];
+  readonly subAgents: readonly string[];
+  readonly status: "idle" | "running";
+}
+
+export type ChangeEvent =
+  | {
+      /** The feed is open: read the current state, then follow. */
+      readonly type: "open";
+    }
+  | {
+      readonly type: "changes";
+      readonly executions: readonly ExecutionChange[];
+      /** How many further executions have changed, too many to list. */
+      readonly missed: number;
+    };
+
+/** A chunk of the AI SDK's UI message stream; `[DONE]` is the last line. */
+export interface ChatChunk {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Conversation {
+  readonly conversationId: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly usage: Usage;
+}
+
+/** A message in the form that `useChat` of the AI SDK takes. */
+export interface ConversationMessage {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+  readonly parts: readonly { readonly type: string; readonly [field: string]: unknown }[];
+  readonly metadata?: unknown;
+  readonly createdAt: string;
+  /** The reply was stopped, or its process ended, before it was complete. */
+  readonly partial?: true | undefined;
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly Conversation[];
+  readonly nextCursor: string | null;
+}
+
+export interface ExecutionChange {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** Absent when it has not changed. */
+  readonly status?: ExecutionStatus | undefined;
+  readonly stepPath?: string | undefined;
+  readonly sequence: number;
+  readonly timestamp: string;
+}
+
+export interface ExecutionPage {
+  readonly executions: readonly ExecutionSummary[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface ExecutionResult {
+  readonly executionId: string;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly status: ExecutionStatus;
+  readonly result: unknown;
+  readonly suspension?: Suspension | undefined;
+  /** Why it failed: the message of the step's error only when that was a `PublicError`. */
+  readonly error?: string | undefined;
+  /** The usage of its agents, when it has any. */
+  readonly usage?: Usage | undefined;
+}
+
+export interface ExecutionState {
+  readonly executionId: string;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly status: ExecutionStatus;
+  readonly result: unknown;
+  readonly suspension?: Suspension | undefined;
+  /** Why it failed: the message of the step's error only when that was a `PublicError`. */
+  readonly error?: string | undefined;
+  /** The usage of its agents, when it has any. */
+  readonly usage?: Usage | undefined;
+  readonly workflowId: string;
+  readonly input: unknown;
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Every open suspension, when there is one. */
+  readonly suspensions?: readonly Suspension[] | undefined;
+  readonly tags?: readonly string[] | undefined;
+  /** No process may run it: the workflow has changed, and `reason` says how. */
+  readonly parked?: { readonly reason: string } | undefined;
+  readonly replayOf?: ReplayOf | undefined;
+}
+
+export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
+
+/** An execution in a list. */
+export interface ExecutionSummary {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  /** The top-level step that runs now or comes next. */
+  readonly stepIndex: number;
+  readonly tags?: readonly string[] | undefined;
+  /** No process may run it: the workflow has changed, and `reason` says how. */
+  readonly parked?: { readonly reason: string } | undefined;
+  readonly replayOf?: ReplayOf | undefined;
+  readonly error?:
+    | { readonly name: string; readonly message: string; readonly step?: string | undefined }
+    | undefined;
+}
+
+export interface Health {
+  readonly status: "ok";
+}
+
+export interface Inbox {
+  readonly items: readonly InboxItem[];
+  /** Whether there are further pages. */
+  readonly more: boolean;
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** An open suspension with its execution. */
+export interface InboxItem {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  readonly startAt: string;
+  readonly suspension: Suspension;
+  /** Resume data that the suspension accepts. */
+  readonly example?: unknown;
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface LogRecord {
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export interface MessagePage {
+  readonly messages: readonly ConversationMessage[];
+  readonly nextCursor: string | null;
+}
+
+export interface Readiness {
+  readonly status: "ready";
+}
+
+export interface Removed {
+  readonly conversationId: string;
+}
+
+export interface ReplayOf {
+  readonly executionId: string;
+  readonly stepId: string;
+}
+
+export interface ServerStatus {
+  readonly version: string;
+  readonly store: { readonly name: string; readonly bytes: number | null };
+  readonly slots: {
+    /** Of everyone; null for a caller that sees only its own. */
+    readonly running: number | null;
+    readonly limit: number;
+  };
+  /** Of everyone; null for a caller that sees only its own. */
+  readonly suspended: number | null;
+  readonly authentication: boolean;
+  /** The caller. */
+  readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;
+}
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly name: string;
+  readonly kind: "internal" | "server" | "client" | "producer" | "consumer";
+  readonly startTime: string;
+  readonly endTime: string | null;
+  /** Milliseconds. */
+  readonly duration: number | null;
+  readonly status: "unset" | "ok" | "error";
+  readonly message?: string | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly events: readonly {
+    readonly name: string;
+    readonly timestamp: string;
+    readonly attributes: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface Step {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly purpose: string;
+  readonly inputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly suspendSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly resumeSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** Of a container: the steps inside. */
+  readonly steps?: readonly Step[] | undefined;
+}
+
+export interface StepActivity {
+  readonly from: string;
+  readonly to: string;
+  /** At most this many runs are counted, the newest; null when all of them are. */
+  readonly runs: number | null;
+  readonly steps: readonly {
+    readonly stepPath: string;
+    readonly completed: number;
+    readonly failed: number;
+    readonly retried: number;
+    readonly p50: number | null;
+    readonly p95: number | null;
+    readonly p99: number | null;
+  }[];
+}
+
+export interface Stopped {
+  readonly stopped: boolean;
+}
+
+export interface SuspendResult {
+  readonly executionId: string;
+  readonly status: "suspended";
+  readonly suspension: Suspension;
+}
+
+/** An open suspension of an execution. Times are ISO 8601. */
+export interface Suspension {
+  readonly suspensionId: string;
+  readonly suspendedAt: string;
+  /** "" when the step gave none. */
+  readonly reason: string;
+  /** The index of the top-level step, also when a step inside it is suspended. */
+  readonly suspendedStepIndex: number;
+  readonly stepIndex: number;
+  readonly stepId: string;
+  /** Absent for a pause. */
+  readonly stepPath?: string | undefined;
+  /** The value that the step passed to `suspend`. */
+  readonly data?: unknown;
+  /** The JSON Schema of its resume data. */
+  readonly resumeSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** When it ends by itself; absent when it has no deadline. */
+  readonly deadline?: string | undefined;
+}
+
+export interface TextReply {
+  readonly text: string;
+  readonly finishReason: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly toolResults: readonly ToolResult[];
+  /** The text parsed by the agent's `output`; only where it has one. */
+  readonly output?: unknown;
+  /** Summed over all model calls, including those of sub-agents. */
+  readonly usage: Usage;
+  /** One for each call of the model. */
+  readonly steps: readonly {
+    readonly text: string;
+    readonly finishReason: string;
+    readonly toolCalls: readonly ToolCall[];
+    readonly toolResults: readonly ToolResult[];
+    readonly usage: {
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      readonly totalTokens: number;
+      /** Those of `inputTokens` that came from the provider's cache; absent when unknown. */
+      readonly cachedInputTokens?: number | undefined;
+      /** Those of `outputTokens` that the model used for reasoning; absent when unknown. */
+      readonly reasoningTokens?: number | undefined;
+    };
+  }[];
+}
+
+export interface ToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+export interface ToolResult {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+export interface Trace {
+  readonly traceId: string;
+  readonly roots: readonly TraceSummary[];
+  /** In the order in which they began, at most 10 000. */
+  readonly spans: readonly Span[];
+  /** False when the trace has more spans; a span whose end was not read looks open. */
+  readonly complete: boolean;
+}
+
+export interface TracePage {
+  readonly traces: readonly TraceSummary[];
+  readonly nextCursor: string | null;
+}
+
+export interface TraceSummary {
+  readonly traceId: string;
+  readonly rootSpanId: string;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly startTime: string;
+  readonly endTime: string | null;
+  readonly status: string;
+}
+
+/** Tokens and calls of models. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Those of `inputTokens` that came from the provider's cache; absent when unknown. */
+  readonly cachedInputTokens?: number | undefined;
+  /** Those of `outputTokens` that the model used for reasoning; absent when unknown. */
+  readonly reasoningTokens?: number | undefined;
+  readonly calls: number;
+}
+
+export interface WorkflowDetail {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  readonly stepsCount: number;
+  readonly status: "idle" | "running" | "suspended" | "completed" | "error";
+  readonly steps: readonly Step[];
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly resultSchema: Readonly<Record<string, unknown>> | null;
+  readonly suspendSchema: Readonly<Record<string, unknown>> | null;
+  readonly resumeSchema: Readonly<Record<string, unknown>> | null;
+}
+
+export interface WorkflowExample {
+  /** An input that the workflow accepts. */
+  readonly input: unknown;
+  /** Shell commands. */
+  readonly calls: readonly string[];
+}
+
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  readonly stepsCount: number;
+  readonly status: "idle" | "running" | "suspended" | "completed" | "error";
+}

@@ -151,9 +151,9 @@ function end(client: WebSocket, code: number, reason: string): void {
   setTimeout(() => client.terminate(), closePeriod).unref();
 }
 
-/** Whether the host listens for upgrades too: then what is not ours is its own. Alone, we are the one to refuse. */
+/** Whether the host listens for upgrades too: then other paths are left to it, else they are refused here. */
 function hasOtherListeners(socket: Duplex): boolean {
-  const server: unknown = Reflect.get(socket, "server");
+  const server: unknown = "server" in socket ? socket.server : undefined;
   return server instanceof EventEmitter && server.listenerCount("upgrade") > 1;
 }
 

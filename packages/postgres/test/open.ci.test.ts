@@ -38,7 +38,7 @@ afterEach(async () => {
 const as = (user: string, database = "postgres") =>
   server.url.replace("postgres:password", `${user}:secret`).replace(/postgres$/, database);
 
-/** Whatever a node does in its life, once. */
+/** Every operation of a node, once. */
 async function useOnce(store: Store): Promise<void> {
   await store.heartbeat({ owner: "here", lease: 1_000 });
   const made = execution({ tags: ["a"] });

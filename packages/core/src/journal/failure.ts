@@ -11,7 +11,7 @@ export interface Failure {
   readonly step?: string | undefined;
   /** The step lent its message to callers (`PublicError`). */
   readonly public?: boolean | undefined;
-  /** What was thrown, for the log: held in memory only, since JSON leaves out what a symbol names. */
+  /** The thrown value, for the log: held in memory only, since JSON leaves out properties with a symbol as key. */
   readonly [origin]?: FailureOrigin;
 }
 

@@ -1,4 +1,4 @@
-// Retention: what ended long ago, or is too much, goes; what runs or waits stays, and nobody is held up.
+// Retention: old or surplus executions are deleted; running and waiting ones stay, and no caller is delayed.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { sizeLimits } from "../../src/execution/body/limits.ts";
@@ -8,11 +8,11 @@ import type { Logger } from "../../src/observe/log/logger.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { inTime } from "../support/in-time.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
-import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
+import { attach, onMemoryAndFile, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const workflow = createWorkflow({ id: "kept", input: z.unknown() })
@@ -27,7 +27,7 @@ function retentionOn(
   store: Store,
   options: RetentionOptions,
   pace = {},
-  logger: Logger = new MemoryLogger(),
+  logger: Logger = new RecordingLogger(),
 ) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
@@ -43,7 +43,7 @@ function retentionOn(
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 
-// What is deleted must leave the disk as well, and leave it to the others meanwhile: each runs on a file, too.
+// Deleted rows must leave the disk as well, and other writers must not wait for it: each runs on a file, too.
 onMemoryAndFile((bench) => {
   test("keeps the most recently ended, and everything that has not ended", async () => {
     const andante = bench.andante(workflow);
@@ -87,7 +87,7 @@ onMemoryAndFile((bench) => {
     await post(`young-${process.pid}`, Date.now());
     await retentionOn(bench.store, {}).run();
     expect(await bench.store.conversations.list({ limit: 100 })).toHaveLength(26);
-    const lines = new LineRecorder();
+    const lines = new RecordingLogger();
     for (let round = 0; round < 2; round++)
       await retentionOn(bench.store, { conversations: "12h" }, {}, lines).run();
     // Where nothing was removed there is nothing to tell.
@@ -138,7 +138,7 @@ onMemoryAndFile((bench) => {
     const andante = bench.andante(workflow);
     const many = 400;
     await Promise.all(Array.from({ length: many }, (_, index) => andante.execute(workflow.id, index)));
-    // What each go finds done since the one before tells whether the others came through.
+    // The work done between two rounds shows whether other callers came through.
     let done = 0;
     const between: number[] = [];
     const store = wrapStore(bench.store, {

@@ -9,10 +9,10 @@ import { AndanteError } from "../../src/errors/index.ts";
 import type { StoredMessage } from "../../src/store/conversation-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { decisionOn, modelMessage, userMessage } from "./conversation-messages.ts";
 import {
   type Action,
@@ -55,7 +55,7 @@ class ConversationTrial {
   readonly #plan: ConversationPlan;
   readonly #random: Random;
   readonly #clock = new TestClock();
-  /** What was sent: ids of messages with their last text. */
+  /** The sent messages: their ids with their last text. */
   readonly #sent: { id: string; text: string }[] = [];
   #texts = 0;
   #messages: Messages = [];
@@ -77,7 +77,7 @@ class ConversationTrial {
       }
       const taken = await this.#runGroup(life, actions, end);
       if (end !== undefined) {
-        // The next process continues what was under way.
+        // The next process continues the running reply.
         await life.close();
         life = this.#process(undefined);
         await life.andante.ready();
@@ -109,7 +109,7 @@ class ConversationTrial {
         if (pace === "slow" && !life.crashed) await new Promise<void>((resolve) => this.#slow.push(resolve));
       },
     };
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const andante = createAndante({
       store: life.store,
       logger,
@@ -255,7 +255,7 @@ class ConversationTrial {
       const [release] = this.#slow.splice(this.#random.integer(0, this.#slow.length - 1), 1);
       release?.();
     }
-    // A look at the store, so that what it was asked before is answered.
+    // A read from the store, so that its earlier calls are answered.
     await this.#store.liveTurn(this.#id);
     await turn();
   }

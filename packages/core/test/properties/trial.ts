@@ -7,9 +7,9 @@ import { readFailure } from "../../src/journal/failure.ts";
 import type { Snapshot, Store, StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 import { buildWorkflow, type Entered, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
@@ -28,7 +28,7 @@ export interface TrialPlan extends Interference {
   readonly steps: Steps;
   /** One life more than there are crashes. */
   readonly crashes: readonly Crash[];
-  /** Decides about the world: who is answered first, which slow body ends, when somebody pauses. */
+  /** Decides about the world: which suspension is resumed first, which slow body ends, when it is paused. */
   readonly seed: number;
   /** When folds are held in memory and kept as snapshots. */
   readonly folds: FoldOptions;
@@ -80,7 +80,7 @@ async function runReplay(
   return trial;
 }
 
-/** What a trial and its replay share. */
+/** The common part of a trial and its replay. */
 interface Scene {
   readonly random: Random;
   readonly clock: TickingClock;
@@ -116,7 +116,7 @@ class WorkflowTrial {
     const watched = this.#mirror.watch(store);
     this.#store = wrapStore(watched, {
       create: (execution) => {
-        // What needs no function, such as a list without items, may have ended already.
+        // A workflow without a function, such as a list without items, may have ended already.
         const taken = execution.events.filter(
           (event) => isOutcome(event) && (event.stepIndex ?? 0) >= begun.from && hasBody(event),
         );
@@ -190,7 +190,7 @@ class WorkflowTrial {
     const stage = this.#stageOf(life);
     const timeout = this.#plan.timeout ? workflowTimeout : undefined;
     const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const options = { store: life.store, logger, clock: this.#scene.clock, workflows: { workflow } };
     const andante = new AndanteService(options, this.#plan.folds);
     const ended = await this.#drive(andante, life).catch((error: unknown) => {

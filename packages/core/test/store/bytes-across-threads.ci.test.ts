@@ -1,4 +1,4 @@
-// What crosses a thread is bounded by bytes in both directions, whatever is asked for at once.
+// The bytes that cross to and from a thread are bounded in both directions, for any number of calls at once.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,8 @@ import { StoreBusyError } from "../../src/errors/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { commitOf, event, execution } from "../../src/store-cases/store-cases.ts";
-import { flow, MemoryLogger } from "../support/test-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { flow } from "../support/test-andante.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-bytes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -131,7 +132,7 @@ describe("messages stay short", () => {
     }
     await store.close();
     const longest = watchMessages();
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const andante = createAndante({ store: sqliteStore({ path: file }), workflows: { workflow }, logger });
     const { executions } = await andante.list({ limit: 100 });
     expect(executions).toHaveLength(12);
@@ -221,7 +222,7 @@ test("reads beyond what may wait are refused with a 503, and the others are serv
   expect(refused).toHaveLength(1000);
   expect(refused[0]?.reason).toBeInstanceOf(StoreBusyError);
   expect(refused[0]?.reason).toMatchObject({ status: 503, retryAfter: 1, code: "store-busy" });
-  // What the engine reads for itself is not refused.
+  // Reads of the engine itself are not refused.
   const others = Array.from({ length: 6000 }, () => store.events({ executionId: "a", after: 0, limit: 1 }));
   expect((await Promise.all(others)).flat()).toHaveLength(6000);
 });

@@ -1,4 +1,4 @@
-// The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies listeners.
+// The traces of one Andante: follows executions and agents, stores spans that no journal has, notifies listeners.
 import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
@@ -20,13 +20,13 @@ import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceP
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 import type { TraceSink, TracingSurroundings } from "./tracing-surroundings.ts";
 
-/** What followers of spans get. */
+/** Receives spans. */
 export interface SpanEvent extends SpanOwner {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
 }
 
-/** What makes the spans of one call of an agent. */
+/** Makes the spans of one call of an agent. */
 export interface AgentSpans {
   readonly call: AgentCall;
   readonly integration: Telemetry;
@@ -49,7 +49,7 @@ export interface AgentCallFacts {
 }
 
 export class Tracing {
-  /** What other processes do; undefined where there are none. */
+  /** The spans of other processes; undefined where there are none. */
   readonly elsewhere: SpansElsewhere | undefined;
   readonly #clock: Pick<Clock, "now">;
   readonly #sink: TraceSink;
@@ -93,7 +93,7 @@ export class Tracing {
     );
   }
 
-  /** Loads what makes the spans of agents; without it there are those of executions and steps. */
+  /** Loads the modules for spans of agents; without them there are those of executions and steps. */
   async open(load = loadIntegration): Promise<void> {
     try {
       this.#integration = await load();
@@ -102,7 +102,7 @@ export class Tracing {
     }
   }
 
-  /** Hands what happens from now on to `follower`, until the function that it returns is called. */
+  /** Sends spans from now on to `follower`, until the returned function is called. */
   follow(follower: (event: SpanEvent) => void): () => void {
     this.#followers.add(follower);
     const leave = this.elsewhere?.follow();
@@ -120,14 +120,14 @@ export class Tracing {
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
 
-  /** What the row of a new execution says of its trace; null when it is not to be in one. */
+  /** The trace column of a new execution; null when it is not traced. */
   traceOf(executionId: string, given: string | undefined): string | null {
     const parent = parseTraceparent(given);
     if (this.#sample < 1 && !this.#samples(new TraceIds(executionId, parent).traceId)) return null;
     return storedTrace(executionId, parent);
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. */
+  /** An execution is about to run here: its published events belong to a trace. */
   begin(execution: TracedExecution): void {
     this.adopt(this.derive(execution));
   }
@@ -164,7 +164,7 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; an idle one may come back, and continues with what this returns. */
+  /** The execution has left this process; an idle one may come back, and continues with the returned spans. */
   leave(executionId: string): ExecutionSpans | undefined {
     const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
@@ -200,7 +200,7 @@ export class Tracing {
     };
   }
 
-  /** What the AI SDK needs to make the spans of a call; `above` made those of the agent that calls this one. */
+  /** The telemetry option of the AI SDK for a call; `above` made the spans of the calling agent. */
   agentTelemetry(facts: AgentCallFacts, above?: AgentSpans): AgentSpans | undefined {
     const make = this.#integration;
     if (make === undefined) return this.#missing();

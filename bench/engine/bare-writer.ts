@@ -18,12 +18,9 @@ export interface BareWriter {
   close(): Promise<void>;
 }
 
-/** Which rows are written: those of the store, or those of its first release, one for each event. */
-export type BareRows = "writes" | "events";
-
 /** Starts the thread on a database that has the store's tables. */
-export function startBareWriter(path: string, rows: BareRows = "writes"): BareWriter {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { path, rows } });
+export function startBareWriter(path: string): BareWriter {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { bareWriter: path } });
   const waiting = new Map<number, () => void>();
   let outbox: BareWrite[] = [];
   let last = 0;
@@ -60,10 +57,10 @@ export function startBareWriter(path: string, rows: BareRows = "writes"): BareWr
   };
 }
 
-if (!isMainThread && parentPort !== null && workerData?.rows !== undefined)
-  serveWrites(parentPort, workerData.path, workerData.rows);
+if (!isMainThread && parentPort !== null && workerData?.bareWriter !== undefined)
+  serveWrites(parentPort, workerData.bareWriter);
 
-function serveWrites(port: NonNullable<typeof parentPort>, path: string, rows: BareRows): void {
+function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
   const database = new DatabaseSync(path);
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768");
   const create = database.prepare(
@@ -77,20 +74,11 @@ function serveWrites(port: NonNullable<typeof parentPort>, path: string, rows: B
     `update executions set sequence = ?, status = 'completed', end_at = ?, result = '4', owner = null, token = null
      where execution_id = ? and token = 'token'`,
   );
-  const appendEvent = database.prepare(
-    `insert into events (execution_id, sequence, timestamp, type, path, step_index, step_type, value, detail)
-     values (?, ?, ?, ?, ?, ?, 'andThen', ?, null)`,
-  );
   const appendRow = database.prepare(
     "insert into journal (execution_id, sequence, events, write_key) values (?, ?, ?, '0123456789ab.1.ok')",
   );
   type Event = readonly [type: string, path: string | null, index: number | null, value: string | null];
   const append = (executionId: string, last: number, now: number, events: readonly Event[]) => {
-    if (rows === "events") {
-      let sequence = last;
-      for (const event of events) appendEvent.run(executionId, ++sequence, now, ...event);
-      return;
-    }
     const fields = events.map(([type, path, index, value]) => [
       type,
       now,

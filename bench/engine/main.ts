@@ -7,7 +7,7 @@ import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
-import { type BareRows, startBareWriter } from "./bare-writer.ts";
+import { startBareWriter } from "./bare-writer.ts";
 import { lists } from "./lists.ts";
 import { sleepers } from "./sleepers.ts";
 import { writeExecution } from "./store-calls.ts";
@@ -23,7 +23,6 @@ const open = (file: string) =>
 async function besideBareWriter(folder: string): Promise<Budget[]> {
   const ours: number[] = [];
   const bare: number[] = [];
-  const earlier: number[] = [];
   const contract: number[] = [];
   const delays: number[] = [];
   for (let round = 0; round < 3; round++) {
@@ -38,8 +37,7 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
     delays.push(delay.percentile(99) / 1e6);
     await andante.close();
 
-    bare.push(await bareThroughput(path.join(folder, `bare-${round}.db`), "writes", count));
-    earlier.push(await bareThroughput(path.join(folder, `events-${round}.db`), "events", count));
+    bare.push(await bareThroughput(path.join(folder, `bare-${round}.db`), count));
     contract.push(await storeThroughput(path.join(folder, `store-${round}.db`), count));
   }
   const share = median(ours) / median(bare);
@@ -49,7 +47,7 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
       value: `${(share * 100).toFixed(0)} %`,
       budget: "at least 65 %",
       held: share >= 0.65,
-      note: `${median(ours).toFixed(0)} against ${median(bare).toFixed(0)} executions/s; a writer of a row for each event: ${median(earlier).toFixed(0)}`,
+      note: `${median(ours).toFixed(0)} against ${median(bare).toFixed(0)} executions/s`,
     },
     {
       name: "the same calls of the store without an engine, share of the bare grouped writer",
@@ -67,11 +65,11 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
   ];
 }
 
-async function bareThroughput(file: string, rows: BareRows, count: number): Promise<number> {
+async function bareThroughput(file: string, count: number): Promise<number> {
   const empty = open(file);
   await empty.ready();
   await empty.close();
-  const writer = startBareWriter(file, rows);
+  const writer = startBareWriter(file);
   const run = () => writer.execution(uuid(), 3);
   await throughput(warmUp, 50, run);
   const rate = await throughput(count, 50, run);

@@ -214,7 +214,7 @@ async function sixty(fight: Fight, path: string, body: object): Promise<void> {
 
 const others: readonly Attack[] = [
   {
-    name: "20 files of 100 MiB by URL",
+    name: "20 files of 100 MiB by URL, eight calls at once",
     run: async (fight) => {
       const piece = Buffer.alloc(mebibyte);
       let asked = 0;
@@ -233,7 +233,7 @@ const others: readonly Attack[] = [
         url: `http://${filesHost}:${port}/${n}.png`,
       }));
       const input = [{ id: "m", role: "user", parts: [{ type: "text", text: "Look" }, ...parts] }];
-      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 1);
+      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 8);
       if (asked === 0) fight.broken("the files were not asked for");
       files.closeAllConnections();
       files.close();

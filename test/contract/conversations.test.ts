@@ -270,7 +270,8 @@ test("messages are read newest first on request", async () => {
   const read = [...listOf(first, "messages"), ...listOf(second, "messages")];
   expect(read.toReversed()).toEqual(await messagesOf(id));
   expect(second.nextCursor).toBeNull();
-  errorOf(await server.get(`/api/conversations/${id}/messages?order=random`), 400);
+  const refused = errorOf(await server.get(`/api/conversations/${id}/messages?order=random`), 400);
+  expect(refused).toContain("order: ");
 });
 
 test("lists and messages are read page by page", async () => {

@@ -94,7 +94,7 @@ async function tryFaults(
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,
-    ignorePatterns: ["/bench", "/docs/pictures", "/reports", "/test/upgrade/fixtures"],
+    ignorePatterns: ["/bench", "/docs/pictures", "/reports"],
     // Tests have a time limit of their own; this one is for faults that never let go of the thread.
     timeoutMS: 20_000,
     timeoutFactor: 1.5,

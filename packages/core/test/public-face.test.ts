@@ -1,4 +1,4 @@
-// The public face: how many names the root has, and that everything else is found under a subpath that says what it is.
+// The public face: how many names the root has, and that all other names are under a subpath for their subject.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";

@@ -24,7 +24,7 @@ import {
 } from "../src/index.ts";
 import { scriptedModel, TestClock } from "../src/test-kit/index.ts";
 
-/** Calls a function as plain JavaScript does: with whatever it is given. */
+/** Calls a function as plain JavaScript does: with any argument. */
 const call = (target: (options: never) => unknown, options: object) =>
   Reflect.apply(target, undefined, [options]);
 const make = (target: new (options: never) => unknown, options: object) =>

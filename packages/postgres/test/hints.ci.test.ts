@@ -1,4 +1,4 @@
-// Processes on one database tell each other what they write.
+// Processes on one database notify each other of their writes.
 import { randomUUID } from "node:crypto";
 import type { NewExecution, Store } from "@andante/core/store";
 import { postgresStore } from "@andante/postgres";
@@ -45,7 +45,7 @@ function execution(): NewExecution {
   };
 }
 
-/** What a store hears, from when it listens on. */
+/** The notifications of a store, from the moment that it listens. */
 async function hearing(store: Store) {
   const ids = new Set<string>();
   const stopped: string[] = [];

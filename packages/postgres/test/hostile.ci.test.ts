@@ -1,4 +1,4 @@
-// A database and callers that behave badly: what one of them does is not felt by the others.
+// A database and callers that behave badly: one of them does not disturb the others.
 import { randomUUID } from "node:crypto";
 import { type Andante, createAndante, createLogger, createWorkflow } from "@andante/core";
 import type { Cancel, NewExecution, Store } from "@andante/core/store";
@@ -97,7 +97,7 @@ test.each([
     try {
       const all = await Promise.all(others.map((each) => store.commit(commitOf(each, 1))));
       expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(["ok"]));
-      // Nor does it hold up what comes later, its own execution's caller is told to come again, and the node is healthy.
+      // Later calls are not delayed, the caller of its own execution is asked to retry, and the node is healthy.
       const from = performance.now();
       const refused = expect(store.cancel(cancelOf(locked))).rejects.toMatchObject({
         status: 503,

@@ -1,4 +1,4 @@
-// The database's machine is lost, and a replica that lacks the last commits becomes the primary: what it lacks is done
+// The database's machine is lost, and a replica that lacks the last commits becomes the primary: lost steps are done
 // again, every result is right, and nothing is stuck.
 import { type Andante, createAndante, createWorkflow } from "@andante/core";
 import { postgresStore } from "@andante/postgres";

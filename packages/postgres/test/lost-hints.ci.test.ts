@@ -1,4 +1,4 @@
-// Notifications between nodes are lost: what one node does to executions of another takes effect all the same, soon.
+// Notifications between nodes are lost: changes of one node to executions of another take effect all the same, soon.
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -142,7 +142,7 @@ interface Bench {
   readonly doors: Doors;
   /** Executions whose second step ran. */
   readonly ran: readonly string[];
-  /** What is started on `a` is changed on `b`. */
+  /** Executions of `a` are changed on `b`. */
   readonly a: Andante;
   readonly b: Andante;
 }
@@ -178,7 +178,7 @@ async function pauseOfOther({ a, b, doors, ran }: Bench, id: string): Promise<vo
   expect(ran).toContain(id);
 }
 
-/** What a node gives back at its end another one takes up. */
+/** Another node takes over the executions that a node releases at its end. */
 async function leave({ b, doors }: Bench, leaving: Andante, id: string): Promise<void> {
   doors.reached.delete(id);
   await leaving.close({ grace: 0 });

@@ -27,7 +27,7 @@ export interface PostgresServer {
 
 const password = "password";
 
-/** `settings`: of postgresql.conf. Nothing is flushed to the disk unless they say so: what is tested is not the disk. */
+/** `settings`: of postgresql.conf. Nothing is flushed to the disk unless they say so: the disk is not tested. */
 export async function startPostgres(
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<PostgresServer> {

@@ -1,4 +1,4 @@
-// What the store reads is found by an index: with many rows nothing walks a table or sorts a large part of it.
+// Every read uses an index: with many rows none scans a table or sorts a large part of it.
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Several nodes delete what is old in one database at the same time: all of it, nothing else, and none serves it any more.
+// Several nodes delete old executions in one database at once: all of them, no others, and none serves them any more.
 import { Agent, type Andante, type AndanteOptions, createAndante, createWorkflow } from "@andante/core";
 import { scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
@@ -124,7 +124,7 @@ test("everything old goes, nothing that lives or is young, without an error, and
   const { old, young, live } = await populate(first);
   const conversations = await converse(first);
   const workflowOf = (id: string) => (old.indexOf(id) < 200 ? "kept" : "long");
-  // What it holds of them is not to be served later.
+  // Its copies of them must not be served later.
   for (const id of old) expect(await first.state(workflowOf(id), id)).toMatchObject({ status: "completed" });
   const sweepers = [1, 2, 3].map(() => node({ maxAge: "1d", conversations: "90d" }));
   let sweeping = true;
@@ -168,7 +168,7 @@ test("everything old goes, nothing that lives or is young, without an error, and
     await each.execute("kept", { kind: "ends", n: -1 }, { executionId });
     for (const other of nodes) expect(await other.state("kept", executionId)).toMatchObject({ result: -1 });
   }
-  // What lived meanwhile ends as if nothing had been deleted.
+  // Executions that ran meanwhile end as if nothing had been deleted.
   for (const id of live.suspended)
     expect(await sweepers[0]?.resume("kept", id, true)).toMatchObject({ result: 2 });
   released.resolve();

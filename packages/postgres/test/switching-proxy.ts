@@ -8,7 +8,7 @@ export interface SwitchingProxy {
   /** Breaks the connections that there are; those that come go to this port. */
   switchTo(port: number): void;
   /**
-   * Drops what the open connections send from now on, both ways, without closing them, as a firewall does that has
+   * Drops the bytes of open connections from now on, both ways, without closing them, as a firewall does that has
    * forgotten them. Connections that come later work. The database's ends are closed after so many milliseconds; without
    * a number, with the proxy.
    */

@@ -1,6 +1,6 @@
 // A pooler that gives a client another connection for each transaction, as PgBouncer does with `pool_mode = transaction`.
 //
-// What a client leaves in a session (a prepared statement, `LISTEN`, a setting) is gone, or is another client's.
+// The session state of a client (a prepared statement, `LISTEN`, a setting) is gone, or is another client's.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 

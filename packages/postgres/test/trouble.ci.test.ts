@@ -36,7 +36,7 @@ const asAdmin = async <Value>(work: (client: pg.Client) => Promise<Value>): Prom
   }
 };
 
-/** Executions that commit one after the other until they are told to end; counts what was committed. */
+/** Executions that commit one after the other until the test ends them; counts the commits. */
 async function load(store: Store, count: number) {
   const made: NewExecution[] = [];
   for (let index = 0; index < count; index++) {

@@ -16,6 +16,7 @@ import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import {
+  type AgentRequest,
   type AgentResult,
   type AgentStreamResult,
   type ApprovalSettings,
@@ -146,9 +147,13 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
 
   async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
     const { stream } = await loadCalls();
-    // Whoever has replaced this method may watch the text, or ask twice and hand on one of the two.
-    const isOwn = this.stream === Agent.prototype.stream;
-    return stream(this.#called, isOwn ? call : { ...call, shortcut: undefined });
+    return stream(this.#called, call);
+  }
+
+  override async parts(call: AgentRequest): Promise<Pick<AgentStreamResult, "stream">> {
+    const { streamParts } = await loadCalls();
+    // A host that replaced `stream` may change or watch its result.
+    return this.stream === Agent.prototype.stream ? streamParts(this.#called, call) : this.stream(call);
   }
 
   #withSubAgents(tools: ToolSet): ToolSet {

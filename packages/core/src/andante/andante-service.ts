@@ -1,5 +1,7 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
+
 import { Agents } from "../agent/agents.ts";
+import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
@@ -90,6 +92,7 @@ export class AndanteService implements Andante {
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
+    const files = new FilePool();
     this.#scheduler = new Scheduler({
       store,
       clock,
@@ -112,6 +115,7 @@ export class AndanteService implements Andante {
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(limits),
+      files,
       folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
@@ -129,6 +133,7 @@ export class AndanteService implements Andante {
       approvals: store.approvals,
       executions: turnExecutions(this.#engine),
       clock,
+      files,
       maxReplies: repliesLimit(limits),
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),

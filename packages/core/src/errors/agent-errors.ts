@@ -52,7 +52,7 @@ export class ApprovalUsedError extends AndanteError {
   }
 }
 
-/** What a caller sent as a schema is not one, or one that we do not evaluate. */
+/** The schema of a caller is not a JSON Schema, or uses keywords that Andante does not evaluate. */
 export class InvalidSchemaError extends AndanteError {
   constructor({ detail }: { detail: string }) {
     super(`Invalid schema: ${detail}`, { code: "invalid-schema", status: 400 });
@@ -154,7 +154,7 @@ export class ReplyIncompleteError extends AndanteError {
   }
 }
 
-/** An MCP server cannot be reached, or went away during a call. Its address and what happened are the cause, for the log. */
+/** An MCP server cannot be reached, or went away during a call. The cause has its address and the failure, for the log. */
 export class McpServerGoneError extends AndanteError {
   constructor({ server, problem, cause }: { server: string; problem: string; cause: unknown }) {
     super(`The MCP server ${server} is gone: ${problem}`, { code: "mcp-server-gone", status: 502, cause });
@@ -179,7 +179,7 @@ export class ToolDeniedError extends AndanteError {
   }
 }
 
-/** Nobody waits for the reply any more: its caller left or stopped it. */
+/** The caller of the reply disconnected or stopped it. */
 export class ReplyStoppedError extends AndanteError {
   constructor() {
     super("The reply was stopped", { code: "reply-stopped", status: 499 });

@@ -1,6 +1,6 @@
-// The base of every error that Andante itself makes: what happened (code), how a server responds (status).
+// The base class of Andante's errors: a code for the kind of failure, and the HTTP status of the response.
 
-/** What every Andante error carries beside its message. */
+/** The fields of every Andante error beside its message. */
 export interface AndanteErrorDetails {
   /** A stable, machine-readable name such as `workflow-not-found`. */
   readonly code: string;

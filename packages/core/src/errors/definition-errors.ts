@@ -1,4 +1,4 @@
-// Errors in what the host application wrote: thrown while it defines or registers, never to an HTTP caller.
+// Errors in the definitions of the host application: thrown while it defines or registers, never to an HTTP caller.
 import { AndanteError } from "./andante-error.ts";
 
 /** A workflow, step or agent is defined wrongly. `where` says which one. */

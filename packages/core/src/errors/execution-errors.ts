@@ -72,7 +72,7 @@ export class ResumeValidationError extends AndanteError {
   }
 }
 
-/** The resume does not say clearly enough, or not correctly, what it resumes. */
+/** The resume names no waiting step, several, or one that does not wait. */
 export class ResumeTargetError extends AndanteError {
   constructor({ executionId, problem }: { executionId: string; problem: string }) {
     super(`Cannot resume: ${problem}`, { code: "resume-target", status: 400, executionId });
@@ -117,7 +117,7 @@ export class ExecutionStuckError extends AndanteError {
   }
 }
 
-/** Somebody waits for an execution that no process may run. */
+/** A caller waits for an execution that no process may run. */
 export class ExecutionParkedError extends AndanteError {
   constructor({ executionId, reason }: { executionId: string; reason: string }) {
     super(`Execution ${executionId} is parked: ${reason}`, {

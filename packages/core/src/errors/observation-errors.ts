@@ -1,4 +1,4 @@
-// What a caller of traces can meet.
+// Errors of reading traces.
 import { AndanteError } from "./andante-error.ts";
 
 /** No trace of this id, or none that the caller may see. */

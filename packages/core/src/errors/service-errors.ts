@@ -56,7 +56,7 @@ export class StoreUnavailableError extends AndanteError {
   }
 }
 
-/** What a probe reads when the service cannot do its work. */
+/** The service cannot work: the response to a health probe. */
 export class UnhealthyError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(`The service is not healthy: ${problem}`, { code: "unhealthy", status: 503, retryAfter: 5 });

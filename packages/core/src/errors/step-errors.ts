@@ -1,4 +1,4 @@
-// What can go wrong inside a step, as it is kept in the journal.
+// Failures inside a step, as the journal keeps them.
 import { AndanteError } from "./andante-error.ts";
 
 /** An input, output or resume data does not fit the schema that the step declares. */
@@ -77,7 +77,7 @@ export class JournalLimitError extends AndanteError {
   }
 }
 
-/** Nobody resumed a suspension before its deadline. */
+/** A suspension was not resumed before its deadline. */
 export class DeadlineError extends AndanteError {
   constructor({ path }: { path: string }) {
     super(`Step ${path} was not resumed before its deadline`, { code: "deadline", status: 500 });
@@ -94,7 +94,7 @@ export class ExecutionTimeoutError extends AndanteError {
   }
 }
 
-/** Thrown by a host's step to fail for good: it is not tried again, whatever its `retry` says. */
+/** Thrown by a host's step to fail for good: it is not retried, even if it has `retry`. */
 export class PermanentError extends AndanteError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { code: "permanent", status: 500, cause: options.cause });

@@ -1,9 +1,9 @@
-// The part of the fold that bodies read when they run again: what their checkpoints have recorded.
+// The part of the fold that bodies read when they run again: the records of their checkpoints.
 import type { JsonText } from "../values/json.ts";
 import { bodyPathOf } from "../values/step-path.ts";
 import type { CheckpointCall, CheckpointCompleteEvent, CheckpointRetryEvent, StepUsage } from "./events.ts";
 
-/** What is known of one checkpoint. */
+/** The state of one checkpoint. */
 export interface CheckpointState {
   /** It was recorded, with this output. */
   recorded: boolean;
@@ -22,14 +22,14 @@ export interface CheckpointWaits {
   readonly until: number;
 }
 
-/** What the checkpoints of one body have recorded. */
+/** The records of one body's checkpoints. */
 export interface BodyState {
   readonly stepIndex: number;
   readonly checkpoints: Map<string, CheckpointState>;
   waits: CheckpointWaits | undefined;
 }
 
-/** By body, because they are forgotten with it: once a step has ended nobody reads them. */
+/** By body: no code reads them after the step has ended, so they are removed with it. */
 export class JournaledCheckpoints {
   readonly #bodies: Map<string, BodyState>;
 
@@ -54,7 +54,7 @@ export class JournaledCheckpoints {
     return this.#bodies.get(bodyPath)?.waits;
   }
 
-  /** What is recorded of this body. */
+  /** The records of this body. */
   of(bodyPath: string): Iterable<CheckpointState> {
     return this.#bodies.get(bodyPath)?.checkpoints.values() ?? [];
   }

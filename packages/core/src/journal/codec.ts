@@ -1,7 +1,5 @@
 // Events in the form that stores keep: one main value and the further fields, each as JSON text. Encoded and decoded
-// nowhere else.
-//
-// Journals of every earlier release are decoded: a field that was written differently once is read both ways here.
+// nowhere else. Journals of every earlier release are decoded.
 import { UnknownEventError } from "../errors/index.ts";
 import type { NewStoredEvent, StoredEvent, StoredJson } from "../store/stored-event.ts";
 import { usageDetails } from "../store/usage.ts";
@@ -119,8 +117,7 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
     case "workflow-resumed": {
       const { path } = stored;
       const stepIndex = stored.stepIndex ?? 0;
-      // The first releases wrote `deadline: true` here, the name of a time elsewhere.
-      const byDeadline = detail.byDeadline === true || detail.deadline === true;
+      const byDeadline = detail.byDeadline === true;
       const who = { suspensionId: text(detail.suspensionId) ?? "", userId: text(detail.userId) };
       const { pausedFor } = detail;
       const lifts = typeof pausedFor === "number" && { pausedFor };

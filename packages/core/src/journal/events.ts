@@ -5,7 +5,7 @@ import type { StoredUsage } from "../store/usage.ts";
 import type { JsonText } from "../values/json.ts";
 import type { Failure } from "./failure.ts";
 
-/** What the agents of a step used. */
+/** The usage of a step's agents. */
 export type StepUsage = StoredUsage;
 
 interface EventOf<Type extends string> {
@@ -36,7 +36,7 @@ interface Suspending {
 }
 
 export interface WorkflowStartEvent extends EventOf<"workflow-start"> {
-  /** The input as the schema returned it, where that differs from what the caller sent. */
+  /** The input as the schema returned it, where that differs from the caller's input. */
   readonly input: JsonText;
   /** The caller's W3C header. */
   readonly traceparent: string | undefined;
@@ -99,19 +99,19 @@ export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complet
   readonly startedAt: number;
   /** The attempt of the checkpoint that succeeded; 1 is the first. */
   readonly attempt: number;
-  /** Only of a call of an agent: what was called. */
+  /** Only for a call of an agent: the model or tool. */
   readonly call: CheckpointCall | undefined;
   /** Only of a call of a model. */
   readonly usage: StepUsage | undefined;
 }
 
-/** What an agent called. */
+/** The model or tool that an agent called. */
 export type CheckpointCall =
   | {
       readonly kind: "model";
       /** Provider and name. */
       readonly model: string;
-      /** A hash of what it was asked. */
+      /** A hash of the prompt. */
       readonly prompt: string;
     }
   | {
@@ -149,11 +149,11 @@ export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
   readonly suspensionId: string;
   readonly resumeData: JsonText;
   readonly userId: string | undefined;
-  /** True when nobody resumed it in time and its deadline did. */
+  /** True when its deadline resumed it. */
   readonly byDeadline: boolean;
   /** True when the deadline fails the step instead of giving it data. */
   readonly expired: boolean;
-  /** Milliseconds that the pause which it lifts has lasted; absent for any other suspension, and in events of earlier releases. */
+  /** Milliseconds that the pause which it lifts has lasted; absent for any other suspension. */
   readonly pausedFor?: number;
 }
 
@@ -229,7 +229,7 @@ export function isEnd<Event extends { readonly type: string }>(
   return Object.hasOwn(endStatus, event.type);
 }
 
-/** How long the main text of an event is: about what it costs to hold it. */
+/** The length of an event's main text: about the memory that it takes. */
 export function eventLength(event: NewEvent): number {
   return mainText(event)?.length ?? 0;
 }
@@ -287,7 +287,7 @@ export function isOutcome<Event extends { readonly type: string }>(
 
 /**
  * The events as they stand in a journal whose next number is `first`. They are the same objects: an event is recorded once,
- * and copies of all of them were a fiftieth of what resuming an execution takes.
+ * and copies of all of them took a fiftieth of the time of a resume.
  */
 export function numberEvents(
   events: readonly (NewEvent & { sequence?: number })[],

@@ -11,7 +11,7 @@ export interface Failure {
   readonly step?: string | undefined;
   /** The step lent its message to callers (`PublicError`). */
   readonly public?: boolean | undefined;
-  /** What was thrown, for the log: held in memory only, since JSON leaves out what a symbol names. */
+  /** The thrown value, for the log: held in memory only, since JSON leaves out properties with a symbol as key. */
   readonly [origin]?: FailureOrigin;
 }
 
@@ -49,12 +49,12 @@ export function causeOf(failure: Failure): unknown {
   return failure[origin]?.thrown ?? { name, message };
 }
 
-/** Reads a failure that was kept as JSON text; earlier releases kept messages as they were. */
+/** Reads a failure that was kept as JSON text. */
 export function readFailure(text: string | null): Failure {
   const { name, message, step, ...rest } = Object(text === null ? undefined : JSON.parse(text));
   return {
     name: String(name ?? "Error"),
-    message: withoutSecrets(String(message ?? "")),
+    message: String(message ?? ""),
     step: typeof step === "string" ? step : undefined,
     public: rest.public === true,
   };

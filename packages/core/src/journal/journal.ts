@@ -1,4 +1,4 @@
-// The fold of a journal: what is known of each path that an execution has reached.
+// The fold of a journal: the state of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
 import { iterationOf, iterationPath, stepIdOf } from "../values/step-path.ts";
 import { JournaledCheckpoints } from "./checkpoints.ts";
@@ -20,14 +20,14 @@ import { isNumbered, PathsInside } from "./paths-inside.ts";
 
 export type { LoopRound, PathState, Resumption } from "./path-state.ts";
 
-/** Steps that go round: what was done in earlier rounds is not needed to continue. */
+/** Loops: the steps of earlier rounds are not needed to continue. */
 const loops: ReadonlySet<string> = new Set(["andDoWhile", "andDoUntil"]);
 
 const noState: ReadonlyMap<string, unknown> = new Map();
 
-/** What a journal comes to. */
+/** The fold of one journal. */
 export interface JournalParts {
-  /** What is needed to continue, by path. */
+  /** The states that are needed to continue, by path. */
   readonly paths: Map<string, PathState>;
   /** Steps in rounds and items that are over; made for the first, as the others that may be undefined. */
   past: PastSteps | undefined;
@@ -42,7 +42,7 @@ export interface JournalParts {
   resumes: number;
 }
 
-/** What is known of every path that the execution has reached. */
+/** The states of all paths that the execution has reached. */
 export class Journal {
   readonly #parts: JournalParts;
   readonly #paths: Map<string, PathState>;
@@ -80,7 +80,7 @@ export class Journal {
     return this.#paths;
   }
 
-  /** What the checkpoints of bodies that have not ended recorded; undefined when there was none. */
+  /** The checkpoints of bodies that have not ended; undefined when there are none. */
   get checkpoints(): Pick<JournaledCheckpoints, "get" | "of" | "waitsOf"> | undefined {
     return this.#parts.checkpoints;
   }
@@ -93,7 +93,7 @@ export class Journal {
     this.#checkpointsWith(event.path).failed(event);
   }
 
-  /** They go with whatever they stand in. */
+  /** They are removed with the container that holds them. */
   #checkpointsWith(path: string): JournaledCheckpoints {
     this.#inside.add(path);
     this.#parts.checkpoints ??= new JournaledCheckpoints();
@@ -105,7 +105,7 @@ export class Journal {
     return this.#parts.newest.get(stepId);
   }
 
-  /** What the steps have set with `setState` so far. */
+  /** The state that the steps have set with `setState` so far. */
   get state(): ReadonlyMap<string, unknown> {
     return this.#parts.state?.current ?? noState;
   }
@@ -140,7 +140,7 @@ export class Journal {
   /**
    * The event of this number is in the store. Only now an outcome counts as the newest of its step id: a commit puts the
    * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a
-   * crash. And only now what stands inside it is over: so what is kept of that does not depend on who folds the journal.
+   * crash. Its contents end only now, so the fold keeps the same states in every process that makes it.
    */
   committed(event: JournalEvent): void {
     if (isOutcome(event)) {
@@ -237,7 +237,7 @@ export class Journal {
     for (const over of this.#inside.takeRound(place.container, before)) this.#past(over);
   }
 
-  /** What is known of this path is not needed to continue. Of those without a number there are never many. */
+  /** The state of this path is not needed to continue. Paths without a number are few. */
   #past(path: string): void {
     this.#parts.checkpoints?.ended(path);
     const state = this.#paths.get(path);
@@ -270,7 +270,7 @@ function emptyParts(): JournalParts {
   };
 }
 
-/** Adds journaled events to what is known. */
+/** Adds journaled events to the fold. */
 export function replayEvents(journal: Journal, events: Iterable<JournalEvent>): void {
   for (const event of events) {
     replayEvent(journal, event);

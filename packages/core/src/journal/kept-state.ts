@@ -1,7 +1,7 @@
-// What steps have set with `setState`, in the order of the top-level steps, so that going back to one takes back what
-// it and those after it have set.
+// The state that steps have set with `setState`, in the order of the top-level steps, so that a rewind to one removes the
+// changes of it and of those after it.
 
-/** What one top-level step has set. */
+/** The state that one top-level step has set. */
 export interface StateGroup {
   readonly stepIndex: number;
   readonly keys: Map<string, unknown>;
@@ -9,7 +9,7 @@ export interface StateGroup {
 
 export class KeptState {
   #groups: StateGroup[];
-  /** What they come to: changed in place, because a copy for each change made many of them take quadratic time. */
+  /** The merged state: changed in place, because a copy for each change made many of them take quadratic time. */
   #current: Map<string, unknown> | undefined;
 
   constructor(groups: StateGroup[] = []) {
@@ -43,7 +43,7 @@ export class KeptState {
     }
   }
 
-  /** Forgets what the top-level step and those after it have set. */
+  /** Removes the state that this top-level step and those after it have set. */
   rewind(stepIndex: number): void {
     this.#groups = this.#groups.filter((group) => group.stepIndex < stepIndex);
     this.#current = undefined;

@@ -1,4 +1,4 @@
-// Long values are written once, whoever repeats them.
+// Long values are written once, whichever event repeats them.
 import { expect, test } from "vitest";
 import type { NewStoredEvent } from "../store/stored-event.ts";
 import { KeptValues } from "./kept-values.ts";

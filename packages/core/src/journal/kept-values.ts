@@ -1,5 +1,5 @@
-// Where the long values of one journal stand, so that each is written once: what passes through steps unchanged is
-// their input, their output and the result at the same time.
+// The positions of the long values in one journal, so that each is written once: a value that passes through steps
+// unchanged is their input, their output and the result at the same time.
 import type { NewStoredEvent, StoredJson, WrittenEvent } from "../store/stored-event.ts";
 import type { JsonText } from "../values/json.ts";
 

@@ -1,8 +1,8 @@
-// The fold of a journal as JSON, so that it can be kept and continued: a text stands in it once, and what is not needed
-// any more is left out.
+// The fold of a journal as JSON, so that it can be kept and continued: each text is in it once, without the states that
+// are not needed any more.
 //
-// Whoever changes what is written here, or what it means, counts `packedFormat` up: a fold in another format is not
-// read, and the journal is folded whole.
+// A change of the format or of its meaning increments `packedFormat`: a fold in another format is not read, and the
+// journal is folded whole.
 import type { JsonText } from "../values/json.ts";
 import {
   type BodyState,
@@ -28,7 +28,7 @@ type PackedOutcome =
 
 type Usage = NonNullable<Extract<Outcome, { kind: "output" }>["usage"]>;
 
-/** What only a step that has not ended needs. */
+/** The fields that only a step that has not ended needs. */
 interface PackedWait {
   readonly suspension?: { readonly suspensionId: string; readonly data: TextNumber };
   readonly resumption?: Resumption;
@@ -50,7 +50,7 @@ type PackedState = readonly [
 
 export interface PackedJournal {
   readonly states: readonly PackedState[];
-  /** The paths of the first states: those that are needed to continue, then those of what is over. */
+  /** The paths of the first states: those that are needed to continue, then those that have ended. */
   readonly paths: readonly string[];
   readonly past: readonly string[];
   readonly reached: readonly (readonly [stepIndex: number, paths: readonly string[]])[];
@@ -145,7 +145,7 @@ export function unpackJournal(packed: PackedJournal, texts: readonly string[]): 
   });
 }
 
-/** False for what was about to start when its branch lost: no event tells of it. */
+/** False for a step that was about to start when its branch lost: it has no event. */
 function isRecorded({ outcome, sequence, suspension, failures }: PathState): boolean {
   return outcome !== undefined || sequence > 0 || suspension !== undefined || failures > 0;
 }

@@ -10,7 +10,7 @@ const maxLength = 100_000;
 export class PastSteps {
   /** By path, the oldest first. */
   readonly #steps: Map<string, PathState>;
-  /** By the index of the top-level step: what was reached in them, without the numbers of rounds and items. */
+  /** By the index of the top-level step: the paths that were reached, without the numbers of rounds and items. */
   readonly #reached: Map<number, Set<string>>;
   #length = 0;
 
@@ -28,7 +28,7 @@ export class PastSteps {
     return this.#reached;
   }
 
-  /** What is known of this path is not needed to continue any more. */
+  /** The state of this path is not needed to continue any more. */
   add(path: string, state: PathState): void {
     // It was never recorded: the branch it is part of had lost before.
     if (state.outcome === undefined && state.sequence === 0) return;

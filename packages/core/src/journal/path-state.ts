@@ -1,12 +1,12 @@
-// What a journal says of one path.
+// The state of one path in a fold.
 import type { JsonText } from "../values/json.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** What a suspension was resumed with. */
+/** The resume of a suspension. */
 export interface Resumption {
   /** JSON text, "null" for none. */
   readonly data: string;
-  /** Nobody resumed it in time, and its deadline fails the step. */
+  /** Its deadline has passed and fails the step. */
   readonly expired: boolean;
 }
 
@@ -14,11 +14,11 @@ export interface Resumption {
 export interface LoopRound {
   /** 0 is the first. */
   readonly number: number;
-  /** What the round began with; for the first one the loop's own data counts. */
+  /** The data that the round began with; the first round begins with the loop's own data. */
   readonly data: JsonText;
 }
 
-/** What is known of one path. */
+/** The state of one path. */
 export interface PathState {
   readonly stepIndex: number;
   /** Its start is in the journal, with this input. */
@@ -29,11 +29,11 @@ export interface PathState {
   pausedFor: number;
   input: JsonText;
   outcome: Outcome | undefined;
-  /** The number of the outcome's event: what came first wins. Before there is one, that of its start; 0 before that. */
+  /** The number of the outcome's event: the first outcome wins. Before there is one, that of its start; 0 before that. */
   sequence: number;
   /** The newest suspension of this step. */
   suspension: { readonly suspensionId: string; readonly data: JsonText } | undefined;
-  /** What that suspension was resumed with, once it has been. */
+  /** The resume of that suspension, if there is one. */
   resumption: Resumption | undefined;
   /** Attempts that failed and are followed by another, which starts no earlier than `retryAt`. */
   failures: number;
@@ -60,7 +60,7 @@ export function newPathState(stepIndex: number): PathState {
   };
 }
 
-/** How long its texts are: about what it costs to hold it. */
+/** The length of its texts: about the memory that it takes. */
 export function stateLength({ input, outcome, suspension, resumption, round }: PathState): number {
   const output = outcome !== undefined && "value" in outcome ? (outcome.value?.length ?? 0) : 0;
   const waiting =

@@ -1,4 +1,4 @@
-// Paths by what they stand in, as far as that can be over before the execution is: rounds, items, and functions beside
+// An index of paths by container, for containers that can end before the execution: rounds, items, and functions beside
 // a body.
 import { parentPath } from "../values/step-path.ts";
 
@@ -28,7 +28,7 @@ export class PathsInside {
     }
   }
 
-  /** Everything that stands in this step, whatever its depth; it is not known any more then. */
+  /** Takes out all paths inside this step, at any depth. */
   takeStep(path: string): readonly string[] {
     if (this.#inside?.has(path) !== true) return none;
     const taken: string[] = [];

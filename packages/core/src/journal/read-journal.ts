@@ -9,7 +9,7 @@ export interface JournalPage {
   readonly events: readonly JournalEvent[];
   /** The same in their stored form. */
   readonly stored: readonly StoredEvent[];
-  /** What the events take in the store, in bytes. */
+  /** The size of the events in the store, in bytes. */
   readonly bytes: number;
 }
 

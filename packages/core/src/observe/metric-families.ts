@@ -2,7 +2,7 @@
 //
 // Plain code in place of a library: counting is on the way of every request, and the format is three kinds of lines.
 
-/** What a registry asks of a metric: its lines, with those that describe it. */
+/** The interface of a metric for the registry: its lines, with those that describe it. */
 export interface MetricFamily {
   readonly name: string;
   text(): string | Promise<string>;
@@ -101,7 +101,7 @@ export interface GaugeSample {
   readonly value: number;
 }
 
-/** What is read when it is asked for. */
+/** A metric whose value is read on demand. */
 export class ReadMetric implements MetricFamily {
   readonly name: string;
   readonly #help: string;

@@ -1,6 +1,6 @@
 // The metrics of one Andante in Prometheus' text format. Its registry is its own: two in one process do not mix.
 //
-// Labels are bounded: workflows, agents and models are what the host registered, routes are patterns. No id and no raw
+// Labels are bounded: workflows, agents and models are those that the host registered, routes are patterns. No id and no raw
 // path ever is a label.
 import { endStatus, type JournalEvent, unknownEvent } from "../journal/events.ts";
 import { EventLoopDelay } from "./event-loop-delay.ts";

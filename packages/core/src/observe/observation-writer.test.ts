@@ -1,4 +1,4 @@
-// What is removed from the store goes by the clock that its processes share, not by the machine's own.
+// The store removes old entries by the clock that its processes share, not by the machine's own.
 import { expect, test } from "vitest";
 import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";

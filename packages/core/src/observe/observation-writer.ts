@@ -1,6 +1,6 @@
 // Writes logs and traces to the store in batches, in the background, and keeps both within their bounds.
 //
-// Nothing waits for it: what does not fit in its bounded buffer while the storage is in trouble is dropped, oldest first,
+// Nothing waits for it: while the storage fails, entries that do not fit in its bounded buffer are dropped, oldest first,
 // and counted.
 import type {
   ObservationBatch,
@@ -20,7 +20,7 @@ export interface ObservationWriterOptions {
   readonly logger: Logger;
   readonly logs: KeepLimits;
   readonly traces: KeepLimits;
-  /** What is kept has its times: one machine's clock that is ahead must not remove what others have just written. */
+  /** The clock of kept entries: a machine whose clock is ahead must not remove new entries of others. */
   readonly clock: Pick<Clock, "now">;
 }
 
@@ -74,14 +74,14 @@ export class ObservationWriter {
     this.#add({ kind: "chunk", value });
   }
 
-  /** Resolves when what was added before is written, or cannot be now. */
+  /** Resolves when earlier entries are written, or cannot be now. */
   async flush(): Promise<void> {
-    // What is being written may have been taken before the last of them came.
+    // The running write may have begun before the last of them came.
     await this.#writing;
     await this.#write();
   }
 
-  /** Removes what is beyond the bounds. */
+  /** Removes entries beyond the bounds. */
   async trim(): Promise<void> {
     const { store, logs, traces, clock } = this.#options;
     const now = clock.now();

@@ -1,6 +1,6 @@
 // Everything that one Andante observes of itself: log lines, spans and metrics, with the writer that keeps them.
 //
-// The engine reports which executions are here; what happens to them is read from the feed of commits, as streams do.
+// The engine reports which executions are here; their events come from the feed of commits, as for streams.
 import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
@@ -40,7 +40,7 @@ export interface ObservationOptions {
 
 type StoredTraced = TracedExecution & Pick<ExecutionRow, "trace">;
 
-/** Milliseconds that span processors get to send what they hold. */
+/** Milliseconds that span processors get to send their spans. */
 const closePeriod = 1000;
 
 export class Observation {
@@ -86,7 +86,7 @@ export class Observation {
     });
   }
 
-  /** Loads what makes the spans of agents, once; to be awaited before they are called. */
+  /** Loads the modules for spans of agents, once; to be awaited before agents are called. */
   open(): Promise<void> {
     this.#opening ??= this.tracing?.open() ?? Promise.resolve();
     return this.#opening;
@@ -95,10 +95,10 @@ export class Observation {
   /** A new execution runs here; its first events are about to be published. */
   begin(execution: TracedExecution, startAt: number): void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    this.tracing?.begin(execution, true);
+    this.tracing?.begin(execution);
   }
 
-  /** What the row of a new execution says of its trace; null when it is not traced. */
+  /** The trace column of a new execution; null when it is not traced. */
   traceOf(executionId: string, traceparent: string | undefined): string | null {
     return this.tracing?.traceOf(executionId, traceparent) ?? null;
   }
@@ -114,7 +114,7 @@ export class Observation {
 
   /** The spans of an execution that is to be loaded; undefined when tracing is off. */
   spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
-    return this.tracing?.derive(execution, execution.trace !== null, packed);
+    return this.tracing?.derive(execution, packed);
   }
 
   /** The execution was loaded because its process was lost. */
@@ -203,7 +203,7 @@ export class Observation {
     if (closed !== undefined) await withTimeout(closed, closePeriod);
   }
 
-  /** An idle execution was ended: what it was is in the store. */
+  /** An idle execution was ended: its fields are in the store. */
   #readElsewhere(executionId: string, events: readonly JournalEvent[]): void {
     const reading = this.#endElsewhere(executionId, events)
       .catch((err) => this.logger.debug({ err, executionId }, "the trace of an execution could not be ended"))
@@ -217,7 +217,7 @@ export class Observation {
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
     if (execution.kind === "workflow") this.rollups?.receive(execution, events);
-    const spans = this.tracing?.derive(execution, execution.trace !== null);
+    const spans = this.tracing?.derive(execution);
     if (spans === undefined) return;
     const upTo = (events[0]?.sequence ?? 1) - 1;
     for await (const page of readJournal(this.#store, { executionId, upTo })) {
@@ -225,6 +225,5 @@ export class Observation {
     }
     for (const event of events) spans.apply(event);
     this.tracing?.elsewhere?.left(spans);
-    this.tracing?.list(spans);
   }
 }

@@ -66,7 +66,7 @@ export interface ExecutionRow {
   readonly replayOf: ReplayOf | null;
   /**
    * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
-   * traced, or began before executions told it themselves.
+   * traced.
    */
   readonly trace: string | null;
 }
@@ -180,13 +180,13 @@ export interface Timer {
   readonly dueAt: number;
 }
 
-/** One atomic step forward of a running execution. */
 /** An event by its number and its time: an event that takes the place of a lost one has another time. */
 export interface EventPosition {
   readonly sequence: number;
   readonly at: number;
 }
 
+/** One atomic step forward of a running execution. */
 export interface Commit {
   readonly executionId: string;
   readonly token: string;

@@ -27,7 +27,7 @@ export interface WorkflowOptions<
   readonly id: Id;
   /** Display name. Default: the id. */
   readonly name?: string;
-  /** What the workflow is for. Default: "". */
+  /** The purpose of the workflow. Default: "". */
   readonly purpose?: string;
   /** Schema of the workflow's input. */
   readonly input: I;
@@ -45,7 +45,7 @@ export interface WorkflowOptions<
   readonly tags?: readonly string[];
 }
 
-/** What hooks know of the result: what the result schema declares, as JSON passes it on. */
+/** The result as hooks receive it: the type that the result schema declares, after JSON. */
 type HookResult<Result> = Result extends Schema ? Json<SchemaOutput<Result>> : unknown;
 
 const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {

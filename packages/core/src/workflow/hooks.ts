@@ -3,7 +3,7 @@ import { DefinitionError } from "../errors/index.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 
-/** What every hook receives. */
+/** The argument of every hook. */
 export interface HookContext {
   readonly executionId: string;
   readonly workflowId: string;
@@ -71,8 +71,8 @@ export interface EndHookContext<Result = unknown> extends HookContext {
 
 /**
  * Functions that are called by the process that made a commit, once it is made. Nothing waits for them, and one that
- * throws is logged and changes nothing. A process that dies right after a commit may call no hook: what must happen
- * belongs in a step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not
+ * throws is logged and changes nothing. A process that dies right after a commit may call no hook: work that must
+ * happen belongs in a step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not
  * called.
  */
 export interface WorkflowHooks<Input = unknown, Result = unknown> {

@@ -37,9 +37,9 @@ export function readOutline(text: string): Outline {
 }
 
 /**
- * What has changed between the outline that a journal was written under and the current one, as far as the journal has
+ * The changes between the outline that a journal was written under and the current one, as far as the journal has
  * come; undefined when it fits: in every sequence of steps, those that the journal has reached are also the first of
- * the current one. The inside of a loop that is not over must be the same once a round is: what is added would run in
+ * the current one. The inside of a loop that is not over must be the same once a round is: an added step would run in
  * rounds that are over, or in some rounds and not in others. `endedPaths`: those that have an outcome.
  */
 export function findIncompatibility(
@@ -63,7 +63,7 @@ interface Progress {
 const ofIteration = /^(?<container>.+)\[(?<number>\d+)\](?:#condition|\/(?<step>[^/[\]#]+))$/;
 
 /**
- * What has ended in the iterations of containers that are not over: conditions (`loop#condition`), those of cases by
+ * The paths that have ended in the iterations of containers that are not over: conditions (`loop#condition`), those of cases by
  * their number (`branch[1]#condition`), and steps (`each/store`).
  */
 function findRounds(endedPaths: Iterable<string>): ReadonlySet<string> {

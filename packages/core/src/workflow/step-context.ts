@@ -1,18 +1,18 @@
-// What a step's body receives when it runs.
+// The argument of a step's body.
 import type { Logger } from "../observe/log/logger.ts";
 import type { Duration } from "../values/duration.ts";
 import type { Json } from "../values/json.ts";
 import type { RetryOptions } from "./retry.ts";
 
-/** How a suspension ends when nobody resumes it in time. */
+/** The end of a suspension that is not resumed in time. */
 export interface DeadlineOptions<Resume = unknown> {
   /** From now, or a date. Default: none, it waits for ever. */
   readonly deadline?: Duration | Date;
-  /** What then happens: the step is resumed with this value, fails, or the execution is cancelled. Default: `fail`. */
+  /** The action: the step is resumed with this value, fails, or the execution is cancelled. Default: `fail`. */
   readonly onDeadline?: { readonly resume: Resume } | "fail" | "cancel";
 }
 
-/** What an execution's steps share: a JSON object. */
+/** The state that an execution's steps share: a JSON object. */
 export type WorkflowState = Readonly<Record<string, unknown>>;
 
 /** Input and output of an earlier step, as `getStepData` returns them. */
@@ -29,7 +29,7 @@ export interface CheckpointOptions {
   readonly timeout?: Duration;
 }
 
-/** What the work of a checkpoint receives. */
+/** The argument of the work of a checkpoint. */
 export interface CheckpointContext {
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -39,7 +39,7 @@ export interface CheckpointContext {
   readonly signal: AbortSignal;
 }
 
-/** The types that flow into one step: its data, the workflow's input, what it may be resumed with. */
+/** The types that flow into one step: its data, the workflow's input, its resume data. */
 export interface StepTypes {
   readonly data: unknown;
   readonly input: unknown;
@@ -65,7 +65,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   readonly conversationId: string | undefined;
   /** The entries of the caller's `options.context` and, when authenticated, `user` and `userId`. */
   readonly context: ReadonlyMap<string, unknown>;
-  /** What this step was resumed with: undefined until then, null when that was nothing. */
+  /** The data of the resume: undefined before it, null for a resume without data. */
   readonly resumeData: T["resume"] | undefined;
   /** The data that this step passed to `suspend` before it was resumed. */
   readonly suspendData: T["suspend"] | undefined;
@@ -76,7 +76,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   suspend(reason?: string, data?: T["suspend"], options?: DeadlineOptions<T["resume"]>): never;
   /** Ends the innermost workflow now, with this result. Never returns: write `return bail(…)`. */
   bail(result?: unknown): never;
-  /** What the steps of this execution share, with what this body has set so far. */
+  /** The state that the steps of this execution share, with the changes of this body so far. */
   readonly state: WorkflowState;
   /**
    * Sets keys of the state, merged key by key. A function gets the state and returns the keys to set: it is called at
@@ -87,7 +87,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */
   emit(type: string, data?: unknown): void;
   /**
-   * Does work inside this body and records what it returns: when the body runs again, after a crash, a retry, a timeout or
+   * Does work inside this body and records its return value: when the body runs again, after a crash, a retry, a timeout or
    * a suspension, it gets that instead. The id is unique in the body; the value passes through JSON. A failure is thrown
    * and not recorded. Always await it.
    */

@@ -21,7 +21,7 @@ export type Step =
   | SleepUntilStep;
 export type StepType = Step["type"];
 
-/** What every step has, whatever its kind. */
+/** The fields of every kind of step. */
 export interface StepBase {
   readonly id: string;
   readonly name: string;
@@ -73,20 +73,20 @@ export interface AgentStep extends StepBase {
   readonly budget: ExecutionBudget | undefined;
 }
 
-/** What the agents of one execution may use together. */
+/** The limit of all agents of one execution together. */
 export interface ExecutionBudget {
   /** Tokens of all model calls of the execution so far. Default: no limit. */
   readonly tokens?: number;
   /** Model calls of the execution so far. Default: no limit. */
   readonly calls?: number;
   /**
-   * `stop`: the reply ends with what it has, which fails the step unless it has `allowIncomplete`. `suspend`: the execution
+   * `stop`: the reply ends where it is, which fails the step unless it has `allowIncomplete`. `suspend`: the execution
    * waits for a person, who resumes it with `{ approved, tokens?, calls? }`: how much more it may use. Default: `stop`.
    */
   readonly onReached?: "stop" | "suspend";
 }
 
-/** What a workflow asks of an agent: a prompt in, text out. Every agent of the AI SDK is one. */
+/** The interface of an agent for workflows: a prompt in, text out. Every agent of the AI SDK is one. */
 export interface WorkflowAgent {
   readonly id?: string | undefined;
   generate(options: {
@@ -101,7 +101,7 @@ export interface PromptFunction<Data = unknown, Input = unknown> {
   prompt(context: FunctionContext<Data, Input>): AgentPrompt | Promise<AgentPrompt>;
 }
 
-/** What an agent is asked: a string, messages in the form of models (with files), or messages of a chat. */
+/** A prompt: a string, messages in the form of models (with files), or messages of a chat. */
 export type AgentPrompt = string | readonly ModelMessage[] | readonly UIMessage[];
 
 export interface WorkflowStep extends StepBase {
@@ -139,13 +139,13 @@ export interface BranchStep extends StepBase {
 
 export interface SleepStep extends StepBase {
   readonly type: "andSleep";
-  /** Milliseconds, or what makes them. */
+  /** Milliseconds, or a function that returns them. */
   readonly duration: number | ((context: FunctionContext) => unknown);
 }
 
 export interface SleepUntilStep extends StepBase {
   readonly type: "andSleepUntil";
-  /** Milliseconds since 1970, or what makes them. */
+  /** Milliseconds since 1970, or a function that returns them. */
   readonly date: number | ((context: FunctionContext) => unknown);
 }
 

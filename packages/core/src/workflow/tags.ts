@@ -3,7 +3,7 @@
 export const maxTags = 20;
 const maxTagLength = 100;
 
-/** What is wrong with tags; undefined when nothing is. */
+/** The problem of tags that are not valid; undefined when they are. */
 export function problemWithTags(tags: unknown): string | undefined {
   if (!Array.isArray(tags)) return "expected an array of strings";
   if (tags.length > maxTags) return `expected at most ${maxTags} tags`;

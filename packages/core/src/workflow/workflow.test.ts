@@ -1,4 +1,4 @@
-// Definitions: what is wrong is said at once, and where.
+// Definitions: a mistake is an error at once, with its place.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { DefinitionError } from "../errors/index.ts";
@@ -24,7 +24,7 @@ import type { Workflow } from "./workflow.ts";
 const input = z.object({ topic: z.string() });
 const start = () => createWorkflow({ id: "publish", input });
 const step = (id: string) => andThen({ id, execute: () => 1 });
-/** What a host without a compiler could write. */
+/** A definition that a host without a compiler could write. */
 const wrong = <T>(value: unknown) => value as T;
 
 describe("a workflow", () => {

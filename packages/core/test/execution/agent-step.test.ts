@@ -230,7 +230,7 @@ onMemory((bench) => {
 
   test("a prompt that is neither a string nor messages fails the step before any model is asked", async () => {
     const model = controlledModel(() => ({ text: ["ok"] }));
-    // What a caller sends can break the promise of a type.
+    // The input of a caller can break the promise of a type.
     const prompt = ({ data }: { data: unknown }): string => Object(data).text;
     const workflow = flow(z.unknown()).andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt });
     const andante = bench.andante(workflow);
@@ -344,7 +344,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("the call of the model", () => {
     test("is aborted when the process stops and the grace period is over, and asked again by the next", async () => {

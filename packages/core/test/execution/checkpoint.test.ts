@@ -493,7 +493,7 @@ onMemory((bench) => {
 });
 
 onMemoryAndFile((bench) => {
-  /** Two checkpoints: the first is held open, and what comes to it is counted. */
+  /** Two checkpoints: the first is held open, and its calls are counted. */
   function heldFlow() {
     const { runs, do: work } = counter();
     const begun = Promise.withResolvers<void>();
@@ -680,7 +680,7 @@ describe("crashTest", { timeout: 60_000 }, () => {
     expect(expected).toMatchObject({ status: "completed", result: [20, "sent", "done"], observed: 2 });
     const lost = runs.filter(({ what, variant }) => what.includes("charge#card") && variant === "lost");
     expect(lost).toHaveLength(1);
-    // Only what was done and never recorded is done again.
+    // Only work that was never recorded is done again.
     expect(differences).toEqual([expect.stringContaining("observed is 4, undisturbed 2")]);
     expect(differences[0]).toContain(`just before write ${lost[0]?.write} `);
     expect(runs.length).toBeGreaterThan(20);

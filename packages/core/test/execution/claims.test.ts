@@ -271,7 +271,7 @@ onMemory((bench) => {
       const refusal = { code: "store-unavailable" };
       await expect(node.resume(resumed.id, waits.executionId, "open")).rejects.toMatchObject(refusal);
       await expect(ask()).rejects.toMatchObject(refusal);
-      // The second look follows what was tried after the first.
+      // The second look follows the releases after the first.
       await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 1);
       expect(taken).toEqual({ resume: [], wake: [], beginTurn: [] });
 

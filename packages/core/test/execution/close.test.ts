@@ -1,4 +1,4 @@
-// close() always resolves: neither a body nor a store that never returns holds it up, and one line names what is left.
+// close() always resolves: neither a body nor a store that never returns holds it up, and one line names the rest.
 import { expect, test, vi } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { LineRecorder } from "../support/line-recorder.ts";

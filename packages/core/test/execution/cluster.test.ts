@@ -1,4 +1,4 @@
-// Several processes on one store: each sees what the others do to executions that it runs, waits for or follows.
+// Several processes on one store: each sees the changes of the others to executions that it runs, waits for or follows.
 import { describe, expect, test, vi } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
@@ -118,7 +118,7 @@ onMemory((bench) => {
   });
 
   test("what a node gives back when it stops continues elsewhere at once, not at the next poll", async () => {
-    // No poll comes, so what happens follows from what the nodes tell each other.
+    // No poll comes, so every change follows from the messages between the nodes.
     vi.useFakeTimers({ toFake: ["setInterval"] });
     try {
       const { held, workflow } = heldFlow();
@@ -323,7 +323,7 @@ onMemory((bench) => {
     await abortOf(signal);
     cut = false;
     held.finish();
-    // Nobody else is there: the node continues it itself, under another name.
+    // There is no other node: this one continues it itself, under another name.
     const events = await collect(await attach(a, workflow.id, executionId));
     expect(events.at(-1)).toMatchObject({ type: "workflow-result", result: "held after" });
     expect(held.runs).toBe(2);

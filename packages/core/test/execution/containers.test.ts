@@ -1,4 +1,4 @@
-// Branches at once: who wins, who is aborted, what is not run again.
+// Parallel branches: which one wins, which are aborted, which are not run again.
 import { describe, expect, test } from "vitest";
 import { encodeEvent } from "../../src/journal/codec.ts";
 import { andAll, andRace, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";
@@ -67,7 +67,7 @@ onMemory((bench) => {
       fast.finish();
       slow.finish();
       expect((await result).result).toEqual(["slow", "fast"]);
-      // Nobody has lost.
+      // No branch has lost.
       expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
     });
 

@@ -93,7 +93,7 @@ onMemoryAndFile((bench) => {
     await started.promise;
     await first.die();
 
-    /** One process, full but for what is due: it dies at the first commit, unless that ends the execution. */
+    /** One process, full except for due executions: it dies at the first commit, unless that ends the execution. */
     const live = async () => {
       const { store, die } = mortalStore(bench.store);
       let isOver: boolean | undefined;
@@ -145,7 +145,7 @@ onMemoryAndFile((bench) => {
     }
     await first.die();
     await bench.store.heartbeat({ owner: "gone", lease: 0 });
-    // Twice somebody claims them and is gone.
+    // Twice a process claims them and dies.
     const query = { owner: "gone", workflowIds: [workflow.id], limit: 2, suspects: false, suspectAfter: 2 };
     for (let life = 1; life <= 2; life++) {
       expect(await bench.store.claimAbandoned({ ...query, key: randomUUID() })).toHaveLength(2);

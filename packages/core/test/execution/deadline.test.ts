@@ -1,4 +1,4 @@
-// Deadlines of suspensions: what happens when nobody answers, and that an answer and the deadline never both count.
+// Deadlines of suspensions: their effect without a resume, and that a resume and the deadline never both count.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -215,7 +215,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("a deadline", () => {
     test("holds in another process, and after it has passed while none ran", async () => {

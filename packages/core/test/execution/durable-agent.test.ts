@@ -34,7 +34,7 @@ const stepOf = ({ prompt }: { prompt: readonly { role: string }[] }) =>
 
 const call = (name: string, id = "call_0") => ({ name, id, input: {} });
 
-/** A model that says what its script says at each step, however often it is asked. */
+/** A model that follows its script at each step, however often it is called. */
 const stepwise = (...script: Said[]) =>
   controlledModel((asked) => script[stepOf(asked)] ?? { text: ["end"] });
 

@@ -136,7 +136,7 @@ onMemory((bench) => {
     expect(again).toMatchObject({
       suspension: { stepPath: "then/ask#call[1]", data: { used: { calls: 5 } } },
     });
-    // Both limits hold on: what is allowed of the one says nothing about the other.
+    // Both limits stay in force: an allowance of the one does not change the other.
     const tokens = await andante.resume(both.id, executionId, { approved: true, calls: 10, tokens: 15 });
     expect(tokens).toMatchObject({
       suspension: {
@@ -169,7 +169,7 @@ onMemory((bench) => {
       asked.resolve();
       return answer.promise;
     };
-    // Once the second step is approved it reads what was used only after the first one has used the whole amount.
+    // Once the second step is approved it reads the usage only after the first one has used the whole amount.
     let [resumes, holds] = [0, false];
     const store = wrapStore(bench.store, {
       resume: async (argument) => {

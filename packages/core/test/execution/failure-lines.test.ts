@@ -1,4 +1,4 @@
-// What operators read: every execution that fails is one error line that says where and why, however it failed.
+// The log of operators: every execution that fails is one error line with the place and the reason, however it failed.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";

@@ -11,7 +11,7 @@ import { wrapStore } from "../support/wrapped-store.ts";
 
 const count = 10 * sliceSize;
 
-/** Counts what happens in each turn of the event loop. */
+/** Counts the work in each turn of the event loop. */
 function turns() {
   let [now, most, total, over] = [0, 0, 0, false];
   const next = () => {

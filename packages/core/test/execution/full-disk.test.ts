@@ -1,4 +1,4 @@
-// A full disk: starts are refused, runs wait and fail nobody, closing still works, and the work goes on later.
+// A full disk: starts are refused, running executions wait without failing, closing still works, and the work continues later.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

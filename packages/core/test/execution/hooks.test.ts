@@ -14,7 +14,7 @@ function hooked(hooks: WorkflowHooks) {
   return createWorkflow({ id: `hooked-${process.pid}-${++flows}`, input: z.unknown(), hooks });
 }
 
-/** Hooks that write down what they are told; `told(n)` resolves when the n-th call has come. */
+/** Hooks that record their arguments; `told(n)` resolves at the n-th call. */
 function listener() {
   const calls: [string, Record<string, unknown>][] = [];
   const waiting: { count: number; resolve(): void }[] = [];
@@ -181,7 +181,7 @@ onMemory((bench) => {
     };
     await bench.store.create({ ...row, startAt: 1, timeoutAt: null, claim, events: [start] });
     await bench.store.heartbeat({ owner: "gone", lease: 0 });
-    // Each time somebody claims it and is gone: the sixth is the engine, which gives it up.
+    // Each time a process claims it and dies: the sixth is the engine, which fails it.
     for (let life = 0; life < 5; life++) {
       const query = {
         owner: "gone",

@@ -1,4 +1,4 @@
-// Limits: what is too large is refused or ends in an error that names what, how large, and the limit.
+// Limits: a value that is too large is refused or ends in an error that names it, its size and the limit.
 import { tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -352,7 +352,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("the journal", () => {
     test("that holds too many bytes ends the execution, also when it grew in two lives", async () => {

@@ -1,11 +1,11 @@
-// What agents need is loaded after what waits for the store, and before anyone is told that all is ready.
+// The modules of agents are loaded after the start has waited for the store, and before the service is ready.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../support/controlled-model.ts";
 
 const model = controlledModel(() => ({ text: ["hello"], usage: { input: 1, output: 1 } }));
 
-/** An Andante as a new process makes it, which has asked no agent yet. What agents need is not loaded before `endPause`. */
+/** An Andante as a new process makes it, which has called no agent yet. The modules of agents are not loaded before `endPause`. */
 async function newAndante() {
   vi.resetModules();
   const pause = Promise.withResolvers<void>();

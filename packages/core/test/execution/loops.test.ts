@@ -1,4 +1,4 @@
-// andForEach, andDoWhile, andDoUntil and andBranch: what runs, in which order, and what a second life does not repeat.
+// andForEach, andDoWhile, andDoUntil and andBranch: which steps run, in which order, and which ones a second life does not repeat.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen, andWhen } from "../../src/workflow/steps/free-steps.ts";
@@ -303,7 +303,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("andForEach", () => {
     test("does not run an item again after a crash", async () => {

@@ -1,5 +1,5 @@
-// A failover to a replica that lacks the last commits: executions continue from what the replica holds. What it lacks is
-// done again; no value is taken for another one, and nothing is left without a process that runs it.
+// A failover to a replica that lacks the last commits: executions continue from the journal of the replica. Lost
+// steps are done again; no value is taken for another one, and no execution is left without a process that runs it.
 
 import { tool } from "ai";
 import { afterEach, beforeEach, expect, test } from "vitest";

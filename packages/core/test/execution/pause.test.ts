@@ -1,4 +1,4 @@
-// Suspended from outside: at once, with a body in flight, and what a resume then means.
+// Pauses: at once, with a body in flight, and the effect of a resume then.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -331,7 +331,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   test("stops the clock of the workflow's timeout, also over a restart", async () => {
     const id = randomUUID();

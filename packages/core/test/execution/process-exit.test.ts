@@ -1,11 +1,11 @@
-// A process whose work is done ends by itself, and one that somebody still waits in does not.
+// A process whose work is done ends by itself; one in which a caller still waits does not.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 
-/** Runs a program with an Andante on memory and answers what it printed; it must end by itself. */
+/** Runs a program with an Andante on memory and returns its output; it must end by itself. */
 async function run(workflow: string, program: string): Promise<string> {
   const source = (file: string) => JSON.stringify(pathToFileURL(path.join(import.meta.dirname, file)).href);
   const script = `

@@ -1,4 +1,4 @@
-// Crashes and restarts: an execution goes on where its journal ends; what was committed does not run again.
+// Crashes and restarts: an execution continues where its journal ends; committed steps do not run again.
 import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
@@ -223,7 +223,7 @@ onMemoryAndFile((bench) => {
     const { executionId } = await first.start(workflow.id, {});
     await Promise.all([slow.started, fast.started]);
     await die();
-    // What a process that dies between two commits leaves: both outcomes, the second in the list first, no decision.
+    // The journal of a process that died between two commits: both outcomes, the second in the list first, no decision.
     const outcome = (id: string): NewStoredEvent => ({
       timestamp: Date.now(),
       type: "step-complete",

@@ -1,4 +1,4 @@
-// Retention: what ended long ago, or is too much, goes; what runs or waits stays, and nobody is held up.
+// Retention: old or surplus executions are deleted; running and waiting ones stay, and no caller is delayed.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { sizeLimits } from "../../src/execution/body/limits.ts";
@@ -43,7 +43,7 @@ function retentionOn(
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 
-// What is deleted must leave the disk as well, and leave it to the others meanwhile: each runs on a file, too.
+// Deleted rows must leave the disk as well, and other writers must not wait for it: each runs on a file, too.
 onMemoryAndFile((bench) => {
   test("keeps the most recently ended, and everything that has not ended", async () => {
     const andante = bench.andante(workflow);
@@ -138,7 +138,7 @@ onMemoryAndFile((bench) => {
     const andante = bench.andante(workflow);
     const many = 400;
     await Promise.all(Array.from({ length: many }, (_, index) => andante.execute(workflow.id, index)));
-    // What each go finds done since the one before tells whether the others came through.
+    // The work done between two rounds shows whether other callers came through.
     let done = 0;
     const between: number[] = [];
     const store = wrapStore(bench.store, {

@@ -1,4 +1,4 @@
-// Retries: how often, after which delay, and what is never tried again. Timeouts of one attempt.
+// Retries: how often, after which delay, and which failures are never retried. Timeouts of one attempt.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
@@ -304,7 +304,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("retry", () => {
     test("the number of attempts survives the process", async () => {

@@ -1,4 +1,4 @@
-// A full node: starts are refused, and what was accepted already waits for its turn and is never lost.
+// A full node: starts are refused; accepted executions wait for their turn and are never lost.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";

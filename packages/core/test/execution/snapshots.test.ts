@@ -23,7 +23,7 @@ const never: FoldOptions = { minEvents: Number.POSITIVE_INFINITY, memory: 0 };
 
 const counting = z.object({ n: z.number() });
 
-/** Asks in every round; `note` runs before the loop and sets what later rounds can see. */
+/** Asks in every round; `note` runs before the loop and sets state for later rounds. */
 function asking(rounds: number) {
   return flow(counting)
     .andThen({
@@ -125,7 +125,7 @@ onMemory((bench) => {
     expect(last / before).toBeLessThan(1.05);
     const total = (await bench.store.state(executionId))?.execution.sequence ?? 0;
     expect(total).toBeGreaterThan(1200);
-    // In another process: with the snapshot, what has come since.
+    // In another process: the snapshot and the later events.
     read = 0;
     const second = made(workflow, folds, watched);
     expect(await second.resume(workflow.id, executionId, 221)).toMatchObject({

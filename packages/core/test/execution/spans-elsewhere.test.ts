@@ -1,4 +1,4 @@
-// The spans of several processes on one store: whoever follows them at one sees those of all, once and in order.
+// The spans of several processes on one store: a follower at one sees those of all, once and in order.
 import { describe, expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { SpanEvent } from "../../src/observe/trace/tracing.ts";
@@ -6,7 +6,7 @@ import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 
-/** What begins and ends at this node from now on, of one execution. */
+/** The spans of one execution that begin and end at this node from now on. */
 function follow(andante: Andante) {
   const events: SpanEvent[] = [];
   const stop = andante.traces.follow((event) => events.push(event));
@@ -32,7 +32,7 @@ onMemory((bench) => {
     expect(own.named(executionId)).toHaveLength(8);
     await expect.poll(() => other.named(executionId), { timeout: 8000 }).toEqual(own.named(executionId));
     expect(new Set(other.events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
-    // Nothing is shown again, and nothing to whoever has left.
+    // Nothing is shown again, and nothing to a follower that has left.
     own.stop();
     other.stop();
     const [before, again] = [other.events.length, follow(b)];
@@ -94,7 +94,7 @@ onMemory((bench) => {
     const { executionId, result } = await a.start(workflow.id, {});
     await held.started;
     await b.ready();
-    // The clock has to move on: what was committed in this millisecond may be shown.
+    // The clock has to move: events that were committed in this millisecond may be shown.
     await expect.poll(() => Date.now()).toBeGreaterThan(Date.now());
     const other = follow(b);
     held.finish();

@@ -1,4 +1,4 @@
-// state, setState and emit: what steps share, and the events they send.
+// state, setState and emit: the state that steps share, and the events they send.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -8,6 +8,23 @@ const read = { id: "read", execute: ({ state }: { state: unknown }) => state };
 
 onMemory((bench) => {
   describe("setState", () => {
+    test.each([["a text"], [5], [null], [undefined], [["a list"]]])(
+      "refuses %j, which is not an object, also from a function",
+      async (patch) => {
+        for (const given of [patch, () => patch]) {
+          const workflow = flow().andThen({
+            id: "set",
+            execute: (context) => void Reflect.apply(context.setState, context, [given]),
+          });
+          const andante = bench.andante(workflow);
+          const { executionId, status } = await andante.execute(workflow.id, 1);
+          expect(status).toBe("error");
+          const events = await andante.events(workflow.id, executionId);
+          expect(JSON.stringify(events)).toContain("expected an object");
+        }
+      },
+    );
+
     test("is seen by later steps and by the body itself, and told in the journal", async () => {
       const workflow = flow()
         .andThen({
@@ -336,7 +353,7 @@ onMemory((bench) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("setState", () => {
     test("survives the process, and going back undoes what came at or after the step", async () => {

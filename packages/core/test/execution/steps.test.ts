@@ -1,4 +1,4 @@
-// Steps of every kind, run through createAndante: what flows, what is enforced, what fails.
+// Steps of every kind, run through createAndante: data flow, schemas, failures.
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

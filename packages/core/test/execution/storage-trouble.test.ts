@@ -13,7 +13,7 @@ import { LineRecorder } from "../support/line-recorder.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
-/** A store on a disk that fills up: starts and whatever can come again are refused, commits wait. */
+/** A store on a disk that fills up: starts and other calls that can be repeated are refused, commits wait. */
 function troubledStore(store: Store) {
   let trouble = false;
   let over = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ function troubledStore(store: Store) {
       trouble = false;
       over.resolve();
     },
-    /** What the store says of itself when it is asked. */
+    /** The health that the store reports. */
     feels: (how: string | null) => {
       problem = how;
     },
@@ -66,7 +66,7 @@ function troubledStore(store: Store) {
 
 const begins = { level: "error", msg: expect.stringMatching(/^the storage is in trouble/) };
 const ends = { level: "warn", msg: expect.stringMatching(/^the storage works again/) };
-// The store is shared: what others left in it is told at start.
+// The store is shared: work that others left in it is logged at start.
 const isTrouble = ({ msg }: { msg: string }) => /the stor(e|age) /.test(msg);
 const isAboutStorage = ({ msg }: { msg: string }) => !msg.includes("not registered");
 

@@ -1,4 +1,4 @@
-// Time in order: what falls due in one execution happens in the order of its times, with and without an outage.
+// Time in order: timers of one execution take effect in the order of their times, with and without an outage.
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -18,7 +18,7 @@ const anHourAfter = (clock: TestClock) =>
 const gate = (options: DeadlineOptions) =>
   andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend("", null, options) });
 const nap = (duration: Duration) => andSleep({ id: "nap", duration });
-/** A body that takes a few turns of the event loop, as those that call somebody do. */
+/** A body that takes a few turns of the event loop, as those that call a service do. */
 const work = (id: string) => ({
   id,
   execute: async () => {
@@ -81,7 +81,7 @@ const workflows: Record<string, () => WorkflowDefinition> = {
 };
 
 onMemory((bench) => {
-  /** What is in the journal, without its times. */
+  /** The journal without its times. */
   const storyOf = async (executionId: string) => {
     const events = await bench.store.events({ executionId, after: 0, limit: 100 });
     return events.map(({ type, path, value }) => [type, path, value]);
@@ -175,7 +175,7 @@ onMemory((bench) => {
       };
       const expected = await story(1);
       expect(expected.at(-1)?.[0]).toBe("workflow-complete");
-      // The body ends when it ends; what time does comes in the order of the times.
+      // The body ends in its own time; timers take effect in the order of their times.
       const ofTime = (events: Awaited<ReturnType<typeof storyOf>>) =>
         events.filter(([type, path]) => path !== "all/body" && /complete|resumed|error/.test(String(type)));
       expect(ofTime(await story(2))).toEqual(ofTime(expected));

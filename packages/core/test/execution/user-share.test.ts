@@ -1,4 +1,4 @@
-// One user cannot take every slot: while others wait, whoever holds its share stands back.
+// One user cannot take every slot: while others wait, a user with its full share waits.
 import { expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -6,7 +6,7 @@ import { heldBodies } from "../support/held-bodies.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 
 const clockOf = () => new TestClock({ skipSleeps: false });
-/** Longer than somebody who was turned away counts as waiting. */
+/** Longer than a refused user counts as waiting. */
 const patience = "6s";
 
 onMemory((bench) => {

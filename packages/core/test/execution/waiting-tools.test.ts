@@ -27,7 +27,7 @@ const stepwise = (...script: Said[]) =>
 
 const refundSchema = z.object({ amount: z.number() });
 
-/** An agent that asks for a refund, which needs approval, and for what `others` names. */
+/** An agent that asks for a refund, which needs approval, and for the tools in `others`. */
 function teller(others: readonly string[] = []) {
   const ran: unknown[] = [];
   const model = stepwise({
@@ -63,7 +63,7 @@ function teller(others: readonly string[] = []) {
       }),
     },
   });
-  /** What the model read of the tools, the last time it was asked. */
+  /** The tool results in the last prompt of the model. */
   const read = () => JSON.stringify(model.asked.at(-1)?.prompt.filter(({ role }) => role === "tool"));
   return { agent, model, ran, read };
 }
@@ -342,7 +342,7 @@ onMemory((bench) => {
     test("its size is checked before its schema, up to the default limit", async () => {
       const outputSchema = z.object({ code: z.string().regex(/^(a+)+$/), note: z.string().optional() });
       const workflow = asking("enter", { inputSchema: z.object({}), outputSchema });
-      // What a tool returned is recorded with a few words around it.
+      // The output of a tool is recorded with a few words around it.
       const andante = bench.andanteWith({ limits: { output: 5 * 1024 * 1024 } }, workflow);
       const { executionId } = await andante.execute(workflow.id, 1);
       const most = 4 * 1024 * 1024 - JSON.stringify({ code: "", note: "" }).length;

@@ -12,7 +12,7 @@ import { MemoryLogger } from "../support/test-andante.ts";
 export const call = (name: string, input: object = {}) => ({ calls: [{ name, input }] });
 export const adding = call("add", { one: 2, two: 3 });
 
-/** A model that says what its script says at each step, and then what the last tool said. */
+/** A model that follows its script at each step, and then repeats the output of the last tool. */
 export function relay(...script: Said[]) {
   return controlledModel(({ prompt }) => {
     const step = prompt.filter(({ role }) => role === "assistant").length;

@@ -1,4 +1,4 @@
-// Makes a workflow of a tree: its bodies do what the tree says, and tell the world that they run.
+// Makes a workflow of a tree: its bodies follow the tree and report to the world that they run.
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
@@ -32,7 +32,7 @@ import {
   type Tree,
 } from "./tree.ts";
 
-/** What the bodies tell, and what they wait for. */
+/** The reports of the bodies, and the events that they wait for. */
 export interface Stage {
   /**
    * A body, a function, a tool or the work of a checkpoint runs; the answer says that it has ended, and whether it must
@@ -51,7 +51,7 @@ export interface Stage {
   readonly begin: number;
 }
 
-/** What is known of a function that runs; tools and checkpoints have no data. */
+/** A function that runs; tools and checkpoints have no data. */
 export interface Entered extends Pick<FunctionContext, "stepPath" | "signal"> {
   readonly data?: unknown;
   /** Of a tool whose output cannot be recorded: the attempts of its step. */
@@ -206,7 +206,7 @@ function asideOf<Value>(
     const leaves = stage.enters(context);
     if (pace !== "at-once") {
       const later = wait(pace, stage).then(() => finish(context));
-      // What is awaited is the same for the engine; the types of the options tell both apart.
+      // The wait is the same for the engine; the types of the options distinguish both.
       return later.finally(() => leaves()) as Value;
     }
     try {
@@ -241,7 +241,7 @@ function bodyOf(body: Body, stage: Stage) {
   return { ...options, ...timeout, execute };
 }
 
-/** Does what the body records, one after the other. */
+/** Does the recorded work of the body, one after the other. */
 async function record({ checkpoints }: Body, context: StepContext, stage: Stage): Promise<void> {
   const { stepPath, data } = context;
   for (const [index, { failures, pace, delay }] of checkpoints.entries()) {

@@ -1,4 +1,4 @@
-// The messages of random conversations: what clients send, and how the model sees what is kept.
+// The messages of random conversations: those that clients send, and the prompts that the model sees.
 import { isToolUIPart, type UIMessage } from "ai";
 import { messageOf } from "../../src/agent/conversation/kept-message.ts";
 import type { StoredMessage } from "../../src/store/conversation-store.ts";

@@ -1,4 +1,4 @@
-// The reference model of a kept conversation: what each action makes of its messages, and how it may be answered.
+// The reference model of a kept conversation: the messages after each action, and the allowed responses.
 //
 // Actions that overlap take effect one after the other, in some order; one whose answer was lost in a crash may have
 // had no effect, its whole effect, or that of a message that waited. So the model gives the set of permitted outcomes.
@@ -36,7 +36,7 @@ export interface Taken {
   readonly answer: Answer;
 }
 
-/** What each text of a user leads to. */
+/** The effect of each text of a user. */
 export type TalkOf = (text: string) => Talk;
 
 /** Every state that the actions of a group may lead to, from this one; `isStopped`: replies may be cut off. */
@@ -127,7 +127,7 @@ function withReply(before: Messages, after: Messages, { talkOf, isStopped }: Cir
   return { answer: "ok", states: [[...before, reply, ...after], ...cut] };
 }
 
-/** What a reply said before it was cut off depends on when that was. */
+/** The text of a reply before it was cut off depends on the moment. */
 const cutOff = { status: "partial", text: "" } as const;
 
 /** The decisions about the last reply, which then continues. */
@@ -173,7 +173,7 @@ function seenOf(use: ToolUse, round: number, position: number): SeenTool {
   return [tool, chatOutput(tool === "client" ? "client" : "tool", inputOf(round, position, use))];
 }
 
-/** What a tool returns, and what the client gives as the output of one of its own. */
+/** The output of a tool, and the output that the client gives for one of its own. */
 export function chatOutput(whose: "tool" | "client", input: unknown): number {
   return mix(whose, input);
 }

@@ -18,7 +18,7 @@ export interface PlannedGroup {
 
 export interface ConversationPlan {
   readonly groups: readonly PlannedGroup[];
-  /** What each new text leads to, one after the other. */
+  /** The effects of new texts, one after the other. */
   readonly talks: readonly Talk[];
   readonly seed: number;
 }

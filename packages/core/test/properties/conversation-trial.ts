@@ -55,7 +55,7 @@ class ConversationTrial {
   readonly #plan: ConversationPlan;
   readonly #random: Random;
   readonly #clock = new TestClock();
-  /** What was sent: ids of messages with their last text. */
+  /** The sent messages: their ids with their last text. */
   readonly #sent: { id: string; text: string }[] = [];
   #texts = 0;
   #messages: Messages = [];
@@ -77,7 +77,7 @@ class ConversationTrial {
       }
       const taken = await this.#runGroup(life, actions, end);
       if (end !== undefined) {
-        // The next process continues what was under way.
+        // The next process continues the running reply.
         await life.close();
         life = this.#process(undefined);
         await life.andante.ready();
@@ -255,7 +255,7 @@ class ConversationTrial {
       const [release] = this.#slow.splice(this.#random.integer(0, this.#slow.length - 1), 1);
       release?.();
     }
-    // A look at the store, so that what it was asked before is answered.
+    // A read from the store, so that its earlier calls are answered.
     await this.#store.liveTurn(this.#id);
     await turn();
   }

@@ -18,7 +18,7 @@ import { endingOf, line } from "./trial.ts";
 import { comparable, crash } from "./workflow-plans.ts";
 import { TickingClock, World } from "./world.ts";
 
-/** What a release makes of the definition before it, at one of its steps. */
+/** The change that a release makes to the definition before it, at one of its steps. */
 type Change = "none" | "append" | "insert" | "remove" | "rename" | "replace" | "back";
 
 interface Release {
@@ -154,7 +154,7 @@ class DefinitionTrial {
       this.#chain = changed(this.#chain, first, release, number, this.#originals);
       await this.#live(release.end);
     }
-    // The release that it last ran with is back: whatever was parked continues, and ends.
+    // The release that it last ran with is back: parked executions continue, and end.
     const state = await this.#state();
     this.#chain = this.#chains.get(state?.execution.definition ?? "") ?? this.#chain;
     if (this.problems.length === 0) await this.#live(undefined);
@@ -251,7 +251,7 @@ class DefinitionTrial {
     }
   }
 
-  /** Nothing happens to it, it is not lost, and whoever asks for it learns why. */
+  /** It does not change, it is not lost, and its readers see the reason. */
   async #seeParked(
     andante: Andante,
     before: StoredExecution | undefined,
@@ -265,7 +265,7 @@ class DefinitionTrial {
     }
     if (state === undefined || life.crashed) return;
     const { status, parked, sequence } = state.execution;
-    // A deadline that passes is recorded, whatever the definition; what follows from it is not.
+    // A deadline that passes is recorded under every definition; its consequences are not.
     const hasDeadline = before?.suspensions.some(({ deadline }) => deadline !== null) ?? false;
     if (sequence !== before?.execution.sequence && !hasDeadline) this.problems.push("its journal has grown");
     if (status === "running" && parked === null) this.problems.push("it is not parked");

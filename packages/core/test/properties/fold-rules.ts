@@ -1,5 +1,5 @@
-// What must hold of the fold of any journal: it can be packed after any event and continued, and what a process packs
-// when an execution goes idle is what the journal says.
+// Rules for the fold of any journal: it can be packed after any event and continued, and the fold that a process packs
+// when an execution goes idle equals the fold of the journal.
 import { decodeEvent } from "../../src/journal/codec.ts";
 import type { JournalEvent } from "../../src/journal/events.ts";
 import { Journal, type PathState, replayEvents } from "../../src/journal/journal.ts";
@@ -35,7 +35,7 @@ export function foldProblems(stored: readonly StoredEvent[]): string[] {
   return problems;
 }
 
-/** What was kept is the fold of as many events. */
+/** The kept fold is the fold of as many events. */
 export function snapshotProblems(snapshots: readonly Snapshot[], stored: readonly StoredEvent[]): string[] {
   return snapshots.flatMap(({ sequence, body }) => {
     const { texts, journal, spans } = JSON.parse(body);
@@ -67,10 +67,10 @@ function packed({ journal, spans }: Fold): Fold {
 function spansOf(before?: PackedSpans): ExecutionSpans {
   const execution = { executionId: "e", workflowId: "w", userId: null, conversationId: null };
   const listener = { wants: () => false, started: () => undefined, ended: () => undefined };
-  return new ExecutionSpans(execution, listener, true, before);
+  return new ExecutionSpans(execution, listener, before);
 }
 
-/** Everything that can be seen of it, whatever the order in which paths became known. */
+/** Its public state, independent of the order in which paths became known. */
 function view({ journal, spans }: Fold): string {
   const { paths, past, newest, older, state, checkpoints, resumes } = journal.parts;
   const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);

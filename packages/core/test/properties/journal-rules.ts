@@ -1,4 +1,4 @@
-// What must hold of the journal of any execution that has ended, whatever its workflow.
+// Rules for the journal of any execution that has ended, of any workflow.
 import type { StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { isBelow } from "../../src/values/step-path.ts";
@@ -31,17 +31,17 @@ function numbering({ execution }: StoredExecution, events: readonly StoredEvent[
   return problems;
 }
 
-/** Without the copies of a replay, which have the times of what they are copies of. */
+/** Without the copies of a replay, which have the times of the originals. */
 function ownEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
   const [first] = events;
   if (first?.detail?.includes('"replayOf"') !== true) return events;
   return events.filter(({ timestamp }) => timestamp >= first.timestamp);
 }
 
-/** Pauses, resumptions and cancels are written from outside, also while a commit of what happened before is under way. */
+/** Pauses, resumptions and cancels are written from outside, also while a commit of earlier outcomes is under way. */
 const outside = new Set(["workflow-suspended", "workflow-resumed", "workflow-cancelled"]);
 
-/** Nothing is before what its process wrote, from outside nothing before anything, and no step before its resumption. */
+/** Each process writes in the order of time, so do writers from outside, and no step precedes its resumption. */
 function timesInOrder(events: readonly StoredEvent[]): string[] {
   let latest = 0;
   let latestInside = 0;
@@ -72,7 +72,7 @@ function oneEnd({ execution }: StoredExecution, events: readonly StoredEvent[]):
     : [`${execution.status} ends with ${last}, ${found.length} ends in all`];
 }
 
-/** Of what no rewind has left behind: steps, functions beside them, and what was recorded inside a body. */
+/** Without events that a rewind has left behind: steps, functions beside them, and records inside a body. */
 function outcomesOnce(events: readonly StoredEvent[]): string[] {
   const seen = new Set<string | null>();
   const recorded = events.filter((event) => isOutcome(event) || event.type === "checkpoint-complete");

@@ -1,4 +1,4 @@
-// What is durably written of one execution, known without asking the store.
+// A copy of the durable writes of one execution, read without the store.
 import type { Store } from "../../src/store/store.ts";
 import type { StoredEvent, WrittenEvent } from "../../src/store/stored-event.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
@@ -21,13 +21,13 @@ export class Mirror {
   readonly #ended = new Set<string>();
   /** Undefined where the journal holds the value already, and the start refers to it. */
   readonly #inputs = new Map<string, string | null | undefined>();
-  /** What a rewind has left behind: a body whose start was committed before it may still begin. */
+  /** Events before a rewind: a body whose start was committed before it may still begin. */
   readonly #leftBehind = new Set<string>();
   #entriesSinceEvent = 0;
   /** How often the execution went back. */
   rewinds = 0;
 
-  /** The same store; what it confirms is seen here. */
+  /** The same store; its confirmed writes are copied here. */
   watch(inner: Store): Store {
     return wrapStore(inner, {
       create: async (execution) => {

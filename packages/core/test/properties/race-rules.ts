@@ -10,7 +10,7 @@ export function raceProblems(steps: Steps, events: readonly StoredEvent[]): stri
     if (tree?.kind !== "race") return [];
     const lasts = namedBranches(tree.branches).map((chain) => childPath(path, chain.at(-1)?.[0] ?? ""));
     const ends = events.filter(({ path: ended }) => ended !== null && lasts.includes(ended));
-    // A branch whose last step was skipped, or a tap that failed, gives what it was given: that is not in the event.
+    // A branch whose last step was skipped, or a tap that failed, passes its input on: that is not in the event.
     const first = ends.find(
       (event) => ["step-complete", "step-skipped"].includes(event.type) || isTap(event),
     );

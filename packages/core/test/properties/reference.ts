@@ -116,7 +116,7 @@ function body({ gates, attempts }: Body, path: string, data: unknown): Ending {
   throw new Error("a body without attempts");
 }
 
-/** What an agent says to the end, and everything that its budget may cut off. */
+/** The whole text of an agent, and every prefix that its budget may leave. */
 function agent(
   { talk, fails, budget }: Extract<Tree, { kind: "agent" }>,
   path: string,
@@ -169,7 +169,7 @@ function forEach(tree: Extract<Tree, { kind: "forEach" }>, path: string, data: u
   if (!Array.isArray(items)) return [{ kind: "error", step: path, name: "StepSchemaError" }];
   const endings = items.map((item, index) => sequence(named(tree.steps), iterationPath(path, index), item));
   if (tree.concurrency > 1) return together(endings);
-  // One after the other: what follows a certain failure is never reached.
+  // One after the other: steps after a certain failure are never reached.
   const certain = endings.findIndex((each) => each.every(({ kind }) => kind !== "output"));
   return together(certain === -1 ? endings : endings.slice(0, certain + 1));
 }

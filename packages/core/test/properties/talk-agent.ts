@@ -1,4 +1,4 @@
-// Makes an agent of a talk: its model says what the talk says, its tools report that they run.
+// Makes an agent of a talk: its model follows the talk, its tools report that they run.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { type ToolSet, tool } from "ai";
 import { z } from "zod";
@@ -19,7 +19,7 @@ export interface EnteredTool {
   readonly canBeRecorded: boolean;
 }
 
-/** What the model and the tools report, and what they wait for. */
+/** The reports of the model and the tools, and the events that they wait for. */
 export interface TalkStage {
   /** A tool runs; the answer says that it has ended, and whether it must not run again. */
   enters(context: EnteredTool): (isDone?: boolean) => void;
@@ -55,7 +55,7 @@ export function talkAgent(id: string, talk: Talk, stage: TalkStage, fails: boole
   });
 }
 
-/** Each reply depends only on what the model is asked. */
+/** Each reply depends only on the prompt. */
 function modelOf(talkOf: (task: string) => Talk | undefined, stage: TalkStage, fails: boolean) {
   return controlledModel(({ prompt }): Said => {
     const task = firstText(prompt);
@@ -83,7 +83,7 @@ function firstText(prompt: Prompt): string {
   return userTexts(prompt)[0] ?? "";
 }
 
-/** What the users said, oldest first. */
+/** The texts of the users, oldest first. */
 export function userTexts(prompt: Prompt): string[] {
   return prompt.flatMap((message) => {
     if (message.role !== "user") return [];
@@ -93,7 +93,7 @@ export function userTexts(prompt: Prompt): string[] {
 
 export type Prompt = LanguageModelV4CallOptions["prompt"];
 
-/** What the model reads of its tools. */
+/** The tool results in the prompt. */
 export function seenTools(prompt: Prompt): SeenTool[] {
   return prompt.flatMap((message) => {
     if (message.role !== "tool") return [];
@@ -114,7 +114,7 @@ const inputSchema = z.object({
   pace: z.enum(["at-once", "soon", "slow"]),
 });
 
-/** `outcomeOf`: what a tool returns. */
+/** `outcomeOf`: the output of a tool. */
 export function toolsOf(stage: TalkStage, outcomeOf: (path: string, input: unknown) => unknown): ToolSet {
   const run = (outcome: (path: string, input: unknown) => unknown, canBeRecorded = true) => ({
     inputSchema,

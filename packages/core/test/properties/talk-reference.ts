@@ -1,8 +1,8 @@
-// The reference model of a talk: what an agent says in the end, found without a loop, a journal or a record.
+// The reference model of a talk: the last text of an agent, found without a loop, a journal or a record.
 import { type Budget, editedInput, inputOf, type Talk, taskOf, textOfRound, toolPath } from "./talk.ts";
 import { mix } from "./tree.ts";
 
-/** A tool and what the model reads of its call. */
+/** A tool and its result in the prompt. */
 export type SeenTool = readonly [name: string, value: unknown];
 
 /** The last text of an agent: any other task or tool result would give another one. */

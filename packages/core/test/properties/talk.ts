@@ -1,10 +1,10 @@
-// What the agent of a step says and does, as plain data: rounds of tool calls, then a text that depends on all of them.
+// The behaviour of a step's agent as plain data: rounds of tool calls, then a text that depends on all of them.
 import fc from "fast-check";
 import { type Pace, pace, rarely } from "./pace.ts";
 
 /**
  * The tools of an agent, named after the way a call of them goes: it returns, throws, is approved, approved with another
- * input, denied, or gets its output from the client. `spoil` returns what JSON cannot hold. `helper` is a sub-agent.
+ * input, denied, or gets its output from the client. `spoil` returns a value that JSON cannot hold. `helper` is a sub-agent.
  */
 export type ToolName = "look" | "fail" | "approve" | "edit" | "deny" | "client" | "spoil" | "helper";
 
@@ -23,7 +23,7 @@ export interface Talk {
   readonly sameIds: boolean;
 }
 
-/** What a step may use of the execution's calls, and how the world decides about more. */
+/** The budget of a step, and the decisions of the world about more. */
 export interface Budget {
   readonly calls: number;
   readonly onReached: "suspend" | "stop";

@@ -1,9 +1,9 @@
-// Random workflows as plain data: every step kind, and for each body what it does on each attempt.
+// Random workflows as plain data: every step kind, and for each body the result of each attempt.
 import fc from "fast-check";
 import { type Pace, pace, rarely } from "./pace.ts";
 import { type Budget, budgets, type Talk, talks } from "./talk.ts";
 
-/** What an attempt comes to. `hang`: nothing, until its timeout. */
+/** The result of an attempt. `hang`: nothing, until its timeout. */
 export type Behaviour = "value" | "throw" | "permanent" | "bail" | "hang";
 
 /** How a suspension ends: the world answers it, or its deadline passes. */
@@ -14,7 +14,7 @@ export interface Body {
   readonly attempts: readonly Behaviour[];
   /** It suspends so often before it does anything else. */
   readonly gates: readonly Gate[];
-  /** What it records before anything else. */
+  /** The records that it makes first. */
   readonly checkpoints: readonly Checkpoint[];
   readonly pace: Pace;
   readonly sets: boolean;
@@ -130,7 +130,7 @@ const aside: fc.Arbitrary<Aside> = fc.record({
   delay: time,
 });
 
-/** How often an agent and what runs side by side is chosen, beside five times a body. */
+/** How often an agent and parallel steps are chosen, for five bodies. */
 const treesWith = (agents: number, together: number): fc.Arbitrary<Steps> =>
   fc.letrec<{ tree: Tree; steps: Steps }>((tie) => ({
     steps: fc.array(tie("tree"), { minLength: 1, maxLength: 3 }),
@@ -252,7 +252,7 @@ function innerSteps(tree: Tree): Steps {
   return "cases" in tree ? tree.cases.flat() : [];
 }
 
-/** What a body makes of its data: any other data, path or attempt would give another number. */
+/** The output of a body: any other data, path or attempt would give another number. */
 export function mix(where: string, data: unknown): number {
   let hash = 2166136261;
   for (const character of `${where} ${JSON.stringify(data)}`) {

@@ -28,7 +28,7 @@ export interface TrialPlan extends Interference {
   readonly steps: Steps;
   /** One life more than there are crashes. */
   readonly crashes: readonly Crash[];
-  /** Decides about the world: who is answered first, which slow body ends, when somebody pauses. */
+  /** Decides about the world: which suspension is resumed first, which slow body ends, when it is paused. */
   readonly seed: number;
   /** When folds are held in memory and kept as snapshots. */
   readonly folds: FoldOptions;
@@ -80,7 +80,7 @@ async function runReplay(
   return trial;
 }
 
-/** What a trial and its replay share. */
+/** The common part of a trial and its replay. */
 interface Scene {
   readonly random: Random;
   readonly clock: TickingClock;
@@ -116,7 +116,7 @@ class WorkflowTrial {
     const watched = this.#mirror.watch(store);
     this.#store = wrapStore(watched, {
       create: (execution) => {
-        // What needs no function, such as a list without items, may have ended already.
+        // A workflow without a function, such as a list without items, may have ended already.
         const taken = execution.events.filter(
           (event) => isOutcome(event) && (event.stepIndex ?? 0) >= begun.from && hasBody(event),
         );

@@ -1,4 +1,4 @@
-// What the last body of a workflow sees of the others, held against the journal.
+// Compares the view of the last body of a workflow with the journal.
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { stepIdOf } from "../../src/values/step-path.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";

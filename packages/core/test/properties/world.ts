@@ -22,7 +22,7 @@ export interface Interference {
 /** Long enough for everything that the world does, and shorter than a long pause. */
 export const workflowTimeout = "1000h";
 
-/** What the world calls the execution. */
+/** The id of the execution in the world. */
 export interface Subject {
   readonly workflowId: string;
   readonly executionId: string;
@@ -88,7 +88,7 @@ export class World {
     }
   }
 
-  /** What an execution cannot end without. */
+  /** The events that an execution needs to end. */
   #usual(andante: Andante, { suspensions }: StoredExecution): (() => unknown)[] {
     const actions: (() => unknown)[] = [];
     const isDeadline = ({ deadline }: Suspension) => deadline !== null;
@@ -172,7 +172,7 @@ function answerTo(treeAt: Subject["treeAt"], { path, data }: Suspension): unknow
   return more === undefined ? { approved: true } : { approved: true, calls: more };
 }
 
-/** A resume that names this step would mean what waits there. */
+/** True when a resume that names this step finds a suspension. */
 function isNamed(suspensions: readonly Suspension[], stepId: string): boolean {
   return suspensions.some(
     ({ path }) => path !== null && [path, ...containersOf(path)].some((each) => stepIdOf(each) === stepId),

@@ -1,4 +1,4 @@
-// What crosses a thread is bounded by bytes in both directions, whatever is asked for at once.
+// The bytes that cross to and from a thread are bounded in both directions, for any number of calls at once.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -221,7 +221,7 @@ test("reads beyond what may wait are refused with a 503, and the others are serv
   expect(refused).toHaveLength(1000);
   expect(refused[0]?.reason).toBeInstanceOf(StoreBusyError);
   expect(refused[0]?.reason).toMatchObject({ status: 503, retryAfter: 1, code: "store-busy" });
-  // What the engine reads for itself is not refused.
+  // Reads of the engine itself are not refused.
   const others = Array.from({ length: 6000 }, () => store.events({ executionId: "a", after: 0, limit: 1 }));
   expect((await Promise.all(others)).flat()).toHaveLength(6000);
 });

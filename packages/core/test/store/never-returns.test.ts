@@ -1,4 +1,4 @@
-// Closing resolves whatever the store does.
+// Closing resolves even when the store never does.
 import { expect, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";

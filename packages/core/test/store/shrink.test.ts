@@ -89,10 +89,10 @@ test("retention shrinks the file by itself", async () => {
   expect(logger.messages).toEqual([]);
 });
 
-test("a file of an earlier release stays as it is, and shrinks once it was vacuumed as documented", async () => {
+test("a file that was made from a dump stays as it is, and shrinks once it was vacuumed as documented", async () => {
   const file = path.join(folder, "old.db");
   const old = new DatabaseSync(file);
-  // What makes a file one of an earlier release: it holds something, and was not made to shrink.
+  // Such a file holds a table before the store opens it, so its setting stays.
   old.exec("create table made_before (id integer)");
   old.close();
   await fill(file);

@@ -1,4 +1,4 @@
-// What is longer together than one string can be (536 870 888 characters, where V8 gives up) ends no thread.
+// Rows that are longer together than one string can be (536 870 888 characters in V8) end no thread.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

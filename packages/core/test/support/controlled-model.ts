@@ -8,7 +8,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 
-/** What the model says to one call. */
+/** The reply of the model to one call. */
 export interface Said {
   /** The text, in the pieces in which it streams. */
   readonly text?: readonly string[];

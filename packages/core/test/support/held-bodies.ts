@@ -4,7 +4,7 @@ import { inTime } from "./in-time.ts";
 export interface HeldBodies {
   /** How many ran at once, at most. */
   readonly most: number;
-  /** What each was told, in the order in which they began. */
+  /** The input of each, in the order in which they began. */
   readonly order: readonly unknown[];
   /** The body: ends when it is told to. */
   run(what: unknown): Promise<void>;

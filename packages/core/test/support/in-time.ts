@@ -1,7 +1,7 @@
-// Waits for what must come, and says in words when it does not: a test that only takes too long does not say what it lacked.
+// Waits for an event and fails with its name when it does not come: a test timeout alone does not name it.
 import { withTimeout } from "../../src/values/with-timeout.ts";
 
-/** Milliseconds for what takes a few. Only what never comes takes them; mutation runs, which see much of that, have fewer. */
+/** Milliseconds for an event that takes a few. Mutation runs, in which many events never come, have fewer. */
 export const patience = Number(process.env.ANDANTE_TEST_PATIENCE ?? 10_000);
 
 /** Everything that comes, to its end. */

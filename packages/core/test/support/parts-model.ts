@@ -16,7 +16,7 @@ export const toolCalls: LanguageModelV4StreamPart = {
   finishReason: { unified: "tool-calls", raw: undefined },
 };
 
-/** Streams these parts call by call, each after what `before` awaits. */
+/** Streams these parts call by call, each after the promise of `before`. */
 export function modelOf(
   calls: readonly (readonly LanguageModelV4StreamPart[])[],
   before: (index: number) => unknown = () => undefined,

@@ -1,11 +1,11 @@
 // A store with an asynchronous replica: one memory store that takes every write after the other, until the replica is
-// detached. A failover then loses what the first one recorded meanwhile.
+// detached. A failover then loses the later records of the first one.
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 export interface ReplicatedStore {
   readonly store: Store;
-  /** From now on the replica misses what is written. */
+  /** From now on the replica misses all writes. */
   detach(): void;
   /** The replica takes the place of the first one. */
   promote(): void;

@@ -1,4 +1,4 @@
-// Andantes for tests: on memory and on a file, with a logger that remembers what it was told.
+// Andantes for tests: on memory and on a file, with a logger that keeps its lines.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -52,7 +52,7 @@ export interface Bench {
   readonly store: Store;
 }
 
-/** Runs the cases on a memory store: for what an engine does, whatever keeps its rows. */
+/** Runs the cases on a memory store: for behaviour of the engine that no store changes. */
 export function onMemory(cases: (bench: Bench) => void): void {
   onStore("memory", memoryStore(), cases);
 }

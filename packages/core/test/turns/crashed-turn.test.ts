@@ -6,7 +6,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { fiveTools, fiveToolsModel, toolNames, wholeReply, wholeUsage } from "./five-tools.ts";
 import { all, ask, kept, openStore, type Process, said, startProcess } from "./processes.ts";
 
-/** What the tools did, over all processes of one conversation. */
+/** The calls of the tools, over all processes of one conversation. */
 class Effects {
   readonly #runs = new Map<string, number>();
   readonly #keys = new Map<string, Set<string>>();
@@ -31,7 +31,7 @@ function start(store: Store, effects: Effects, options: Partial<Parameters<typeo
   return { model, ...startProcess(store, { model, tools: fiveTools(effects.ran), ...options }) };
 }
 
-/** The chunks as every reader gets them: deltas of one text are one, whatever pieces they came in. */
+/** The chunks as every reader gets them: deltas of one text are joined. */
 function shape(chunks: readonly UIMessageChunk[]): string[] {
   const shown: string[] = [];
   let text: string | undefined;

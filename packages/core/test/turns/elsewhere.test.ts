@@ -22,7 +22,7 @@ test("whoever attaches on another node gets the whole reply once it is complete"
   const attached = await b.agents.attach("clerk", "talk", { userId: "ada" });
   if (attached === undefined) throw new Error("no reply runs");
   const read = all(attached);
-  // It has time to look for what is not there yet.
+  // It has time to look before the reply exists.
   for (let looks = 0; looks < 3; looks++) expect(await kept(b)).toEqual([["user", "u1"]]);
   held.go();
   expect(said(await chat)).toBe("hello");

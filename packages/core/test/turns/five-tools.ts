@@ -1,4 +1,4 @@
-// A chat whose model calls five tools with side effects, two of them at once, and then says what came of it.
+// A chat whose model calls five tools with side effects, two of them at once, and then reports the results.
 import { tool } from "ai";
 import { z } from "zod";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
@@ -17,7 +17,7 @@ const script: readonly Said[] = [
   { text: ["All ", "is ", "done."] },
 ];
 
-/** The replies of the model, whoever asks: how far the conversation has come decides. */
+/** The replies of the model depend only on the progress of the conversation. */
 export function fiveToolsModel() {
   return controlledModel(({ prompt }) => {
     const rounds = prompt.filter(({ role }) => role === "assistant").length;
@@ -45,5 +45,5 @@ export function fiveTools(ran: (name: string, key: string) => void) {
 
 export const wholeReply = "I look it up. One more. All is done.";
 
-/** What five calls of the model use. */
+/** The usage of five calls of the model. */
 export const wholeUsage = { inputTokens: 50, outputTokens: 25, totalTokens: 75, calls: 5 };

@@ -1,4 +1,4 @@
-// Kept conversations without a model: what is exported of them, and what may be changed in them.
+// Kept conversations without a model: exports and changes.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { controlledModel } from "../support/controlled-model.ts";

@@ -1,4 +1,4 @@
-// The last call of a turn's model is committed together with the end of the turn, and nobody hears of it before.
+// The last call of a turn's model is committed together with the end of the turn, and no reader sees it before.
 import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

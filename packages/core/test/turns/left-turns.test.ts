@@ -180,7 +180,7 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
   await expect(next()).rejects.toThrow("Another reply is under way");
   await inTime(andante.settled(), "the end of a turn that was refused");
   clock.advance("16m");
-  // What was claimed to be ended is given back when that does not work: the next caller tries again.
+  // A turn that was claimed to be ended is released when that fails: the next caller tries again.
   trouble = new Error("the disk is full");
   await expect(next()).rejects.toThrow("the disk is full");
   trouble = undefined;

@@ -8,7 +8,7 @@ import { openStore, startProcess } from "./processes.ts";
 const schema = { type: "object", properties: { stars: { type: "number" } }, required: ["stars"] };
 const rate = tool({ inputSchema: z.object({}), execute: () => "good" });
 
-/** Calls a tool, says what does not fit, and then what does. */
+/** Calls a tool, replies with a text that does not fit, and then with one that does. */
 const rater = () =>
   controlledModel(({ prompt }) => {
     const said = JSON.stringify(prompt);

@@ -17,7 +17,7 @@ export interface Process {
   readonly andante: Andante;
   readonly life: CrashingStore;
   readonly logger: MemoryLogger;
-  /** It is gone: it neither hears nor is heard any more, and what it held is free. */
+  /** It is gone: it neither sends nor receives any more, and its claims are free. */
   end(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return allInTime(items, "the end of the reply");
 }
 
-/** What the chunks say. */
+/** The text of the chunks. */
 export function said(chunks: readonly UIMessageChunk[]): string {
   return chunks.map((chunk) => (chunk.type === "text-delta" ? chunk.delta : "")).join("");
 }

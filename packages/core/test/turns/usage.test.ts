@@ -1,4 +1,4 @@
-// What is told of tokens: cached and reasoning ones too, of every reply, also one that failed or was stopped.
+// Reported tokens: cached and reasoning ones too, of every reply, also one that failed or was stopped.
 import { ToolLoopAgent, type ToolSet, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -29,13 +29,13 @@ const two = {
 const talk = { conversationId: "talk", userId: "ada" };
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 
-/** Calls `name` first, and then says what `last` says. */
+/** Calls `name` first, and then replies with `last`. */
 const caller = (name: string, last: Said = { text: ["done"] }) =>
   controlledModel(({ prompt }) =>
     prompt.at(-1)?.role === "tool" ? { usage, ...last } : { calls: [{ name, input: {} }], usage },
   );
 
-/** Hands a task to the agent `helper` first, and then says what `last` says. */
+/** Hands a task to the agent `helper` first, and then replies with `last`. */
 const delegating = (last: Said = {}) =>
   controlledModel(({ prompt }) =>
     prompt.at(-1)?.role === "tool"

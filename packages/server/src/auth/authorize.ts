@@ -3,7 +3,7 @@ import { ExecutionNotFoundError } from "@andante/core/errors";
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 
-/** What the host is asked. `user` is undefined when the caller is not authenticated. */
+/** The argument of the host's function. `user` is undefined when the caller is not authenticated. */
 export interface AuthorizationRequest extends Caller {
   /** Such as `workflows.execute`, `executions.resume`, `executions.list` or, for a socket, `logs.follow`. */
   readonly action: string;
@@ -15,19 +15,19 @@ export interface AuthorizationRequest extends Caller {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** True allows it, false is a 403, `own` allows it for what is the caller's: a list shows no more than that. */
+/** True allows it, false is a 403, `own` allows it for the caller's own: a list shows no more than that. */
 export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
 
 /** How much the caller may see. */
 export type Scope = "all" | "own";
 
 /**
- * What an endpoint shows once authentication is configured and nothing else is said: `own` a caller its own, and a caller
+ * The default view of an endpoint once authentication is configured: `own` a caller its own, and a caller
  * without a token nothing; `outline` the same, but to a caller without a token the outline of everyone's.
  */
 export type Reveals = "own" | "outline";
 
-/** Refuses a caller that may see only its own when the execution in the path is another's, or nobody's. */
+/** Refuses a caller that may see only its own when the execution in the path belongs to another user, or to none. */
 export async function checkOwner(
   { action, userId, resource }: AuthorizationRequest,
   idsOf: (

@@ -31,7 +31,7 @@ export interface Gate {
   readonly enabled: boolean;
   /** The kind of provider; undefined when there is none. */
   readonly provider: string | undefined;
-  /** Where callers put their token: `bearer` is the header for it, `custom` what only the host knows. */
+  /** Where callers put their token: `bearer` is the Authorization header, `custom` a place of the host's choice. */
   readonly tokenIn: "bearer" | "custom" | TokenPlace;
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
@@ -58,7 +58,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
   const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
     (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
-  /** Lets in who has a good token, and nobody else where one is required. */
+  /** Admits callers with a valid token; others only where none is required. */
   const enter = async <C extends Caller>(required: boolean, identified: Promise<C | undefined>, none: C) => {
     try {
       const caller = await identified;
@@ -109,7 +109,7 @@ async function identifySocket(provider: AuthProvider, request: Request): Promise
 
 async function endOf(provider: AuthProvider, token: string, user: User): Promise<number | undefined> {
   const expiresAt = await provider.expiresAt?.(token, user);
-  // A comparison with it is never true: what it is to end would have no end.
+  // A comparison with NaN is never true: the socket would never be closed.
   if (Number.isNaN(expiresAt)) throw new TypeError("expiresAt of the authentication provider is not a time");
   return expiresAt;
 }
@@ -132,7 +132,7 @@ const forCallers = [
   VerificationUnavailableError,
 ];
 
-/** What a caller learns of what its token failed with. What was not made for callers is for the log alone. */
+/** The error that a caller receives for its token. An error that is not made for callers goes to the log alone. */
 function refusalOf(error: unknown, logger: Logger): Error {
   if (error instanceof PublicError) return new InvalidTokenError({ reason: error.message, cause: error });
   if (error instanceof Error && forCallers.some((kind) => error instanceof kind)) return error;

@@ -3,22 +3,22 @@ import type { Context } from "hono";
 import type { Caller } from "./gate.ts";
 
 /**
- * True for a token whose user has no id. Two of them cannot be told apart, so they share nothing: what belongs to "the
- * user without an id" would belong to all of them.
+ * True for a token whose user has no id. Two of them cannot be told apart, so they share nothing: an execution of
+ * "the user without an id" would belong to all of them.
  */
 export function isWithoutId({ user, userId }: Caller): boolean {
   return user !== undefined && userId === undefined;
 }
 
-/** What the options of every start say about who starts it. */
+/** The options of a start that name its user. */
 interface StarterOptions {
   readonly userId?: string | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * The options of a start as the caller may set them. With authentication configured nobody can impersonate a user: a
- * token's user wins over the body's, and without a token what the body says about users is dropped.
+ * The options of a start as the caller may set them. With authentication configured no caller can impersonate a user: the
+ * user of the token replaces the body's, and without a token the user fields of the body are dropped.
  */
 export function startOptionsOf<Options extends StarterOptions>(
   options: Options,
@@ -29,10 +29,10 @@ export function startOptionsOf<Options extends StarterOptions>(
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;
   if (caller.user === undefined) return { ...rest, context: others };
-  // As JSON shows it: what a provider hangs on a user for its own use, such as a method, is not for the journal.
+  // After JSON: properties that a provider adds to a user for its own use, such as methods, do not belong in the journal.
   const user: unknown = JSON.parse(JSON.stringify(caller.user));
   const starter = { userId: caller.userId, context: { ...others, user } };
-  // That somebody has used this id with the same input does not make it theirs.
+  // A start with the same id and input does not make the execution the caller's.
   return isWithoutId(caller) ? { ...rest, ...starter, exclusive: true } : { ...rest, ...starter };
 }
 
@@ -41,7 +41,7 @@ export function announceCaller(http: Context, caller: Caller): void {
   if (caller.user !== undefined) http.set("authenticatedUser", caller.user);
   if (caller.userId !== undefined) http.set("userId", caller.userId);
   const { req } = http;
-  // Only what json() returns: text() and the raw body stay as they were sent, for handlers that check a signature.
+  // Only the value of json(): text() and the raw body stay as they were sent, for handlers that check a signature.
   const json = req.json.bind(req);
   Object.defineProperty(req, "json", { value: async () => withCaller(await json<unknown>(), caller) });
 }

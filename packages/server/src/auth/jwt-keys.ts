@@ -1,4 +1,4 @@
-// What a token's signature is verified with: a shared secret, a public key, or the keys that an issuer publishes.
+// The keys that verify a token's signature: a shared secret, a public key, or the keys that an issuer publishes.
 import { createPublicKey, type JsonWebKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 import { isIPv4 } from "node:net";
 import { OptionError } from "@andante/core/errors";
@@ -85,7 +85,7 @@ const pauseAfterFailure = 5000;
 
 /**
  * The keys at an issuer's address. jose reads them when the first token comes, again after ten minutes, and when a token
- * names a key that is not among them, though not within 30 seconds of the last time: so keys rotate, and nobody can make
+ * names a key that is not among them, though not within 30 seconds of the last time: so keys rotate, and no caller can make
  * us ask the issuer all the time.
  */
 export function issuerKeys(given: string): JwtKeys {
@@ -108,7 +108,7 @@ export function issuerKeys(given: string): JwtKeys {
   };
 }
 
-/** Whatever else fails while a key is looked for is the issuer's or the network's doing. */
+/** All other failures of a key lookup come from the issuer or the network. */
 async function isAboutToken(error: unknown): Promise<boolean> {
   const { errors } = await loadJose();
   const kinds = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
@@ -133,7 +133,7 @@ function readAddress(given: unknown): URL {
   const url = typeof given === "string" ? URL.parse(given) : null;
   if (url === null)
     throw refuse("expected an address such as https://example.auth0.com/.well-known/jwks.json");
-  // Whoever can change the keys on their way can sign any token.
+  // An attacker who can change the keys on their way can sign any token.
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
     throw refuse("expected https, except on the machine itself");
   }

@@ -9,7 +9,7 @@ const key = new TextEncoder().encode(secret);
 const now = () => Math.floor(Date.now() / 1000);
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Signs with the shared secret whatever the header says. */
+/** Signs with the shared secret, with any header. */
 function forge(header: object, payload: object, signingKey: string | Uint8Array = secret): string {
   const text = `${part(header)}.${part(payload)}`;
   return `${text}.${createHmac("sha256", signingKey).update(text).digest("base64url")}`;

@@ -6,7 +6,7 @@ import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import { issuerKeys, type JwtKeys, loadJose, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
 import type { AuthProvider, User } from "./provider.ts";
 
-/** What tokens are signed with: exactly one of `secret`, `publicKey` and `jwksUrl`. */
+/** The key of the signatures: exactly one of `secret`, `publicKey` and `jwksUrl`. */
 export interface JwtAuthOptions {
   /** The secret that tokens are signed with. Under 32 bytes Node prints a warning, an empty one is refused. */
   readonly secret?: string;
@@ -86,7 +86,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
     ...(options.webSocket && { webSocket: options.webSocket }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
-    // What mapUser throws is the host's own: the gate decides what of it a caller sees.
+    // An error of mapUser is the host's own: the gate decides how much of it a caller sees.
     verifyToken: async (token) => mapUser(await verify(token)),
     // The signature has been verified.
     expiresAt: (token) => {

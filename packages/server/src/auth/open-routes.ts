@@ -1,4 +1,4 @@
-// What stays open although there is authentication, in plain words, for the log at start.
+// Describes the routes that stay open although there is authentication, for the log at start.
 import type { Access } from "./access.ts";
 import type { AuthProvider } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
@@ -12,7 +12,7 @@ interface OpenRoute {
   readonly summary: string;
 }
 
-/** What a caller can do by a route, where its summary does not say it from the caller's side. */
+/** The abilities that a route gives a caller, where its summary does not name them. */
 const abilities: ReadonlyMap<string, string> = new Map([
   ["agents.list", "list the agents"],
   ["agents.read", "read how an agent is set up"],
@@ -25,7 +25,7 @@ const abilities: ReadonlyMap<string, string> = new Map([
   ["documentation.read", "read the documentation pages"],
   ["health.read", "ask whether the service is well"],
 ]);
-/** What gives nothing away: no warning where the host has listed these as public. */
+/** Routes that reveal nothing: no warning where the host lists these as public. */
 const harmless = new Set(["documentation.read", "health.read"]);
 
 const anyone = "anyone who can reach this port can";

@@ -1,4 +1,4 @@
-// What an authentication provider is. `jwtAuth` makes one; a host may bring its own.
+// The interface of an authentication provider. `jwtAuth` makes one; a host may bring its own.
 
 /** The caller, according to the provider. Any fields are allowed; `id` becomes the userId. */
 export type User = Readonly<Record<string, unknown>>;
@@ -15,8 +15,8 @@ export interface AuthProvider {
   /**
    * The user behind a token; throws when the token is not valid. The caller sees the reason of an `InvalidTokenError` and
    * the message of a `PublicError`; `TokenExpiredError` is for a token that was valid once, and
-   * `VerificationUnavailableError` for one that cannot be judged now. What else is thrown is for the log alone. The
-   * request is for reading: a header that is set on it reaches nobody.
+   * `VerificationUnavailableError` for one that cannot be judged now. Other errors go to the log alone. The
+   * request is for reading: a header that is set on it has no effect.
    */
   verifyToken(token: string, request?: Request): User | Promise<User>;
   /**

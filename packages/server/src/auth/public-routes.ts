@@ -23,8 +23,7 @@ function toTest(pattern: string): PublicTest {
 }
 
 /**
- * A pattern that could mean something else than it is read as is refused: where one letter too much is public, nobody
- * notices.
+ * Refuses a pattern that could mean something else than it is read as: a route that is public by mistake goes unnoticed.
  */
 function pathTest(pattern: string, path: string): (path: string) => boolean {
   const open = path.endsWith("*");

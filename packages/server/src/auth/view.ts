@@ -1,11 +1,11 @@
-// What one caller may see of log lines and spans: decided here alone, for routes and sockets alike.
+// Decides which log lines and spans one caller may see, for routes and sockets alike.
 import type { LogFilter, LogLine, SpanEvent } from "@andante/core/internal";
 import type { Scope } from "./authorize.ts";
 import type { Caller } from "./gate.ts";
 
 /**
- * `all` is everyone's in full, `own` what is of this user in full, and `outline` everyone's without anything that is about
- * a user: which definition, when, how important, and what the code says about it.
+ * `all` is everyone's in full, `own` this user's in full, and `outline` everyone's without anything that is about
+ * a user: which definition, when, how important, and the message of the code.
  */
 export type View =
   | { readonly kind: "all" }
@@ -13,13 +13,13 @@ export type View =
   | { readonly kind: "outline" }
   | { readonly kind: "nothing" };
 
-/** A caller without a token is shown no more than the outline, whatever the host allows. */
+/** A caller without a token sees no more than the outline, even where the host allows more. */
 export function viewOf(scope: Scope, { user, userId }: Caller, authEnabled: boolean): View {
   if (scope === "all") return { kind: authEnabled && user === undefined ? "outline" : "all" };
   return userId === undefined ? { kind: "nothing" } : { kind: "own", userId };
 }
 
-/** The filter with what the caller may see; undefined where that is nothing. */
+/** The filter, narrowed to the caller's view; undefined where the caller may see nothing. */
 export function visibleLines(view: View, filter: LogFilter): LogFilter | undefined {
   switch (view.kind) {
     case "all":
@@ -27,14 +27,14 @@ export function visibleLines(view: View, filter: LogFilter): LogFilter | undefin
     case "own":
       return { ...filter, userId: view.userId };
     case "outline":
-      // Conversations are not shown, so nobody learns by trying which there are.
+      // Conversations are not shown, so a caller cannot find out by trying which exist.
       return filter.conversationId === undefined ? filter : undefined;
     case "nothing":
       return undefined;
   }
 }
 
-/** A line as the caller may see it, with `msg`, which is the code's, and not what the line says beside. */
+/** A line as the caller may see it: with `msg`, which is the code's, and without its other fields. */
 export function visibleRecord(
   { kind }: View,
   record: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ export function visibleLine(view: View, line: LogLine): string {
   return text;
 }
 
-/** Whether the caller may see anything of what is this user's, or nobody's. */
+/** Whether the caller may see anything of this user; null for entries without a user. */
 export function seesAnything(view: View, owner: string | null): boolean {
   if (view.kind === "own") return view.userId === owner;
   return view.kind !== "nothing";

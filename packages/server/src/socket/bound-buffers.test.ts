@@ -39,7 +39,7 @@ async function deafClient(made: WebSocketServer) {
   return { client, inServer };
 }
 
-/** Makes this many bytes wait, beyond what the connection itself takes. */
+/** Makes this many bytes wait, beyond the buffers of the connection itself. */
 async function fill(socket: WebSocket, bytes: number): Promise<void> {
   for (const piece = Buffer.alloc(megabyte); socket.bufferedAmount < bytes; ) {
     socket.send(piece);

@@ -1,4 +1,4 @@
-// What waits for all socket clients together is bounded: those that read least are cut first.
+// Bounds the bytes that wait for all socket clients together: those that read least are cut first.
 import type { WebSocket } from "ws";
 
 export interface BufferBound {
@@ -32,8 +32,8 @@ export function boundBuffers(clients: ReadonlySet<WebSocket>, bound: BufferBound
 }
 
 /**
- * A client that is cut learns why, should it read again. One that was told so before and still reads nothing is let go
- * of together with what waits for it.
+ * A client that is cut learns the reason if it reads again. One that was cut before and still reads nothing is removed
+ * together with its buffer.
  */
 function cutLargest(clients: ReadonlySet<WebSocket>, maxBytes: number): void {
   let total = 0;

@@ -1,4 +1,4 @@
-// A client to which nothing can be sent, found by a timer or by whatever wrote a line: it is closed, and no other.
+// A client to which nothing can be sent, found by a timer or by the writer of a line: it is closed, and no other.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createAndante, createLogger, memoryStore } from "@andante/core";

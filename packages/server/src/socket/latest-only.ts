@@ -1,4 +1,4 @@
-// Work for what comes faster than it can be worked on: one at a time, and of those that wait only the latest.
+// Work on items that come faster than they can be processed: one at a time, and of those that wait only the latest.
 
 /** Returns a function that hands its argument to `work`, unless another comes before its turn. `work` must not reject. */
 export function latestOnly<T extends object>(work: (given: T) => Promise<void>): (given: T) => void {

@@ -22,7 +22,7 @@ import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 interface Client {
   readonly view: View;
-  /** What it asked for, of what it may see; undefined where that is nothing. */
+  /** The filter of the client, narrowed to its view; undefined where it may see nothing. */
   readonly filter: LogFilter | undefined;
   /** Clients with the same filter and the same view get the same text, which is made once. */
   key: string;
@@ -30,7 +30,7 @@ interface Client {
   readonly after: number;
   /** Whether the first message contains the line; false for all before it is sent. */
   isKept(line: LogLine): boolean;
-  /** What comes before the first message is sent; undefined once it is. */
+  /** Lines that come before the first message is sent; undefined once it is. */
   early: LogLine[] | undefined;
   readonly permission: Permission;
   /** The way of new lines to it where the host decides about each; undefined where it does not. */
@@ -48,7 +48,7 @@ interface Change {
 const period = 100;
 const maxBatch = 1000;
 
-/** Messages of one client that are not a filter: saying what is wrong with each costs more than sending it. */
+/** Messages of one client that are not a filter: describing the mistake of each costs more than sending it. */
 const maxMistakes = 100;
 /** RFC 6455's code for a client that violates the protocol. */
 const policyViolation = 1008;
@@ -127,7 +127,7 @@ export class LogSockets {
     guardClients([socket], logger, () => this.#begin(socket, filter, view, permission));
   }
 
-  /** Sends what is kept; from then on what comes. */
+  /** Sends the kept lines, and then the new ones. */
   #begin(socket: WebSocket, asked: LogFilter, view: View, permission: Permission): void {
     const after = this.#andante.logs.last;
     const filter = visibleLines(view, asked);
@@ -201,7 +201,7 @@ export class LogSockets {
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
 
-  /** Called by a timer, or from whatever wrote the last line: no caller could handle a failure. */
+  /** Called by a timer, or by the writer of the last line: no caller could handle a failure. */
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -245,7 +245,7 @@ export class LogSockets {
   }
 }
 
-/** What the host is asked about. */
+/** The action that the host's `authorize` decides. */
 function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter): Record<string, string> {
   return {
     ...(workflowId !== undefined && { workflowId }),

@@ -31,7 +31,7 @@ interface Entry {
   text(view: View): Buffer;
 }
 
-/** What a trace is about; a line of the server itself belongs to none. */
+/** The agent or workflow of a trace; a line of the server itself has none. */
 interface RootEntity {
   readonly entityType: "agent" | "workflow" | undefined;
   readonly entityId: string | undefined;
@@ -118,7 +118,7 @@ export class ObservabilitySockets {
     );
   }
 
-  /** Sends what is about an entity and of a user, or of nobody: to clients that see it in the same way, the same text. */
+  /** Sends an entry of an entity, with or without a user: the same text to clients with the same view. */
   #send(entity: RootEntity, ids: EntryIds, make: (view: View) => string): void {
     const texts = new Map<boolean, Buffer>();
     const textOf = (view: View) => {
@@ -131,7 +131,7 @@ export class ObservabilitySockets {
     for (const [socket, { filter, view, feed }] of this.#clients) {
       if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
       if (!seesAnything(view, ids.userId ?? null)) continue;
-      // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
+      // Called by the code that wrote the line or ended the span, which must not fail because of these clients.
       if (feed !== undefined) feed.add(entries);
       else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));
     }

@@ -1,4 +1,4 @@
-// What serves a client fails for that client alone: it is closed with a code that says so, and the log has the cause.
+// A failure of a client's handler ends that client alone: it is closed with a code for it, and the log has the cause.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createLogger } from "@andante/core";

@@ -1,8 +1,8 @@
-// What serves a socket's client: one shape for every path, and the one place where its failure ends that client alone.
+// The handler of a socket's client: one interface for every path, and the place where a failure ends that client alone.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
 
-/** What a path does for one client that has connected. */
+/** The handler of one connected client. */
 export interface ClientHandler {
   open(client: WebSocket): void;
   message(client: WebSocket, text: string): void;
@@ -18,7 +18,7 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
   const guarded = (work: () => void) => guardClients([client], logger, work);
   client.on("error", (err) => logger.debug({ err }, "a WebSocket was closed after a client error"));
   client.on("message", (raw: RawData) => {
-    // What was sent before a client noticed that it is being closed is not worked on.
+    // Messages that a client sends while it is being closed are ignored.
     if (client.readyState === client.OPEN) guarded(() => handler.message(client, raw.toString()));
   });
   client.on("close", () => guarded(() => handler.close?.(client)));
@@ -26,14 +26,14 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
 }
 
 /**
- * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise nobody would catch it,
+ * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise no code would catch it,
  * and the process would end for all.
  */
 export function guardClients(clients: Iterable<WebSocket>, logger: Logger, work: () => void): void {
   try {
     work();
   } catch (err) {
-    // Closed before the line is written: the line itself may be what could not be sent to them.
+    // Closed before the line is written: the line itself may be the message that could not be sent.
     for (const client of clients) client.close(internalError, "The server could not serve this socket");
     logger.error({ err }, "a WebSocket was closed because serving it failed");
   }

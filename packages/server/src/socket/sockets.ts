@@ -1,4 +1,4 @@
-// WebSockets on the server's own port: who may connect, how many, and which path does what.
+// WebSockets on the server's own port: admission, limits, and the handlers of the paths.
 import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -125,14 +125,14 @@ export function createSockets(options: SocketsOptions): Sockets {
 async function openServer(logger: Logger): Promise<WebSocketServer> {
   const { WebSocketServer } = await import("ws");
   const server = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maxMessageBytes });
-  // What is wrong with the handshake itself is found by `ws`.
+  // `ws` checks the handshake itself.
   server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
     refuse(socket, new BadRequestError({ problem: message }), logger),
   );
   return server;
 }
 
-/** Who connects, and what serves it. */
+/** The caller that connects, and its handler. */
 interface Admission {
   readonly handler: ClientHandler;
   readonly caller: SocketCaller;
@@ -151,7 +151,7 @@ function end(client: WebSocket, code: number, reason: string): void {
   setTimeout(() => client.terminate(), closePeriod).unref();
 }
 
-/** Whether the host listens for upgrades too: then what is not ours is its own. Alone, we are the one to refuse. */
+/** Whether the host listens for upgrades too: then paths that are not ours are left to it, and otherwise refused. */
 function hasOtherListeners(socket: Duplex): boolean {
   const server: unknown = Reflect.get(socket, "server");
   return server instanceof EventEmitter && server.listenerCount("upgrade") > 1;

@@ -5,7 +5,7 @@ import type { SentEvent } from "./frames.ts";
 
 const silent = createLogger({ level: "silent" });
 
-/** Events that come when the test says so; counts what is asked of it. */
+/** Events that the test sends; counts the reads. */
 function source() {
   const asked: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
   const given: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
@@ -262,7 +262,7 @@ describe("an event that cannot be sent", () => {
     await reader.cancel();
     expect(await reading).toBeUndefined();
     expect(leaving).toHaveBeenCalled();
-    // Vitest fails the run for a rejection that nobody handles; one turn of the loop lets it come to light.
+    // Vitest fails the run for an unhandled rejection; one turn of the event loop lets it show.
     await vi.advanceTimersByTimeAsync(1);
   });
 });

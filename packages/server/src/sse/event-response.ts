@@ -28,7 +28,7 @@ export function eventResponse(
   options: EventResponseOptions,
 ): RouteResponse {
   const { headers, logger, signal, stream, last, withIds = false, heartbeat = 15_000 } = options;
-  // Called by listeners and by the listener's own cleaning up: nobody there could catch a rejection.
+  // Called by listeners and by the listener's own clean-up: no caller there could catch a rejection.
   const leave = async () => {
     stream?.end();
     try {
@@ -48,7 +48,7 @@ export function eventResponse(
         silence ??= setInterval(() => {
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
-        // The listener asks again once the client has taken what was sent.
+        // The listener asks again once the client has read the bytes that were sent.
         stream?.waits(0);
         const { text, over, error } = await frames.next();
         if (error !== undefined) {
@@ -73,7 +73,7 @@ export function eventResponse(
         await leave();
       },
     },
-    // Nothing is fetched before the client has taken what was sent.
+    // Nothing is fetched before the client has read the bytes that were sent.
     { highWaterMark: 0 },
   );
   return new RouteResponse(body, {

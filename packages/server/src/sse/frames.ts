@@ -1,8 +1,8 @@
-// The frames of server-sent events, several at once: what can be read without waiting goes out in one write.
+// The frames of server-sent events, several at once: events that can be read without waiting go out in one write.
 //
 // A provider's packet holds several deltas, and each write through the listener's streams costs more than the frame.
 
-/** What can be sent: anything that JSON can hold, with a number where the journal has one. */
+/** An event to send: any JSON value, with a number where the journal has one. */
 export interface SentEvent {
   readonly type?: string;
   readonly sequence?: number;
@@ -33,7 +33,7 @@ export class FrameReader {
     this.#withIds = withIds;
   }
 
-  /** Waits for the next event, and takes what comes right behind it. Not to be called while an earlier call waits. */
+  /** Waits for the next event, and takes those right behind it. Not to be called while an earlier call waits. */
   next(): Promise<FrameBatch> {
     return new Promise((resolve) => {
       this.#deliver = resolve;
@@ -47,7 +47,7 @@ export class FrameReader {
     if (this.#over || this.#text.length >= enough) return this.#flush();
     if (this.#text !== "" && !this.#isScheduled) {
       this.#isScheduled = true;
-      // Called once no promise is left to settle: whatever comes after that has to be waited for.
+      // Called once no promise is left to settle: later events have to be waited for.
       process.nextTick(this.#tick);
     }
     if (this.#isReading) return;

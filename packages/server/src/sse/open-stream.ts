@@ -35,7 +35,7 @@ export function placeOf(
 }
 
 /**
- * While the service stops there is none: it would end at once, and what it shows is kept. A stream that only follows ends
+ * While the service stops there is none: it would end at once, and its events are kept. A stream that only follows ends
  * with its token, and can be attached again with another; one that does work does not.
  */
 async function openStream(

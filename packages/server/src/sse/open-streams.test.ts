@@ -1,4 +1,4 @@
-// The streams that are open, and what waits for their readers.
+// The open streams, and the bytes that wait for their readers.
 import { afterEach, expect, test, vi } from "vitest";
 import { StreamLimitError } from "../errors/request-errors.ts";
 import { OpenStreams } from "./open-streams.ts";
@@ -29,7 +29,7 @@ test("when more waits than the bound, the stream that holds most is cut, and no 
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
   late?.waits(20);
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
-  // What it held is gone, and what is said about it afterwards counts for nothing.
+  // Its bytes are released, and later reports about it are ignored.
   large?.waits(90);
   large?.end();
   late?.waits(70);

@@ -2,14 +2,14 @@
 // its private address, so one like it loads here.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ModelMessage, ToolLoopAgent, type ToolSet, tool } from "ai";
+import { DownloadError, type ModelMessage, ToolLoopAgent, type ToolSet, tool } from "ai";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { Agent } from "../agent.ts";
 import { boundedDownload, type Download, downloadAll } from "./bounded-download.ts";
 import type { CallableAgent } from "./callable-agent.ts";
-import { FileBudget } from "./file-budget.ts";
+import { FileBudget, FilePool } from "./file-budget.ts";
 import { callableAgent } from "./foreign-agent.ts";
 import { Operation } from "./operation.ts";
 
@@ -88,6 +88,82 @@ test("a budget that is restored counts from the beginning", async () => {
   expect((await download(at("10"))).data.byteLength).toBe(10);
   // It holds no bytes itself.
   expect(seen.asked).toEqual(["/10", "/1", "/10"]);
+});
+
+/** The AI SDK's error for a file that is too long; its own function refuses the server's address. */
+const createLikeSdk = ({ maxBytes }: { maxBytes: number }): Download =>
+  async function load({ url, abortSignal }) {
+    const response = await fetch(url, { signal: abortSignal ?? null });
+    const length = Number(response.headers.get("content-length"));
+    if (length <= maxBytes)
+      return { data: new Uint8Array(await response.arrayBuffer()), mediaType: undefined };
+    await response.body?.cancel();
+    throw new DownloadError({ url: url.href, message: `exceeded maximum size of ${maxBytes} bytes` });
+  };
+
+test("the files of several calls share a pool: the last one waits until another call ends", async () => {
+  const { at, seen } = await fileServer();
+  const pool = new FilePool(100);
+  const budgets = [1, 2, 3].map(() => new FileBudget({ bytes: 50, pool }));
+  const [first, second, third] = budgets.map((budget) => boundedDownload(budget, createLikeSdk));
+  await Promise.all([first?.(at("50")), second?.(at("50"))]);
+  const waiting = third?.(at("7"));
+  // A request that needs no place is served before.
+  await fetch(at("0").url);
+  expect(seen.asked).toEqual(["/50", "/50", "/0"]);
+  budgets[1]?.end();
+  expect((await waiting)?.data.byteLength).toBe(7);
+});
+
+test("a file reserves the bytes that it may have and keeps those that it has", async () => {
+  const { at } = await fileServer();
+  const pool = new FilePool(100);
+  const [first, second] = [1, 2].map(() =>
+    boundedDownload(new FileBudget({ bytes: 90, pool }), createLikeSdk),
+  );
+  // Each reserves 90 bytes while it loads; 10 + 80 are held at the end.
+  const files = await Promise.all([first?.(at("10")), second?.(at("80"))]);
+  expect(files.map((file) => file?.data.byteLength)).toEqual([10, 80]);
+});
+
+test("a call that waits for others in vain fails in its time, and leaves its place in the queue", async () => {
+  const { at } = await fileServer();
+  const pool = new FilePool(10);
+  const holder = new FileBudget({ bytes: 10, pool });
+  await boundedDownload(holder, createLikeSdk)(at("10"));
+  const late = boundedDownload(new FileBudget({ bytes: 10, milliseconds: 20, pool }), createLikeSdk);
+  await expect(late(at("1"))).rejects.toThrow("the files of other calls take all the memory");
+  holder.end();
+  const next = boundedDownload(new FileBudget({ bytes: 10, pool }), createLikeSdk);
+  expect((await next(at("10"))).data.byteLength).toBe(10);
+});
+
+test("a file that is still loading when its call ends leaves the pool as well", async () => {
+  const { at } = await fileServer();
+  const pool = new FilePool(10);
+  const ended = new FileBudget({ bytes: 10, pool });
+  const loading = boundedDownload(ended, createLikeSdk)(at("10"));
+  ended.end();
+  await loading;
+  const next = boundedDownload(new FileBudget({ bytes: 10, pool }), createLikeSdk);
+  expect((await next(at("10"))).data.byteLength).toBe(10);
+});
+
+test("a file of more than 8 MiB is asked for again with all bytes that are left, other failures once", async () => {
+  const { at, seen } = await fileServer();
+  const bounds: number[] = [];
+  const download = boundedDownload(new FileBudget(), ({ maxBytes }) => {
+    bounds.push(maxBytes);
+    return createLikeSdk({ maxBytes });
+  });
+  const [usual, all] = [8 * 1024 * 1024, 100 * 1024 * 1024];
+  expect((await download(at(`${usual}`))).data.byteLength).toBe(usual);
+  expect(bounds).toEqual([usual]);
+  expect((await download(at(`${usual + 1}`))).data.byteLength).toBe(usual + 1);
+  expect(bounds).toEqual([usual, usual, all - usual]);
+  await expect(download({ url: new URL("http://127.0.0.1:1/") })).rejects.toThrow("fetch failed");
+  expect(bounds).toHaveLength(4);
+  expect(seen.asked).toHaveLength(3);
 });
 
 test("each file of a prompt is loaded once, however often the AI SDK asks", async () => {

@@ -1,7 +1,7 @@
 // Loads the files that one call of an agent names by address, within its budget.
 //
 // The AI SDK's own function loads each. It refuses private addresses, also behind redirects and names.
-import { createDownload } from "ai";
+import { createDownload, DownloadError } from "ai";
 import type { FileBudget } from "./file-budget.ts";
 
 /** Loads a file, or rejects. */
@@ -13,12 +13,19 @@ export function boundedDownload(
   create: (limit: { maxBytes: number }) => Download = createDownload,
 ): Download {
   return ({ url, abortSignal }) =>
-    budget.load(({ maxBytes, signal }) =>
-      create({ maxBytes })({
-        url,
-        abortSignal: abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]),
-      }),
+    budget.load(
+      ({ maxBytes, signal }) =>
+        create({ maxBytes })({
+          url,
+          abortSignal: abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]),
+        }),
+      isTooLong,
     );
+}
+
+/** The AI SDK's error for too many bytes has neither a status nor a cause, as has the one for an address that is not allowed. */
+function isTooLong(error: unknown): boolean {
+  return DownloadError.isInstance(error) && error.statusCode === undefined && error.cause === undefined;
 }
 
 /** The same for all files of a prompt, as the AI SDK asks for them before each call of the model: each is loaded once. */

@@ -8,18 +8,13 @@ import type {
 } from "@ai-sdk/provider";
 import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
 import { ModelFailedError, ModelTimeoutError } from "../../errors/index.ts";
-import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { PartStream, type PartWatch } from "../durable/part-stream.ts";
 
-/**
- * The same model with `timeout` milliseconds for each of its calls. `used` is told what each has used when it ends; the
- * text of those that are streamed takes the `shortcut`.
- */
+/** The same model with `timeout` milliseconds for each of its calls. `used` receives the usage of each when it ends. */
 export function boundedModel(
   model: LanguageModel,
   timeout: number,
   used: (usage: LanguageModelV4Usage) => void = () => undefined,
-  shortcut?: DeltaShortcut,
 ): LanguageModelV4 {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return wrapLanguageModel({
@@ -38,13 +33,10 @@ export function boundedModel(
       },
       wrapStream: async ({ model, params }) => {
         const bound = new Bound(timeout, params.abortSignal);
-        // Before the model is asked: it may be one of ours inside another of the host's.
-        const way = shortcut?.begin() ? shortcut : undefined;
         try {
           const result = await bound.race(model.doStream(bound.call(params)));
-          return { ...result, stream: bound.stream(result.stream, used, way) };
+          return { ...result, stream: bound.stream(result.stream, used) };
         } catch (error) {
-          way?.end();
           bound.release();
           throw error;
         }
@@ -89,7 +81,6 @@ class Bound {
   stream(
     source: ReadableStream<LanguageModelV4StreamPart>,
     used: (usage: LanguageModelV4Usage) => void,
-    shortcut: DeltaShortcut | undefined,
   ): ReadableStream<LanguageModelV4StreamPart> {
     let ended = false;
     const cut = () => new ModelFailedError({ cause: new Error("the stream ended before its last part") });
@@ -110,7 +101,7 @@ class Bound {
         this.#controller.abort(reason);
       },
     };
-    const stream = new PartStream(source, watch, shortcut);
+    const stream = new PartStream(source, watch);
     // Once for the whole stream: a race for each part would keep something of every part until the end. As a part of the
     // stream: callbacks are not called for a stream that breaks.
     this.#broken.promise.catch((error) => stream.failWith(error));

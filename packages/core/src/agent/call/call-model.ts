@@ -7,16 +7,16 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
-import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
-import type { AgentResult, AgentStreamResult } from "./callable-agent.ts";
+import type { AgentRequest, AgentResult, AgentStreamResult } from "./callable-agent.ts";
 import {
   type AgentExtraParameters,
   type AgentParameters,
   type CalledAgent,
   prepareCall,
 } from "./prepare-call.ts";
+import { TextBypass } from "./text-bypass.ts";
 
 /** What is called: the agent and its definition. */
 export interface Called {
@@ -24,11 +24,7 @@ export interface Called {
   readonly options: AgentOptions;
 }
 
-export type AgentStreamCall = AgentStreamParameters<never, ToolSet> &
-  AgentExtraParameters & {
-    /** The way of the reply's text past the AI SDK, for Andante's own reader. Default: it goes through the AI SDK. */
-    readonly shortcut?: DeltaShortcut | undefined;
-  };
+export type AgentStreamCall = AgentStreamParameters<never, ToolSet> & AgentExtraParameters;
 
 export async function generate(called: Called, call: AgentParameters): Promise<AgentResult> {
   const { settings, failed, ended, loop } = await prepareCall(called.agent, called.options, call);
@@ -42,32 +38,39 @@ export async function generate(called: Called, call: AgentParameters): Promise<A
   }
 }
 
-export async function stream(called: Called, call: AgentStreamCall): Promise<AgentStreamResult> {
-  const shortcut = mayTakeShortcut(called.options, call) ? call.shortcut : undefined;
-  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call, shortcut);
-  const transforms = [call.experimental_transform ?? [], ended === undefined ? [] : tellEnd(ended)].flat();
-  const result = streamText<ToolSet, Context, AnyOutput>({
+export async function stream(
+  called: Called,
+  call: AgentStreamCall,
+  bypass?: TextBypass,
+): Promise<AgentStreamResult> {
+  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call);
+  const transforms = [
+    call.experimental_transform ?? [],
+    ended === undefined ? [] : endTransform(ended),
+  ].flat();
+  return streamText<ToolSet, Context, AnyOutput>({
     ...settings,
+    ...bypass?.settings(settings),
     ...(transforms.length > 0 && { experimental_transform: transforms }),
-    ...(shortcut && { onLanguageModelCallEnd: ({ performance }) => shortcut.correct(performance) }),
     onError: ({ error }) => failed(error),
     onAbort: () => failed(settings.abortSignal.reason),
   });
-  shortcut?.leadsPast(result);
-  return result;
 }
 
-/** Not where the AI SDK, or the caller, does something with each delta. */
-function mayTakeShortcut({ output, timeout }: AgentOptions, call: AgentStreamCall): boolean {
-  const isAwaited = [timeout, call.timeout].some(
-    (each) => typeof each === "object" && each.chunkMs !== undefined,
-  );
-  const isRead = (call.output ?? output) !== undefined || call.experimental_transform !== undefined;
-  return !isAwaited && !isRead;
+/** Streams a reply whose parts have one reader: its text bypasses the AI SDK unless the AI SDK acts on each delta. */
+export async function streamParts(
+  called: Called,
+  call: AgentRequest,
+): Promise<Pick<AgentStreamResult, "stream">> {
+  const { output, timeout } = called.options;
+  const hasChunkTimeout = typeof timeout === "object" && timeout.chunkMs !== undefined;
+  if (hasChunkTimeout || (call.output ?? output) !== undefined) return stream(called, call);
+  const bypass = new TextBypass();
+  return { stream: bypass.join((await stream(called, call, bypass)).stream) };
 }
 
-/** Tells of the end before the last part is passed on, so that a refusal can take its place. A broken stream has none. */
-function tellEnd(
+/** Calls `ended` before the last part is passed on, so that a refusal can replace it. Not for a stream that breaks. */
+function endTransform(
   ended: (reply: { text: string; finishReason: FinishReason }) => Promise<void>,
 ): StreamTextTransform<ToolSet> {
   return () => {

@@ -7,7 +7,6 @@ import type {
   ToolApprovalConfiguration,
   ToolSet,
 } from "ai";
-import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
@@ -51,8 +50,6 @@ export interface AgentRequest {
   readonly tools?: ToolSet | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
-  /** The way of a streamed reply's text past the AI SDK. Default: all of it goes through the AI SDK. */
-  readonly shortcut?: DeltaShortcut | undefined;
 }
 
 export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
@@ -103,4 +100,9 @@ export abstract class CallableAgent implements AgentInfo {
   abstract checkSettings(settings: CallSettings): void;
   abstract generate(request: AgentRequest): PromiseLike<AgentResult>;
   abstract stream(request: AgentRequest): PromiseLike<AgentStreamResult>;
+
+  /** Streams a reply whose parts have one reader. */
+  parts(request: AgentRequest): PromiseLike<Pick<AgentStreamResult, "stream">> {
+    return this.stream(request);
+  }
 }

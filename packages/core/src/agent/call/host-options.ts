@@ -20,23 +20,16 @@ export async function made<Value extends string | object | undefined>(
   return typeof given === "function" ? callHost(option, () => given(context)) : given;
 }
 
-export interface StepModels {
-  /** The agent's model as it replies. */
-  readonly own: LanguageModel;
-  /** The same for the host, which may ask it something else: nothing that it says then belongs to the reply. */
-  readonly lent: LanguageModel;
-  readonly wrap: (model: LanguageModel) => LanguageModel;
-}
-
-/** The host's `prepareStep`; a model that it chooses is wrapped as the agent's own is. */
+/** The host's `prepareStep`, which sees the agent's own model; another one that it chooses is wrapped as that one is. */
 export function preparing(
   prepareStep: PrepareStepFunction<ToolSet, Context>,
-  { own, lent, wrap }: StepModels,
+  own: LanguageModel,
+  wrap: (model: LanguageModel) => LanguageModel,
 ): PrepareStepFunction<ToolSet, Context> {
   return async (step) => {
-    const prepared = await callHost("prepareStep", () => prepareStep({ ...step, model: lent }));
+    const prepared = await callHost("prepareStep", () => prepareStep({ ...step, model: own }));
     if (prepared?.model === undefined) return prepared;
-    return { ...prepared, model: prepared.model === lent ? own : wrap(prepared.model) };
+    return { ...prepared, model: prepared.model === own ? own : wrap(prepared.model) };
   };
 }
 

@@ -49,6 +49,15 @@ export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "call
   };
 }
 
+export interface OperationParts {
+  /** Makes the AI SDK's `telemetry` option for an agent of the operation. Default: no observation. */
+  readonly telemetry?: ((agentId: string) => TelemetryOptions) | undefined;
+  /** Records the calls. Default: nothing is recorded. */
+  readonly loop?: DurableLoop | undefined;
+  /** Default: a budget of its own. */
+  readonly files?: FileBudget | undefined;
+}
+
 export class Operation implements OperationContext {
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
@@ -67,14 +76,11 @@ export class Operation implements OperationContext {
   /** The calls of tools that have asked agents whose own calls are not recorded one by one. */
   #toolCalls: Set<ToolCall> | undefined;
 
-  constructor(
-    context: OperationContext,
-    telemetry?: (agentId: string) => TelemetryOptions,
-    loop?: DurableLoop,
-  ) {
+  /** An operation inside another one writes to the same reply and shares the budget of its files. */
+  constructor(context: OperationContext, { telemetry, loop, files }: OperationParts = {}) {
     this.telemetry = telemetry;
     this.writer = context instanceof Operation ? context.writer : new DataWriter();
-    this.files = context instanceof Operation ? context.files : new FileBudget();
+    this.files = context instanceof Operation ? context.files : (files ?? new FileBudget());
     this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;

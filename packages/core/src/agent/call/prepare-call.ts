@@ -8,7 +8,6 @@ import {
   type ToolSet,
 } from "ai";
 import { eitherSignal } from "../../values/either-signal.ts";
-import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
@@ -45,13 +44,7 @@ export interface CalledAgent extends AgentInfo {
   toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
 }
 
-/** `shortcut` is for the text of the reply, which is then streamed. */
-export async function prepareCall(
-  agent: CalledAgent,
-  options: AgentOptions,
-  call: AgentParameters,
-  shortcut?: DeltaShortcut,
-) {
+export async function prepareCall(agent: CalledAgent, options: AgentOptions, call: AgentParameters) {
   const operation = Operation.from(call.operation, call.abortSignal);
   const given = call.settings ?? {};
   agent.checkSettings(given);
@@ -63,10 +56,8 @@ export async function prepareCall(
   const tools = call.tools ?? (await agent.toolsFor(operation));
   const { modelMs, others } = timeoutsOf(options.timeout);
   const tokens = options.memory ? options.memory.tokens : undefined;
-  const wrap = modelWrapper(modelMs, operation, { tokens, shortcut });
-  const lend = modelWrapper(modelMs, operation, { tokens });
-  const chosen = await made("model", options.model, operation);
-  const model = wrap(chosen);
+  const wrap = modelWrapper(modelMs, operation, tokens);
+  const model = wrap(await made("model", options.model, operation));
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
   const { toolChoice, hooks, repairToolCall } = options;
   const output = call.output ?? options.output;
@@ -86,9 +77,7 @@ export async function prepareCall(
       tools: toolsWithin(tools, operation, toolGuard(agent, options, operation)),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry, repairToolCall }),
       ...(options.activeTools && { activeTools: [...options.activeTools] }),
-      ...(options.prepareStep && {
-        prepareStep: preparing(options.prepareStep, { own: model, lent: lend(chosen), wrap }),
-      }),
+      ...(options.prepareStep && { prepareStep: preparing(options.prepareStep, model, wrap) }),
       experimental_download: downloadAll(boundedDownload(operation.files), abortSignal),
       runtimeContext: runtimeContext(operation),
       stopWhen: [

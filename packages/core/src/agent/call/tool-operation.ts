@@ -13,7 +13,7 @@ export class ToolOperation extends Operation {
   readonly #call: ToolCall;
 
   constructor(above: Operation, call: ToolCall) {
-    super(above, above.telemetry, above.loop?.inside(call.place));
+    super(above, { telemetry: above.telemetry, loop: above.loop?.inside(call.place) });
     this.#above = above;
     this.#call = call;
     this.executionId = call.executionId;

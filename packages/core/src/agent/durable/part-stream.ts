@@ -1,6 +1,5 @@
-// The parts that a model streams, on their way to the AI SDK. Whoever has something to do with each does it here: a stream
-// of its own around this one costs every part 1 µs.
-import type { DeltaShortcut } from "./delta-shortcut.ts";
+// The parts that a model streams, on their way to the AI SDK. Changes and handlers of parts are functions of this stream: a
+// stream of its own for each would cost 1 µs for every part.
 import type { ModelPart } from "./model-parts.ts";
 
 /** Passes the part on, or others before it, or keeps it for later. Never throws or rejects. */
@@ -8,39 +7,38 @@ export type PartHandler = (part: ModelPart, passOn: (part: ModelPart) => void) =
 
 type Controller = ReadableStreamDefaultController<ModelPart>;
 
-/** Who watches over the stream. */
+/** Observes the stream. */
 export interface PartWatch {
-  /** Sees each part first. What it throws is told to `failed`. */
+  /** Sees each part first. An error that it throws goes to `failed`. */
   seen(part: ModelPart): void;
-  /** The model's stream is over. What it throws is told to `failed`. */
+  /** The model's stream has ended. An error that it throws goes to `failed`. */
   over(): void;
-  /** The model's stream has broken: `failWith` is to be called. */
+  /** The model's stream has broken; calls `failWith`. */
   failed(error: unknown): void;
-  /** Nobody reads it any more. */
+  /** The reader has cancelled the stream. */
   cancelled(reason: unknown): void;
 }
 
 export class PartStream extends ReadableStream<ModelPart> {
   readonly #passage: Passage;
 
-  /** `shortcut` is the reply's, which this call has begun. Default: every part goes through the AI SDK. */
-  constructor(source: ReadableStream<ModelPart>, watch: PartWatch, shortcut?: DeltaShortcut) {
-    const passage = new Passage(source.getReader(), watch, shortcut);
+  constructor(source: ReadableStream<ModelPart>, watch: PartWatch) {
+    const passage = new Passage(source.getReader(), watch);
     super(passage, { highWaterMark: 0 });
     this.#passage = passage;
   }
 
-  /** From now on each part is changed by the function, before the handler. To be called once, before anything is read. */
+  /** Changes each part before the handler sees it. To be called once, before the first read. */
   changeWith(change: (part: ModelPart) => ModelPart): void {
     this.#passage.change = change;
   }
 
-  /** From now on each part goes through the handler. To be called once, before anything is read. */
+  /** Sends each part through the handler. To be called once, before the first read. */
   handleWith(handler: PartHandler): void {
     this.#passage.handler = handler;
   }
 
-  /** An error is the last part, whatever the model does; what the handler is busy with comes before it. */
+  /** Ends the stream with an error part, after the part that the handler works on. */
   failWith(error: unknown): void {
     this.#passage.failWith(error);
   }
@@ -49,7 +47,6 @@ export class PartStream extends ReadableStream<ModelPart> {
 class Passage {
   readonly #reader: ReadableStreamDefaultReader<ModelPart>;
   readonly #watch: PartWatch;
-  readonly #shortcut: DeltaShortcut | undefined;
   #controller: Controller | undefined;
   #isOver = false;
   #passed = 0;
@@ -57,14 +54,9 @@ class Passage {
   handler: PartHandler | undefined;
   change: ((part: ModelPart) => ModelPart) | undefined;
 
-  constructor(
-    reader: ReadableStreamDefaultReader<ModelPart>,
-    watch: PartWatch,
-    shortcut: DeltaShortcut | undefined,
-  ) {
+  constructor(reader: ReadableStreamDefaultReader<ModelPart>, watch: PartWatch) {
     this.#reader = reader;
     this.#watch = watch;
-    this.#shortcut = shortcut;
   }
 
   start(controller: Controller): void {
@@ -73,12 +65,8 @@ class Passage {
 
   async pull(): Promise<void> {
     const before = this.#passed;
-    // Of a part that the handler keeps nobody hears yet, and of one that goes ahead not the AI SDK.
+    // The handler may keep a part: then the next one is read.
     while (!this.#isOver && this.#passed === before) {
-      if (this.#shortcut?.isFull) {
-        await this.#shortcut.changed();
-        continue;
-      }
       let part: ModelPart;
       try {
         const { done, value } = await this.#reader.read();
@@ -91,10 +79,6 @@ class Passage {
         part = this.change === undefined ? value : this.change(value);
       } catch (error) {
         return this.#watch.failed(error);
-      }
-      if (this.#shortcut?.isBehind(part)) {
-        await this.#shortcut.caughtUp(part);
-        if (this.#isOver) return;
       }
       if (this.handler === undefined) {
         this.#passOn(part);
@@ -110,7 +94,6 @@ class Passage {
 
   async cancel(reason: unknown): Promise<void> {
     this.#isOver = true;
-    this.#shortcut?.end();
     this.#watch.cancelled(reason);
     await this.#reader.cancel(reason);
   }
@@ -125,20 +108,12 @@ class Passage {
 
   readonly #passOn = (part: ModelPart): void => {
     if (this.#isOver) return;
-    if (this.#shortcut === undefined) this.#enqueue(part);
-    else this.#shortcut.pass(part, this.#enqueue);
-  };
-
-  readonly #enqueue = (part: ModelPart): void => {
     this.#passed++;
     this.#controller?.enqueue(part);
   };
 
   #end(): void {
     this.#isOver = true;
-    // A model may say something after the part that tells of its end.
-    this.#shortcut?.catchUp(this.#enqueue);
-    this.#shortcut?.end();
     this.#controller?.close();
   }
 }

@@ -4,7 +4,6 @@ import { AndanteError, ReplyStoppedError, ReplyTimeoutError, ShuttingDownError }
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
-import type { DeltaReader, DeltaShortcut, ReplyDelta } from "../durable/delta-shortcut.ts";
 import { plainJson } from "./plain-json.ts";
 
 export type Part = TextStreamPart<ToolSet>;
@@ -13,39 +12,32 @@ export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;
 const notValid = "The call is not valid";
 const end = { done: true as const, value: undefined };
 
-export interface SafePartsOptions {
-  /** Signs approval requests. Default: they have no signature. */
-  readonly sign?: ((request: ApprovalRequest) => Promise<string>) | undefined;
-  /** Where text comes from that goes past the stream. Default: nowhere. */
-  readonly shortcut?: DeltaShortcut | undefined;
-}
+type Open = () => PromiseLike<{ readonly stream: ReadableStream<Part> }>;
+type Sign = (request: ApprovalRequest) => Promise<string>;
 
-/** The parts of the stream that `open` begins. A failure is the last part, whether the stream reported it or broke. */
-export function safeParts(
-  open: () => PromiseLike<{ readonly stream: ReadableStream<Part> }>,
-  operation: Operation,
-  options: SafePartsOptions = {},
-): AsyncIterableIterator<Part> {
-  return new SafeParts(open, operation, options);
+/**
+ * The parts of the stream that `open` begins. A failure is the last part, whether the stream reported it or broke. `sign`
+ * signs approval requests; without it they have no signature.
+ */
+export function safeParts(open: Open, operation: Operation, sign?: Sign): AsyncIterableIterator<Part> {
+  return new SafeParts(open, operation, sign);
 }
 
 /** Not a generator, like the other iterators that every delta passes: each costs three promises a delta. */
-class SafeParts implements AsyncIterableIterator<Part>, DeltaReader {
-  readonly #open: Parameters<typeof safeParts>[0];
+class SafeParts implements AsyncIterableIterator<Part> {
+  readonly #open: Open;
   readonly #operation: Operation;
-  readonly #options: SafePartsOptions;
-  /** Calls that the AI SDK refused: what follows them as an error is not a tool's. */
+  readonly #sign: Sign | undefined;
+  /** Calls that the AI SDK refused: the error that follows them is not a tool's. */
   readonly #refused = new Set<string>();
   #reader: ReadableStreamDefaultReader<Part> | undefined;
-  #isReading = false;
   #isOver = false;
-  readonly #untaken: IteratorResult<Part>[] = [];
   #waiting: ((result: IteratorResult<Part>) => void) | undefined;
 
-  constructor(open: Parameters<typeof safeParts>[0], operation: Operation, options: SafePartsOptions) {
+  constructor(open: Open, operation: Operation, sign: Sign | undefined) {
     this.#open = open;
     this.#operation = operation;
-    this.#options = options;
+    this.#sign = sign;
   }
 
   [Symbol.asyncIterator]() {
@@ -54,15 +46,10 @@ class SafeParts implements AsyncIterableIterator<Part>, DeltaReader {
 
   /** Not to be called while an earlier call waits. */
   next(): Promise<IteratorResult<Part>> {
-    const untaken = this.#untaken.shift();
-    if (untaken !== undefined) {
-      this.#options.shortcut?.wake();
-      return Promise.resolve(untaken);
-    }
     if (this.#isOver) return Promise.resolve(end);
     return new Promise((resolve) => {
       this.#waiting = resolve;
-      if (!this.#isReading) void this.#read();
+      void this.#read();
     });
   }
 
@@ -71,70 +58,38 @@ class SafeParts implements AsyncIterableIterator<Part>, DeltaReader {
     return end;
   }
 
-  get hasUntaken(): boolean {
-    return this.#untaken.length > 0;
-  }
-
-  deliver(delta: ReplyDelta): void {
-    this.#tell({ done: false, value: delta });
-  }
-
-  /** The next part of the stream that is not told yet. Never rejects. */
+  /** Reads the next part. Never rejects. */
   async #read(): Promise<void> {
-    this.#isReading = true;
     try {
-      this.#reader ??= await this.#opened();
-      let part: Part;
-      do {
-        const { done, value } = await this.#reader.read();
-        if (done || this.#isOver) return this.#finish();
-        part = value;
-      } while (isDelta(part) && this.#options.shortcut?.isTold(part));
+      this.#reader ??= (await this.#open()).stream.getReader();
+      const { done, value: part } = await this.#reader.read();
+      if (done || this.#isOver) return this.#finish();
       const safe = this.#safe(part);
-      // A delta is told at once: from now on the next one may go ahead.
-      this.#tell({ done: false, value: safe instanceof Promise ? await safe : safe });
+      this.#settle({ done: false, value: safe instanceof Promise ? await safe : safe });
       // After an error the AI SDK still reports how the broken step "finished".
       if (part.type === "error") this.#finish();
     } catch (error) {
-      this.#tell({ done: false, value: { type: "error", error: replyFailure(error, this.#operation) } });
+      this.#settle({ done: false, value: { type: "error", error: replyFailure(error, this.#operation) } });
       this.#finish();
-    } finally {
-      this.#isReading = false;
     }
   }
 
-  async #opened(): Promise<ReadableStreamDefaultReader<Part>> {
-    const result = await this.#open();
-    this.#options.shortcut?.open(result, this);
-    return result.stream.getReader();
-  }
-
   #safe(part: Part): Part | Promise<Part> {
-    const { sign } = this.#options;
-    if (part.type !== "tool-approval-request" || sign === undefined)
+    if (part.type !== "tool-approval-request" || this.#sign === undefined)
       return safe(part, this.#operation, this.#refused);
-    return sign(part).then((signature) => ({ ...part, signature }));
+    return this.#sign(part).then((signature) => ({ ...part, signature }));
   }
 
-  #tell(result: IteratorResult<Part>): void {
-    if (this.#isOver) return;
-    const waiting = this.#waiting;
+  #settle(result: IteratorResult<Part>): void {
+    this.#waiting?.(result);
     this.#waiting = undefined;
-    if (waiting === undefined) this.#untaken.push(result);
-    else waiting(result);
   }
 
   #finish(): void {
     this.#isOver = true;
-    this.#options.shortcut?.close();
     this.#reader?.cancel().catch(() => undefined);
-    this.#waiting?.(end);
-    this.#waiting = undefined;
+    this.#settle(end);
   }
-}
-
-function isDelta(part: Part): part is Extract<Part, { type: "text-delta" | "reasoning-delta" }> {
-  return part.type === "text-delta" || part.type === "reasoning-delta";
 }
 
 function safe(part: Part, operation: Operation, refused: Set<string>): Part {

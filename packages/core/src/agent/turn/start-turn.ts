@@ -2,6 +2,7 @@
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
+import { FileBudget } from "../call/file-budget.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
 import { checkOutputs } from "../conversation/check-outputs.ts";
@@ -89,7 +90,7 @@ function contextText({ context = {} }: StartTurnOptions): string {
 }
 
 export function operationOf(
-  { logger: parent, telemetry }: TurnEnvironment,
+  { logger: parent, telemetry, files: pool }: TurnEnvironment,
   { id: agentId }: CallableAgent,
   {
     userId,
@@ -97,16 +98,18 @@ export function operationOf(
     traceparent,
   }: Pick<AgentCallOptions, "userId" | "conversationId" | "traceparent">,
   context: Map<string, unknown>,
-  { signal }: ActiveTurn,
+  { signal, over }: ActiveTurn,
 ): Operation {
   const logger = parent.child({
     agentId,
     ...(conversationId !== undefined && { conversationId }),
     ...(userId !== undefined && { userId }),
   });
+  const files = new FileBudget({ pool });
+  void over.then(() => files.end());
   return new Operation(
     { userId, conversationId, context, logger, signal },
-    telemetry?.({ userId, conversationId, traceparent }, logger),
+    { telemetry: telemetry?.({ userId, conversationId, traceparent }, logger), files },
   );
 }
 
@@ -126,7 +129,7 @@ export function recordingOperation(
   const endsAtOnce = mode === "chat" || mode === "text";
   const recorder = new TurnRecorder(running, { signal, onlyRecorded, endsAtOnce });
   const loop = new DurableLoop(recorder, operation.logger);
-  return new Operation(operation, operation.telemetry, loop);
+  return new Operation(operation, { telemetry: operation.telemetry, loop });
 }
 
 type TurnMessages = Pick<TurnOptions, "messages" | "history" | "messageId" | "conversation">;

@@ -1,9 +1,11 @@
 // What a turn is started with: what the turns of one Andante share, and what the caller says.
+
 import type { TelemetryOptions } from "ai";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonSchema } from "../../values/schema.ts";
+import type { FilePool } from "../call/file-budget.ts";
 import type { SchemaChecker } from "../schema/schema-checker.ts";
 import type { TurnMode } from "./active-turn.ts";
 import type { ActiveTurns } from "./active-turns.ts";
@@ -22,6 +24,8 @@ export interface TurnEnvironment {
   readonly approvals: ClientApprovals;
   readonly schemas: SchemaChecker;
   readonly clock: Clock;
+  /** The memory that the files of all calls share. */
+  readonly files: FilePool;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;

@@ -8,7 +8,6 @@ import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
 import type { MessageMetadata } from "../call/message-options.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
-import { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
@@ -95,9 +94,7 @@ export class Turn {
     const { agent, operation, approvals } = this.#options;
     // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
     const sign = this.isKept ? undefined : (call: RequestedCall) => approvals.sign(agent, operation, call);
-    const shortcut = new DeltaShortcut();
-    const open = () => agent.stream({ ...this.#request(messages, shape), shortcut });
-    return safeParts(open, operation, { sign, shortcut });
+    return safeParts(() => agent.parts(this.#request(messages, shape)), operation, sign);
   }
 
   /** The caller may leave from now on without stopping the reply, and others may read it from its beginning. */

@@ -1,8 +1,10 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
+
 import type { FinishReason, ModelMessage, TelemetryOptions, ToolSet } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import { reached } from "../../agent/call/budget.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
+import { FileBudget, type FilePool } from "../../agent/call/file-budget.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
 import { toolErrorText } from "../../agent/call/model-failure.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
@@ -29,6 +31,8 @@ export interface AskingBody
   extends Pick<StepContext, "userId" | "conversationId" | "context" | "logger" | "signal"> {
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
+  /** The memory that files of agents share. */
+  readonly files: FilePool;
   /** Resolves when calls of agents can be observed. */
   observed(): Promise<void>;
   /** What the models have used; set when it is known. */
@@ -60,10 +64,10 @@ export async function askAgent(
   };
   const gate = step.budget && new BudgetGate(step.budget, recorder.waits, usage);
   const loop = new DurableLoop(recorder, logger, gate?.pass);
+  const files = new FileBudget({ pool: body.files });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
-    (agentId) => body.telemetryFor(agentId),
-    loop,
+    { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },
   );
   if (gate !== undefined) operation.mustStop = () => gate.mustStop(loop);
   const ask = askerOf(step, path, operation, body, gate);
@@ -75,6 +79,7 @@ export async function askAgent(
     if (loop.left === undefined) throw error;
     return recorder.leave(loop.left.reason);
   } finally {
+    files.end();
     body.usage = recorder.usage;
   }
 }

@@ -1,4 +1,5 @@
 // What one run of a body works with.
+import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -33,6 +34,8 @@ export interface ExecutionFacts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: SizeLimits;
+  /** The memory that the files of all agent calls share. */
+  readonly files: FilePool;
   readonly observation: Observation;
   /**
    * The usage of the execution's agents so far, in every life of it, or at the moment when this suspension was resumed;

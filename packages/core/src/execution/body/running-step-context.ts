@@ -1,5 +1,7 @@
 // The context that a running body receives, made lazily: most bodies use only a few of its parts.
+
 import type { TelemetryOptions } from "ai";
+import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { AgentUsage } from "../../agent/call/operation.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -119,6 +121,10 @@ export class RunningStepContext implements StepContext {
     const { observation, executionId, userId, conversationId } = this.#facts;
     const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
     return observation.agentTelemetry(facts, this.logger);
+  }
+
+  get files(): FilePool {
+    return this.#facts.files;
   }
 
   observed(): Promise<void> {

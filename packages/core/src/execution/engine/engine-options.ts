@@ -1,4 +1,5 @@
 // What an engine is made with.
+import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { TurnHost } from "../../agent/turn/turn-host.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { Store } from "../../store/store.ts";
@@ -19,6 +20,8 @@ export interface EngineOptions {
   readonly userShare: number;
   readonly clock: Clock;
   readonly limits: SizeLimits;
+  /** The memory that files of agents share. Default: a pool of its own. */
+  readonly files?: FilePool;
   /** Default: as `FoldOptions` says. */
   readonly folds?: FoldOptions | undefined;
   /** Called with every time at which something in the store falls due. */

@@ -1,4 +1,5 @@
 // The engine of one process: which executions it drives, and how they get here.
+import { FilePool } from "../../agent/call/file-budget.ts";
 import { ShuttingDownError, WorkflowNotFoundError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -45,6 +46,7 @@ export class Engine {
   readonly definitions: Definitions;
   readonly folds: Folds;
   readonly limits: SizeLimits;
+  readonly files: FilePool;
   readonly storage: StorageWatch;
   readonly admission: Admission;
   readonly turns: Turns;
@@ -76,6 +78,7 @@ export class Engine {
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
     this.limits = options.limits;
+    this.files = options.files ?? new FilePool();
     this.admission = new Admission({
       ...options,
       limit: options.maxRunning,

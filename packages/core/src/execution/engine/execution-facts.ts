@@ -8,13 +8,13 @@ import type { Feed } from "../stream/feed.ts";
 import { logFields } from "./log-fields.ts";
 import type { RunRow } from "./resumed-execution.ts";
 
-interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "observation"> {
+interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events">;
   readonly feed: Pick<Feed, "publishLive">;
 }
 
 export function factsOf(sources: FactSources, row: RunRow, journal: Journal): ExecutionFacts {
-  const { store, clock, logger, limits, observation, feed } = sources;
+  const { store, clock, logger, limits, files, observation, feed } = sources;
   const { executionId, workflowId, userId, conversationId, context } = row;
   return {
     executionId,
@@ -26,6 +26,7 @@ export function factsOf(sources: FactSources, row: RunRow, journal: Journal): Ex
     clock,
     logger: logger.child(logFields(row)),
     limits,
+    files,
     observation,
     used: (resumed) => readUsage(store, executionId, resumed),
     publishLive: (text) => feed.publishLive(executionId, text),

@@ -100,8 +100,7 @@ interface PackedFold {
   readonly texts: readonly string[];
   readonly input: number | null;
   readonly bytes: number;
-  /** Absent in snapshots of earlier releases. */
-  readonly lastAt?: number;
+  readonly lastAt: number;
   /** Long values by the numbers of their texts, and the events that hold them. */
   readonly values: readonly (readonly [text: number, place: number])[];
   readonly journal: PackedJournal;
@@ -155,7 +154,7 @@ export function unpackFold(
     input: input === null ? undefined : texts[input],
     bytes,
     sequence,
-    lastAt: packed.lastAt ?? startAt,
+    lastAt: packed.lastAt,
     kept: { sequence, bytes, length: body.length },
   };
 }

@@ -78,7 +78,7 @@ test("a pretty line shows time, level, message and fields, the stack below, and 
 describe("the default level", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  /** What the logger of a host that brings none writes in this environment. */
+  /** The output of the default logger in this environment. */
   function levelsIn(environment: Record<string, string | undefined>): string[] {
     vi.stubEnv("NODE_ENV", undefined);
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

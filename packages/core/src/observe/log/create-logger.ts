@@ -18,7 +18,7 @@ export interface LoggerOptions {
 
 const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, destination: true };
 
-/** The default logger. Secrets are redacted, whatever writes the line. */
+/** The default logger. It redacts secrets in every line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   checkKnownOptions("createLogger", options, knownOptions);
   // Here, not by pino, which is loaded by the first line.

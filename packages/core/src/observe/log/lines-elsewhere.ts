@@ -1,5 +1,5 @@
-// Log lines of the other processes that share the store, for whoever follows the lines here. They are read from the store
-// about once a second, only while somebody follows.
+// Log lines of the other processes that share the store, for followers in this process. They are read from the store
+// about once a second, only while there are followers.
 import type { ObservationStore } from "../../store/observation-store.ts";
 import { firstIdAt, type LogFeed, type LogLine } from "./log-feed.ts";
 

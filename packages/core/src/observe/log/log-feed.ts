@@ -10,11 +10,11 @@ export interface LogRecord {
   readonly timestamp: string;
   readonly level: LogLevel;
   readonly msg: string;
-  /** workflowId, executionId, stepPath, agentId, conversationId, userId where they apply, and what the line says beside. */
+  /** workflowId, executionId, stepPath, agentId, conversationId, userId where they apply, and the other fields of the line. */
   readonly [field: string]: unknown;
 }
 
-/** A line on its way: the record with what filters look at. */
+/** A line on its way: the record with the fields of filters. */
 export interface LogLine {
   /** Grows with time; no two lines of a process have the same. */
   readonly id: number;
@@ -24,7 +24,7 @@ export interface LogLine {
   readonly executionId: string | null;
   readonly agentId: string | null;
   readonly conversationId: string | null;
-  /** Whose line it is; null where it is nobody's. */
+  /** The user of the line; null where it has none. */
   readonly userId: string | null;
   /** The record as JSON text. */
   readonly record: string;
@@ -78,7 +78,7 @@ export class LogFeed {
     for (const follower of this.#followers) follower(line);
   }
 
-  /** `owner` says whose line it is, whatever its fields say; undefined leaves it to them. */
+  /** `owner` is the user of the line and overrides its fields; undefined leaves it to them. */
   add(level: LogLevel, given: object, message: string, owner?: string | null): void {
     const now = this.now;
     this.#last = Math.max(this.#last + 1, firstIdAt(now));

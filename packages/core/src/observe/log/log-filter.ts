@@ -20,7 +20,7 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
-/** Refuses what is not a filter. */
+/** Refuses a value that is not a filter. */
 export function checkLogFilter(filter: LogFilter): void {
   const { level, limit = 1 } = filter;
   if (level !== undefined && !logLevels.includes(level)) {

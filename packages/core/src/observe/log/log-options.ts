@@ -1,4 +1,4 @@
-// What a host may say about the log lines that are kept.
+// Options of a host for kept log lines.
 import { OptionError } from "../../errors/index.ts";
 import { type LogLevel, logLevels } from "./log-level.ts";
 

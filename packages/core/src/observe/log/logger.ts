@@ -1,7 +1,7 @@
-// What a logger is here: pino's, or any of the host's with the same few methods.
+// The interface of loggers: pino's, or one of the host's with the same few methods.
 import type { LogLevel } from "./log-level.ts";
 
-/** What Andante asks of a logger; pino's own shape. */
+/** The methods that Andante needs of a logger; pino has them. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -20,7 +20,7 @@ export interface KeptLines {
   includes(line: LogLine): boolean;
 }
 
-/** What may still hold lines that the store does not have yet. */
+/** The writer, which may hold lines that the store does not have yet. */
 export interface Flushable {
   flush(): Promise<void>;
 }

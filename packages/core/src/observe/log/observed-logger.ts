@@ -7,9 +7,9 @@ import { redactAfter, redactFields } from "./redact.ts";
 export class ObservedLogger implements Logger {
   readonly #host: Logger;
   readonly #feed: LogFeed;
-  /** The fields of its lines; undefined for the one that is nobody's child. */
+  /** The fields of its lines; undefined for the root logger. */
   readonly #given: Readonly<Record<string, unknown>> | undefined;
-  /** Whose lines these are: null for nobody's, undefined where nothing has said so yet. */
+  /** The user of its lines: null for none, undefined while it is not known. */
   readonly #owner: string | null | undefined;
   #fields: Readonly<Record<string, unknown>> | undefined;
 
@@ -58,7 +58,7 @@ export class ObservedLogger implements Logger {
   #write(level: LogLevel, given: object | string, text?: string): void {
     const toFeed = this.#feed.takes(level);
     if (!toFeed && !this.#hostTakes(level)) return;
-    // pino's other form, a message alone, is what people type by habit.
+    // pino's other form, a message alone, is common.
     const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
     const own = fields instanceof Error ? { err: fields } : fields;
     this.#fields ??= redactFields(this.#given ?? {});
@@ -78,8 +78,8 @@ export class ObservedLogger implements Logger {
 }
 
 /**
- * Whose lines a child writes. The first that names a user, an execution or an agent decides: what a body adds later, such
- * as the user whom an order is for, does not show one user's lines to another.
+ * The user of a child's lines. The first child that names a user, an execution or an agent decides: a field that a body
+ * adds later, such as the user of an order, does not show one user's lines to another.
  */
 function ownerIn({
   userId,

@@ -13,7 +13,7 @@ export interface PinoOptions {
   readonly destination: { write(line: string): unknown } | undefined;
 }
 
-/** A logger of pino's. It redacts its lines, but not the fields of its children: whoever makes a child does. */
+/** A logger of pino. It redacts its lines, but not the fields of its children: the code that makes a child does. */
 export function pinoLogger({ level, format, destination }: PinoOptions): pino.Logger {
   const { pino } = load();
   const settings: pino.LoggerOptions = {

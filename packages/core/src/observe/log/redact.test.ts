@@ -178,7 +178,7 @@ describe("texts", () => {
     for (let n = 0; n < 2_000; n += 1) {
       const some = Array.from({ length: 6 }, () => words[Math.floor(random() * words.length)]);
       const name = names[Math.floor(random() * names.length)];
-      // What follows the name of a password is one, without a space too.
+      // The text after the name of a password is one, without a space too.
       const id = `${name === "password" ? "rule" : name?.replace(" ", "-")}:v${Math.floor(random() * 99)}`;
       for (const text of [
         `${name}: ${some.join(" ")}`,

@@ -1,4 +1,4 @@
-// What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
+// Makes fields safe for a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { isNativeError } from "node:util/types";
 import { isSecretKey, redactText } from "../../values/redact-text.ts";
 
@@ -80,7 +80,7 @@ function copyObject(value: object, depth: number): unknown {
   return copyEntries(value, depth);
 }
 
-/** Name, message and stack, with what caused it. Stacks are for the log alone. */
+/** Name, message, stack and cause. Stacks are for the log alone. */
 function copyError(error: Error, depth: number): Record<string, unknown> {
   const part = (name: keyof Error) => {
     const value = read(error, name);

@@ -1,4 +1,4 @@
-// What a host may say about counts over time.
+// Options of a host for counts over time.
 import { OptionError } from "../../errors/index.ts";
 
 export interface RollupOptions {

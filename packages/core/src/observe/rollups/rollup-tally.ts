@@ -1,7 +1,7 @@
-// Counts in memory what is committed, by minute, workflow and step, until the writer takes it.
+// Counts committed events in memory, by minute, workflow and step, until the writer takes the counts.
 //
-// It is called for every commit: an event costs a few lookups and an addition, and memory grows with what is defined and
-// not with what happens.
+// It is called for every commit: an event costs a few lookups and an addition, and memory grows with the
+// definitions and not with the events.
 import type { JournalEvent } from "../../journal/events.ts";
 import type { RollupCount, RollupKind } from "../../store/rollup-store.ts";
 import { SmallMap } from "../../values/small-map.ts";

@@ -1,4 +1,4 @@
-// Adds what was counted to the store every few seconds, and removes what is old. Nothing waits for it.
+// Adds the counts to the store every few seconds, and removes old ones. Nothing waits for it.
 import { randomUUID } from "node:crypto";
 import type { RollupBatch, RollupCount, RollupStore } from "../../store/rollup-store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -27,7 +27,7 @@ export class RollupWriter {
   readonly #options: RollupWriterOptions;
   readonly #writer = randomUUID();
   #number = 0;
-  /** What the store has not confirmed; nothing more is taken from the tally before. */
+  /** Counts that the store has not confirmed; nothing more is taken from the tally before. */
   #waiting: RollupBatch[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -49,9 +49,9 @@ export class RollupWriter {
     }, period).unref();
   }
 
-  /** Resolves when what was counted before is written, or cannot be now. */
+  /** Resolves when earlier counts are written, or cannot be now. */
   async flush(): Promise<void> {
-    // What is being written may have been taken before the last of it was counted.
+    // The running write may have begun before the last event was counted.
     await this.#writing;
     await this.#write();
   }

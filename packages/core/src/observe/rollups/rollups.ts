@@ -1,4 +1,4 @@
-// Counts over time: what is committed here is counted, and what all processes have counted is read.
+// Counts over time: counts the commits of this process, and reads the counts of all.
 import type { JournalEvent } from "../../journal/events.ts";
 import type { RollupPoint, RollupRange, RollupStore, RollupTotal } from "../../store/rollup-store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -24,7 +24,7 @@ export class Rollups {
     this.#writer.schedule();
   }
 
-  /** Executions over time. What other processes have counted within the last seconds may be missing. */
+  /** Executions over time. Counts of other processes within the last seconds may be missing. */
   async overTime(query: RollupRange & { readonly width: number }): Promise<readonly RollupPoint[]> {
     await this.#writer.flush();
     return this.#store.overTime(query);

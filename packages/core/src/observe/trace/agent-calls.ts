@@ -34,7 +34,7 @@ interface CallState {
   readonly call: AgentCall;
   readonly further: Attributes;
   readonly spans: SpanRecord[];
-  /** The first span, by what both sides of the SDK know of it. */
+  /** The first span, by a key that both sides of the SDK know. */
   outermost: SpanContext | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface AgentTelemetryParts {
   /** Makes spans; undefined where none are made. */
   readonly spans: { readonly integration: Telemetry; readonly content: boolean } | undefined;
   readonly logger: Logger;
-  /** Counts what a model call used. */
+  /** Counts the usage of a model call. */
   tokens(model: string, usage: { readonly input: number; readonly output: number }): void;
 }
 
@@ -38,7 +38,7 @@ function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
         "the model replied",
       );
     },
-    // Around the tool itself: what it throws is content to the other callbacks, and left out where content is.
+    // Around the tool itself: its error is content to the other callbacks, and left out where content is.
     async executeTool({ toolCall, toolCallId, execute }) {
       const toolName = toolCall?.toolName;
       try {

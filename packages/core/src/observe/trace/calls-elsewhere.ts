@@ -1,5 +1,5 @@
-// The spans of agents that other processes have called, for whoever follows spans here. They are in no journal: they are
-// read from the store about once a second, each call as a whole once it has ended, only while somebody follows.
+// The spans of agents that other processes have called, for followers in this process. They are in no journal: they are
+// read from the store about once a second, each call as a whole once it has ended, only while there are followers.
 import type { ObservationStore } from "../../store/observation-store.ts";
 import type { SpanOwner, SpanRecord } from "./span-record.ts";
 

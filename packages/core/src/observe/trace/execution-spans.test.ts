@@ -230,7 +230,7 @@ onMemory(({ andante, andanteWith }) => {
   });
 });
 
-// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+// The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile(({ andante }) => {
   test("an execution that is resumed in another process stays in its trace, its caller's if it had one", async () => {
     const workflow = flow()
@@ -263,7 +263,7 @@ onMemoryAndFile(({ andante }) => {
       { attributes: { "andante.suspension.reason": "wait here" } },
       { attributes: { "user.id": "bob" } },
     ]);
-    // Told live in the second process: what ended there, with the same ids as what is read back.
+    // Published in the second process: the spans that ended there, with the ids that are read back.
     const ended = told.filter(({ type }) => type === "span-end").map(({ span }) => span);
     expect(ended.map(({ name }) => name)).toEqual(["step gate", "step after", `workflow ${workflow.id}`]);
     for (const span of ended) expect(spans.get(span.name)).toEqual(span);

@@ -1,4 +1,4 @@
-// Derives the spans of one execution from its journal: live as events are committed, or afterwards from what is stored.
+// Derives the spans of one execution from its journal: live as events are committed, or afterwards from the store.
 //
 // A span is reported once, when it ends, with the time of the event that began it: so it does not matter which process
 // saw the beginning.
@@ -32,7 +32,7 @@ import { attributesOf, nameOf } from "./span-events.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
-/** Receives spans; `wants` is asked before one is made, because most of the time nobody listens. */
+/** Receives spans; `wants` is checked before one is made, because there are usually no listeners. */
 export interface SpanListener {
   wants(): boolean;
   /** Absent where only whole spans are of use: none is made for a beginning then. */
@@ -48,8 +48,6 @@ interface End {
 
 export class ExecutionSpans {
   readonly execution: TracedExecution;
-  /** Its row says that it is traced; otherwise the list of traces has a row for it. */
-  readonly listed: boolean;
   readonly #listener: SpanListener;
   readonly #open: OpenSpans;
   #ids: TraceIds | undefined;
@@ -64,9 +62,8 @@ export class ExecutionSpans {
   endAt: number | null = null;
 
   /** Continues with `packed`, or from the first event. */
-  constructor(execution: TracedExecution, listener: SpanListener, listed = true, packed?: PackedSpans) {
+  constructor(execution: TracedExecution, listener: SpanListener, packed?: PackedSpans) {
     this.execution = execution;
-    this.listed = listed;
     this.#listener = listener;
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;
@@ -82,7 +79,7 @@ export class ExecutionSpans {
     return this.last === sequence && this.#applied === sequence;
   }
 
-  /** What later events are applied to; undefined before the first event. */
+  /** The open spans; undefined before the first event. */
   pack(): PackedSpans | undefined {
     const root = this.#root;
     if (root === undefined) return undefined;

@@ -70,7 +70,7 @@ export class ExportedSpans {
     return this.#begin({ name, scope: "gen_ai", context: own, kind, attributes, links, startTime }, parent);
   }
 
-  /** Lets the host's processors send what they hold. */
+  /** Lets the host's processors send their spans. */
   async close(): Promise<void> {
     await Promise.all(this.#processors.map((processor) => processor.shutdown()));
   }

@@ -1,4 +1,4 @@
-// The order in which the spans of a trace are shown: as they began, and whatever began in the same millisecond from the
+// The order in which the spans of a trace are shown: as they began, and those that began in the same millisecond from the
 // outside to the inside.
 import type { SpanRecord } from "./span-record.ts";
 

@@ -15,7 +15,7 @@ function load(): OpenTelemetryApi {
   return createRequire(import.meta.url)("@opentelemetry/api");
 }
 
-/** Where every copy of the API, of whatever version 1, keeps what the host has registered. */
+/** The global key under which every copy of the API, of any version 1, keeps the registrations of the host. */
 const registered = Symbol.for("opentelemetry.js.api.1");
 
 // Not Reflect.get, which takes five times as long.

@@ -21,7 +21,7 @@ export interface TimedEvent {
   readonly droppedAttributesCount?: number;
 }
 
-/** What spans say about the service that makes them, as far as exporters ask. */
+/** The resource of spans: attributes of the service, as far as exporters read them. */
 export interface Resource {
   readonly attributes: Attributes;
   /** True while some attributes are still being found out. */

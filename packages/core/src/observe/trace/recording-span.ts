@@ -1,4 +1,4 @@
-// One span while it is recorded and after: what the AI SDK writes to, and what processors and exporters read.
+// One span while it is recorded and after: the AI SDK writes to it, processors and exporters read it.
 import type {
   Attributes,
   AttributeValue,
@@ -19,7 +19,7 @@ export interface SpanStart {
   readonly name: string;
   readonly context: SpanContext;
   readonly parent: SpanContext | undefined;
-  /** What made it, such as `gen_ai`. */
+  /** The instrumentation that made it, such as `gen_ai`. */
   readonly scope: string;
   readonly resource: Resource;
   readonly kind?: SpanKind | undefined;
@@ -32,7 +32,7 @@ export interface SpanStart {
   readonly ended: (span: ReadableSpan) => void;
 }
 
-/** The defaults of OpenTelemetry's SDK; what is beyond them is counted and left out. */
+/** The defaults of OpenTelemetry's SDK; attributes and events beyond them are counted and left out. */
 const maxAttributes = 128;
 const maxEvents = 128;
 const maxLinks = 128;
@@ -192,7 +192,7 @@ function isTime(value: Attributes | TimeInput | undefined): value is TimeInput {
   return typeof value === "number" || value instanceof Date || Array.isArray(value);
 }
 
-/** A number is milliseconds since 1970, or, where it is small, what `performance.now()` returned. */
+/** A number is milliseconds since 1970, or, where it is small, a value of `performance.now()`. */
 function hrTimeOf(time: TimeInput): HrTime {
   if (Array.isArray(time)) return time;
   if (time instanceof Date) return hrTimeOfMilliseconds(time.getTime());

@@ -1,4 +1,4 @@
-// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say what the spans tell of the service.
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES set the resource of the spans.
 import { expect, test, vi } from "vitest";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 

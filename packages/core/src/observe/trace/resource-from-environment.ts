@@ -1,8 +1,8 @@
-// What spans say about the service that made them, from the variables of the environment that OpenTelemetry defines.
+// The resource of spans, from the environment variables that OpenTelemetry defines.
 import type { Resource } from "./readable-span.ts";
 
 /**
- * The resource of this process: what OpenTelemetry's SDK says of a service without a name, then the attributes of
+ * The resource of this process: the defaults of OpenTelemetry's SDK for a service without a name, then the attributes of
  * OTEL_RESOURCE_ATTRIBUTES, then the name of OTEL_SERVICE_NAME. `report` hears of attributes that cannot be read: as
  * OpenTelemetry has it, none of them is used then.
  */

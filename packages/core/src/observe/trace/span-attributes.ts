@@ -1,4 +1,4 @@
-// What the spans of an execution and of its steps say of themselves.
+// The attributes of the spans of an execution and of its steps.
 import type { OpenSpan } from "./open-span.ts";
 
 export interface TracedExecution {

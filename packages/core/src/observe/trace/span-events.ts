@@ -1,4 +1,4 @@
-// What an event of a journal says as an event of a span.
+// Converts an event of a journal to an event of a span.
 import type { EventType, JournalEvent } from "../../journal/events.ts";
 
 /** The name of the event. `step-suspended` is `suspended`: the span says whose it is. */
@@ -6,7 +6,7 @@ export function nameOf(type: EventType): string {
   return type.replace(/^(?:step|workflow|execution|checkpoint)-/, "");
 }
 
-/** What the event says, for a span of this path. */
+/** The event of a span of this path. */
 export function attributesOf(event: JournalEvent, spanPath: string | null): Record<string, unknown> {
   return {
     ...("error" in event && {

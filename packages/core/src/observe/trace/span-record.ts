@@ -3,7 +3,7 @@ import type { Attributes, HrTime } from "@opentelemetry/api";
 import { spanKind, statusCode } from "./otel-api.ts";
 import type { ReadableSpan } from "./readable-span.ts";
 
-/** What a trace is about: the workflow or the agent that was called, not what it called in turn. */
+/** The subject of a trace: the workflow or agent that was called first, not the agents that it called in turn. */
 export interface Entity {
   readonly entityType: "workflow" | "agent";
   readonly entityId: string;
@@ -37,7 +37,7 @@ export interface SpanRecord extends Entity {
   /** Milliseconds; null while it is open. */
   readonly duration: number | null;
   readonly status: "unset" | "ok" | "error";
-  /** What went wrong. */
+  /** The failure. */
   readonly message?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Errors, suspensions, retries and the like. */
@@ -58,7 +58,7 @@ const statuses = {
   [statusCode.error]: "error",
 } as const;
 
-/** What a span of an agent says. */
+/** The fields of a span of an agent. */
 export function recordOfSpan(
   span: ReadableSpan,
   entity: Entity,

@@ -1,7 +1,7 @@
-// The spans of executions that other processes run, for whoever follows spans here: derived from their journals, as far as
-// these have come. Nothing of it is done while nobody follows.
+// The spans of executions that other processes run, for followers in this process: derived from their journals. Without
+// followers this does nothing.
 //
-// One journal is read at a time, in the order in which they were heard of: what is shown of an execution is in order, and
+// One journal is read at a time, in the order of the notifications: the spans of an execution are in order, and
 // never twice. Where more executions change than can be read, some are left out: their traces show them.
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
@@ -29,7 +29,7 @@ export interface SpansElsewhereOptions {
 const maxWaiting = 1000;
 /** Executions of which is known how far they were shown. */
 const maxShown = 10_000;
-/** What was shown of an execution. */
+/** The shown position of an execution. */
 interface Shown {
   /** The number of the last event that was shown, or needed not to be. */
   readonly sequence: number;
@@ -50,7 +50,7 @@ export class SpansElsewhere {
   /** Those that have not ended; the one that was heard of longest ago is the first. */
   readonly #open = new TurnoverMap<string, ExecutionSpans>();
   readonly #shown = new TurnoverMap<string, Shown>();
-  /** Of an execution that is not known any more, what happened until then may have been shown. */
+  /** Of an execution that is not remembered any more, earlier events may have been shown. */
   #forgotAt = 0;
   #followers = 0;
   #since = 0;
@@ -62,12 +62,12 @@ export class SpansElsewhere {
     this.#calls = new CallsElsewhere({ store: store.observations, now, notify });
   }
 
-  /** True while somebody follows. */
+  /** True while there are followers. */
   get followed(): boolean {
     return this.#followers > 0;
   }
 
-  /** Shows what happens from now on, until the function that it returns is called. */
+  /** Shows spans from now on, until the returned function is called. */
   follow(): () => void {
     if (this.#followers++ === 0) {
       this.#since = this.#options.now();
@@ -95,7 +95,7 @@ export class SpansElsewhere {
     this.#add(execution);
   }
 
-  /** An execution is loaded here: what others wrote before is shown up to this number, and what comes by its own spans. */
+  /** An execution is loaded here: events of others are shown up to this number, later ones by its own spans. */
   takenOver(execution: ReachedExecution): void {
     this.#add(execution);
   }
@@ -133,7 +133,7 @@ export class SpansElsewhere {
     for (let id = this.#waiting.oldest(); id !== undefined; id = this.#waiting.oldest()) {
       const execution = this.#waiting.get(id);
       this.#waiting.delete(id);
-      // What cannot be read, such as the journal of a later release, is not shown.
+      // A journal that cannot be read, such as one of a later release, is not shown.
       if (execution !== undefined) await this.#read(execution).catch(() => undefined);
     }
     this.#reading = false;

@@ -68,13 +68,13 @@ function isDigit(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 97 && code <= 102);
 }
 
-/** What an execution's row says of its trace: nothing where the trace id leads to the execution, see `idPrefixOf`. */
+/** The trace column of an execution: null where the trace id leads to the execution, see `idPrefixOf`. */
 export function storedTrace(executionId: string, parent: TraceParent | undefined): string {
   if (parent === undefined && isTimeOrdered(executionId)) return "";
   return new TraceIds(executionId, parent).traceId;
 }
 
-/** What the ids of executions begin with that may have this trace to themselves, without their rows saying so. */
+/** The prefix of the ids of executions that may have this trace although their rows do not name it. */
 export function idPrefixOf(traceId: string): string | undefined {
   return /^[\da-f]{32}$/.test(traceId) ? `${traceId.slice(0, 8)}-${traceId.slice(8, 12)}-7` : undefined;
 }

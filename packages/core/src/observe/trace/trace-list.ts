@@ -1,7 +1,7 @@
-// The list of traces: executions as their rows tell them, and what has a row of its own, such as calls of agents.
+// The list of traces: executions from their rows, and traces with a row of their own, such as calls of agents.
 //
-// An execution's row has all that a list shows of its trace. A row beside it, with four indexes, was a sixteenth of what
-// the database thread did for an execution of one step.
+// An execution's row has all that a list shows of its trace. A row beside it, with four indexes, took a sixteenth of
+// the database thread's time for an execution of one step.
 import type { StoredTrace, TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { ExecutionStatus, ListedExecution, ListQuery, Store } from "../../store/store.ts";
 import { callerPageLength, textLength } from "../../store/text-length.ts";
@@ -138,7 +138,7 @@ function isStatus(status: string): status is ExecutionStatus {
   return Object.hasOwn(statuses, status);
 }
 
-/** What the list says of an execution. */
+/** The entry of an execution in the list. */
 function rootOf(row: ListedExecution): TraceRoot {
   const { executionId, workflowId, userId, conversationId, startAt, endAt, status, trace } = row;
   const ids = new TraceIds(executionId, undefined);
@@ -156,7 +156,7 @@ function rootOf(row: ListedExecution): TraceRoot {
   };
 }
 
-/** The rows of a part that are not older than what the other part was read to. */
+/** The rows of a part that are not older than the last row of the other part. */
 function upTo({ rows }: Part, other: Part): readonly Listed[] {
   const last = other.rows.at(-1);
   if (other.whole || last === undefined) return rows;

@@ -14,7 +14,7 @@ import { maxRoots, TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
 
 export interface TraceFilter {
-  /** What was called first in the trace. */
+  /** The workflow or agent that was called first in the trace. */
   readonly entityType?: "workflow" | "agent" | undefined;
   readonly entityId?: string | undefined;
   readonly executionId?: string | undefined;
@@ -140,7 +140,7 @@ export class Traces {
     return this.#tracing?.follow(follower) ?? (() => undefined);
   }
 
-  /** The roots, and the first of the others: what lies around a span begins before it. */
+  /** The roots, and the first of the others: the parents of a span begin before it. */
   #cut(spans: readonly SpanRecord[], roots: ReadonlySet<string>): readonly SpanRecord[] {
     if (spans.length <= this.#maxSpans) return spans;
     let room = this.#maxSpans - roots.size;

@@ -1,4 +1,4 @@
-// What a host may say about traces.
+// Options of a host for traces.
 import { OptionError } from "../../errors/index.ts";
 import type { Resource, SpanProcessor } from "./readable-span.ts";
 
@@ -10,7 +10,7 @@ export interface TracingOptions {
    */
   readonly processors?: readonly SpanProcessor[];
   /**
-   * What the spans say about this service, from `resourceFromAttributes(…)`. Default: the name in OTEL_SERVICE_NAME and
+   * The resource of the spans, from `resourceFromAttributes(…)`. Default: the name in OTEL_SERVICE_NAME and
    * the attributes in OTEL_RESOURCE_ATTRIBUTES.
    */
   readonly resource?: Resource;

@@ -1,4 +1,4 @@
-// What the traces of one Andante need: where spans come from, and where they go to.
+// The dependencies of the traces of one Andante: the sources and the receivers of spans.
 import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";

@@ -1,4 +1,4 @@
-// The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies listeners.
+// The traces of one Andante: follows executions and agents, stores spans that no journal has, notifies listeners.
 import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
@@ -20,13 +20,13 @@ import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceP
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 import type { TraceSink, TracingSurroundings } from "./tracing-surroundings.ts";
 
-/** What followers of spans get. */
+/** Receives spans. */
 export interface SpanEvent extends SpanOwner {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
 }
 
-/** What makes the spans of one call of an agent. */
+/** Makes the spans of one call of an agent. */
 export interface AgentSpans {
   readonly call: AgentCall;
   readonly integration: Telemetry;
@@ -48,11 +48,8 @@ export interface AgentCallFacts {
   readonly traceparent?: string | undefined;
 }
 
-/** Milliseconds after which an execution that still runs is put into the list of traces. */
-const announceAfter = 1000;
-
 export class Tracing {
-  /** What other processes do; undefined where there are none. */
+  /** The spans of other processes; undefined where there are none. */
   readonly elsewhere: SpansElsewhere | undefined;
   readonly #clock: Pick<Clock, "now">;
   readonly #sink: TraceSink;
@@ -62,8 +59,6 @@ export class Tracing {
   readonly #calls: AgentCalls;
   readonly #followers = new Set<(event: SpanEvent) => void>();
   readonly #live = new TurnoverMap<string, ExecutionSpans>();
-  readonly #announced = new WeakSet<ExecutionSpans>();
-  readonly #timer: NodeJS.Timeout;
   readonly #logger: Logger;
   /** Undefined until it is loaded, and where it is not installed. */
   #integration: MakeIntegration | undefined;
@@ -96,10 +91,9 @@ export class Tracing {
     this.#exported = new ExportedSpans({ ...options, resource, now }, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
-    this.#timer = setInterval(() => this.#announce(), announceAfter).unref();
   }
 
-  /** Loads what makes the spans of agents; without it there are those of executions and steps. */
+  /** Loads the modules for spans of agents; without them there are those of executions and steps. */
   async open(load = loadIntegration): Promise<void> {
     try {
       this.#integration = await load();
@@ -108,7 +102,7 @@ export class Tracing {
     }
   }
 
-  /** Hands what happens from now on to `follower`, until the function that it returns is called. */
+  /** Sends spans from now on to `follower`, until the returned function is called. */
   follow(follower: (event: SpanEvent) => void): () => void {
     this.#followers.add(follower);
     const leave = this.elsewhere?.follow();
@@ -126,16 +120,16 @@ export class Tracing {
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
 
-  /** What the row of a new execution says of its trace; null when it is not to be in one. */
+  /** The trace column of a new execution; null when it is not traced. */
   traceOf(executionId: string, given: string | undefined): string | null {
     const parent = parseTraceparent(given);
     if (this.#sample < 1 && !this.#samples(new TraceIds(executionId, parent).traceId)) return null;
     return storedTrace(executionId, parent);
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
-  begin(execution: TracedExecution, listed: boolean): void {
-    this.adopt(this.derive(execution, listed));
+  /** An execution is about to run here: its published events belong to a trace. */
+  begin(execution: TracedExecution): void {
+    this.adopt(this.derive(execution));
   }
 
   /** An execution is loaded here: these are its spans so far. */
@@ -144,7 +138,7 @@ export class Tracing {
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
+  derive(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans {
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, execution),
@@ -155,16 +149,14 @@ export class Tracing {
         }
       },
     };
-    return new ExecutionSpans(execution, listener, listed, packed);
+    return new ExecutionSpans(execution, listener, packed);
   }
 
   /** Events were committed. */
   receive(executionId: string, events: readonly JournalEvent[]): void {
     const spans = this.#live.get(executionId);
     if (spans === undefined) return;
-    const before = spans.status;
     for (const event of events) spans.apply(event);
-    if (spans.status !== before && spans.status !== "running") this.list(spans);
     if (spans.endAt !== null) this.leave(executionId);
   }
 
@@ -172,22 +164,12 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; an idle one may come back, and continues with what this returns. */
+  /** The execution has left this process; an idle one may come back, and continues with the returned spans. */
   leave(executionId: string): ExecutionSpans | undefined {
     const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
     if (spans !== undefined) this.elsewhere?.left(spans);
     return spans;
-  }
-
-  /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */
-  list(spans: ExecutionSpans): void {
-    const { ids, execution, startAt, endAt, status, listed } = spans;
-    if (listed || ids === undefined || !this.#samples(ids.traceId)) return;
-    const { executionId, workflowId, userId, conversationId } = execution;
-    const entity = { entityType: "workflow", entityId: workflowId } as const;
-    const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
-    this.#sink.root({ ...key, ...entity, executionId, userId, conversationId, startAt, endAt, status });
   }
 
   /** Where a body stands; undefined when its execution is not traced. */
@@ -218,7 +200,7 @@ export class Tracing {
     };
   }
 
-  /** What the AI SDK needs to make the spans of a call; `above` made those of the agent that calls this one. */
+  /** The telemetry option of the AI SDK for a call; `above` made the spans of the calling agent. */
   agentTelemetry(facts: AgentCallFacts, above?: AgentSpans): AgentSpans | undefined {
     const make = this.#integration;
     if (make === undefined) return this.#missing();
@@ -260,7 +242,6 @@ export class Tracing {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#exported.close();
   }
 
@@ -288,16 +269,6 @@ export class Tracing {
       endAt: timestamp,
       status: outermost.status === "error" ? "error" : "completed",
     });
-  }
-
-  /** Executions that run for long are listed before they end. */
-  #announce(): void {
-    const latest = this.#clock.now() - announceAfter;
-    for (const spans of this.#live.values()) {
-      if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
-      this.#announced.add(spans);
-      this.list(spans);
-    }
   }
 }
 

@@ -32,10 +32,14 @@ function writerForTest() {
   return { database, writer, sent, call, kept };
 }
 
+/** A statement that fails while it runs, with SQLite's general code. */
+const malformed = () => new DatabaseSync(":memory:").prepare("select json_extract('{', '$.a')").get();
+
 const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
 
 test.each<[string, unknown]>([
   ["breaks a rule of the table", "a"],
+  ["holds a value that a function of SQL refuses", malformed],
   [
     "is wrong in itself",
     () => {

@@ -129,9 +129,9 @@ function unavailable([id]: Call, message: string): CallResult {
   return { id, failure: { kind: "unavailable", message } };
 }
 
-// SQLite's primary result codes for what one statement did wrong: constraint, too big, mismatch, range. Everything else
-// (full, I/O, busy, read-only, corrupt, no memory) is the storage's trouble and no item's.
-const ownFaults = new Set([18, 19, 20, 25]);
+// SQLite's primary result codes for the failure of one statement: error (such as malformed JSON), too big, constraint,
+// mismatch, range. All others (full, I/O, busy, read-only, corrupt, no memory) are failures of the storage.
+const ownFaults = new Set([1, 18, 19, 20, 25]);
 
 function isOwnFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

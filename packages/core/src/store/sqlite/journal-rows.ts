@@ -45,14 +45,10 @@ function rowOf(database: DatabaseSync): StatementSync {
 /** The value of the event with this number; `input` is that of 0. */
 export function valueAt(database: DatabaseSync) {
   const row = rowOf(database);
-  const event = database.prepare("select value from events where execution_id = ? and sequence = ?");
   const input = database.prepare("select input from executions where execution_id = ?");
   return (executionId: string, sequence: number): StoredJson => {
     let place = sequence;
     while (place > 0) {
-      // Journals that were begun by an early release have their first events there, each with its value.
-      const earlier = event.get(executionId, place);
-      if (earlier !== undefined) return nullableText(earlier, "value");
       const found = row.get(executionId, place);
       // A journal that is being deleted loses its end first.
       if (found === undefined) return null;

@@ -5,34 +5,36 @@ import { integer } from "./columns.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
-/** The numbered migrations in order; a database's version says how many of them it has. */
-export function migrations(): string[] {
-  return readdirSync(folder)
-    .filter((name) => /^\d{4}-.*\.sql$/.test(name))
-    .sort();
+/** The statements of each migration, in order; the version of a database is the number of its migrations. */
+export function readMigrations(): string[] {
+  const names = readdirSync(folder).filter((name) => /^\d{4}-.*\.sql$/.test(name));
+  return names.sort().map((name) => readFileSync(new URL(name, folder), "utf8"));
 }
 
 /**
- * Brings the database to the newest version this code knows: a new file in one transaction, because each flushes the disk
- * and a start waits for them; an older one step by step, so that what is done stays done.
+ * Brings the database to the newest version that this code knows: a new file in one transaction, because each flushes the
+ * disk and a start waits for it; an older file step by step, so that an interrupted upgrade continues where it ended.
  */
-export function migrate(database: DatabaseSync): void {
-  const files = migrations();
+export function migrate(database: DatabaseSync, migrations: readonly string[] = readMigrations()): void {
   const row = database.prepare("pragma user_version").get();
   const version = row === undefined ? 0 : integer(row, "user_version");
-  if (version > files.length) {
+  const newest = migrations.length;
+  if (version > newest) {
     throw new Error(
-      `its version is ${version}, but this release of Andante knows ${files.length}: use a newer release`,
+      `its version is ${version}, but this release of Andante knows ${newest}: use a newer release`,
     );
   }
-  if (version === 0) return apply(database, "schema.sql", files.length);
-  for (const [index, name] of files.entries()) {
-    if (index >= version) apply(database, name, index + 1);
-  }
+  if (version === 0) return apply(database, migrations.join(";\n"), newest);
+  for (const [index, statements] of migrations.entries())
+    if (index >= version) apply(database, statements, index + 1);
 }
 
 /** In a transaction of its own. */
-export function apply(database: DatabaseSync, name: string, version: number): void {
-  const statements = readFileSync(new URL(name, folder), "utf8");
-  database.exec(`begin immediate; ${statements}; pragma user_version = ${version}; commit`);
+function apply(database: DatabaseSync, statements: string, version: number): void {
+  try {
+    database.exec(`begin immediate; ${statements}; pragma user_version = ${version}; commit`);
+  } catch (error) {
+    if (database.isTransaction) database.exec("rollback");
+    throw error;
+  }
 }

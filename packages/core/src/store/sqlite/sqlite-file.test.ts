@@ -320,27 +320,3 @@ test("a process with an open, idle store ends by itself", async () => {
   const { code, output } = await runChild(openInChild(newFile()));
   expect({ code, output }).toEqual({ code: 0, output: "opened\n" });
 });
-
-test("events that an earlier release has left in a table of their own are deleted within the same budget", async () => {
-  const file = newFile();
-  const store = await open(file);
-  await store.create(execution({ executionId: "old" }));
-  const following = [event("workflow-complete", { timestamp: 1 })];
-  const end = { status: "completed", result: null, error: null } as const;
-  await store.commit(commitOf("old", { following, end }));
-  await store.close();
-  const database = new DatabaseSync(file);
-  const insert = database.prepare(
-    "insert into events (execution_id, sequence, timestamp, type) values ('old', ?, 1, 'emitted')",
-  );
-  for (let sequence = 101; sequence <= 105; sequence++) insert.run(sequence);
-  database.close();
-  const again = await open(file);
-  const upTo = { endAt: 1, executionId: "old" };
-  // Two rows of the journal and five events: four, then three.
-  const spend = () => again.deleteFinished({ upTo, limit: 10, events: 4 });
-  expect(await spend()).toEqual({ executionIds: ["old"], more: true });
-  expect(await again.state("old")).toBeDefined();
-  expect(await spend()).toEqual({ executionIds: ["old"], more: false });
-  expect(await again.state("old")).toBeUndefined();
-});

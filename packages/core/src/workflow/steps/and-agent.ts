@@ -12,7 +12,7 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   /** Any agent of the AI SDK, such as a `ToolLoopAgent`. */
   readonly agent: WorkflowAgent;
   /**
-   * The prompt: a string, or messages with files, or a function of the data that makes it. What it returns is kept like a
+   * The prompt: a string, or messages with files, or a function of the data that makes it. Its return value is kept like a
    * body's outcome, bytes as base64.
    */
   readonly prompt: AgentPrompt | PromptFunction<Data, Input>["prompt"];
@@ -24,7 +24,7 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
    */
   readonly allowIncomplete?: boolean;
   /**
-   * What the agents of the whole execution may use until this step is done; checked before each model call of this step.
+   * The limit of all agents of the execution until this step is done; checked before each model call of this step.
    * Default: no limit.
    */
   readonly budget?: ExecutionBudget;
@@ -82,6 +82,6 @@ function promptOf(prompt: AgentStep["prompt"]): AgentStep["prompt"] {
 }
 
 function asJson(prompt: AgentPrompt): AgentPrompt {
-  // A function of the host's may return anything; what is not messages is refused when the agent is asked.
+  // A function of the host may return any value; one that is not messages is refused when the agent is called.
   return Array.isArray(prompt) ? (prompt.map(withoutBytes) as ModelMessage[]) : prompt;
 }

@@ -14,9 +14,9 @@ import {
 } from "./step-options.ts";
 
 export interface BranchCase<Data, Input, Branch> {
-  /** Decides, unless a branch before was taken. What it returns is kept like a body's outcome. */
+  /** Decides, unless a branch before was taken. Its return value is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
-  /** What runs when it holds. */
+  /** The steps that run when it holds. */
   readonly step: Branch;
 }
 

@@ -14,7 +14,7 @@ import {
 
 /** The array is the data itself. */
 export interface ForEachOptions<Branch> extends StepOptions {
-  /** What runs for each item, with the item as its data. */
+  /** The steps that run for each item, with the item as their data. */
   readonly step: Branch;
   /** How many items may run at once. Default: 1, one after the other. */
   readonly concurrency?: number;
@@ -22,7 +22,7 @@ export interface ForEachOptions<Branch> extends StepOptions {
 
 /** The array is made of the data. */
 export interface ForEachItemsOptions<Data, Input, Item, Branch> extends ForEachOptions<Branch> {
-  /** Makes the array. What it returns is kept like a body's outcome. Default: the data, which then must be an array. */
+  /** Makes the array. Its return value is kept like a body's outcome. Default: the data, which then must be an array. */
   items(context: FunctionContext<Data, Input>): readonly Item[] | Promise<readonly Item[]>;
 }
 

@@ -12,9 +12,9 @@ import {
 } from "./step-options.ts";
 
 export interface LoopOptions<Data, Input, Branch> extends StepOptions {
-  /** What runs: first with the loop's data, then with its own output before. */
+  /** The steps of a round: they begin with the loop's data, then with the output of the round before. */
   readonly step: Branch;
-  /** Checks the output of each round. What it returns is kept like a body's outcome. */
+  /** Checks the output of each round. Its return value is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
 }
 

@@ -16,7 +16,7 @@ export interface TapOptions<
   S extends Schema | undefined = Schema | undefined,
   R extends Schema | undefined = Schema | undefined,
 > extends Omit<StepOptions<unknown, S, R>, "outputSchema"> {
-  /** The side effect. What it returns is not used. */
+  /** The side effect. Its return value is not used. */
   execute(context: BodyContext<Data, Input, S, R>): unknown;
 }
 

@@ -1,4 +1,4 @@
-// andThen: runs a function and passes on what it returns.
+// andThen: runs a function and passes on its return value.
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { Schema } from "../../values/schema.ts";
 import type { ThenStep } from "../step.ts";

@@ -12,9 +12,9 @@ import {
 } from "./step-options.ts";
 
 export interface WhenOptions<Data, Input, Branch> extends StepOptions {
-  /** Decides. What it returns is kept like a body's outcome. */
+  /** Decides. Its return value is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
-  /** What runs when it holds. */
+  /** The steps that run when it holds. */
   readonly step: Branch;
 }
 

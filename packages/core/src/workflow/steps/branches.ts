@@ -1,4 +1,4 @@
-// What andAll and andRace share: several branches that run at once.
+// The common part of andAll and andRace: several branches that run at once.
 import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { Step } from "../step.ts";

@@ -23,7 +23,7 @@ export {
 } from "./free-containers.ts";
 
 /**
- * Runs a function and passes on what it returns.
+ * Runs a function and passes on its return value.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ export interface StepOptions<
   readonly id: string;
   /** Display name. Default: the id. */
   readonly name?: string;
-  /** What the step is for. Default: "". */
+  /** The purpose of the step. Default: "". */
   readonly purpose?: string;
   /** Schema of the step's input. Default: anything. */
   readonly inputSchema?: Schema;
@@ -46,7 +46,7 @@ export type BodyContext<Data, Input, S, R> = StepContext<{
   suspend: SchemaOutput<S>;
 }>;
 
-/** What comes out of a body: through JSON, and without the promise. */
+/** The output of a body: after JSON, and without the promise. */
 export type BodyOutput<Output> = Json<Awaited<Output>>;
 
 /** A function that opens a container's branch (a step, or a function of a chain) into its steps. */
@@ -71,7 +71,7 @@ export const stepOptionsWithoutOutput: KnownOptions<Omit<StepOptions, "outputSch
 };
 export const stepOptions: KnownOptions<StepOptions> = { ...stepOptionsWithoutOutput, outputSchema: true };
 
-/** Checks and fills in what all kinds share. `known` names the options of this kind. */
+/** Checks and completes the options that all kinds share. `known` names the options of this kind. */
 export function stepBase(
   options: StepOptions,
   kind: string,

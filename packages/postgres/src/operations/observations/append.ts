@@ -77,7 +77,7 @@ export function append(readers: Readers, s: string, node: string) {
         ]);
         await query(
           `insert into ${s}.span_chunks (trace_id, root_span_id, timestamp, spans, node, number) ${rows}
-           on conflict (node, number) where number is not null do nothing`,
+           on conflict (node, number) do nothing`,
           values,
         );
       }

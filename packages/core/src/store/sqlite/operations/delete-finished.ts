@@ -16,10 +16,6 @@ export function deleteFinished(database: DatabaseSync) {
     `delete from journal where execution_id = ? and sequence in
        (select sequence from journal where execution_id = ? order by sequence desc limit ?)`,
   );
-  const deleteEvents = database.prepare(
-    `delete from events where execution_id = ? and sequence in
-       (select sequence from events where execution_id = ? order by sequence desc limit ?)`,
-  );
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
   const deleteSnapshot = database.prepare("delete from snapshots where execution_id = ?");
   const deleteTimers = database.prepare("delete from timers where execution_id = ?");
@@ -36,7 +32,6 @@ export function deleteFinished(database: DatabaseSync) {
       const executionId = text(row, "execution_id");
       executionIds.push(executionId);
       left -= Number(deleteRows.run(executionId, executionId, left).changes);
-      if (left > 0) left -= Number(deleteEvents.run(executionId, executionId, left).changes);
       // With nothing left to spend the journal may not be empty yet: the next call continues with it.
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);

@@ -4,23 +4,18 @@ import { readRow, referenceOf } from "../../sql/journal-row.ts";
 import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
 import { maxPageLength } from "../../text-length.ts";
-import { integer, text, toEvent } from "../columns.ts";
+import { integer, text } from "../columns.ts";
 import { valueAt } from "../journal-rows.ts";
 
 export function events(database: DatabaseSync) {
-  // Journals that were begun by an early release have their first events here.
-  const selectEarlier = database.prepare(
-    "select * from events where execution_id = ? and sequence > ? order by sequence limit ?",
-  );
   const selectRows = database.prepare(
     "select sequence, events from journal where execution_id = ? and sequence > ? order by sequence",
   );
   const findValue = valueAt(database);
 
-  function* read(executionId: string, after: number, limit: number): Generator<StoredEvent, void> {
+  function* read(executionId: string, after: number): Generator<StoredEvent, void> {
     // Long values are referred to by events soon after them.
     const values = new Map<number, StoredJson>();
-    for (const row of selectEarlier.iterate(executionId, after, limit)) yield toEvent(row);
     for (const row of selectRows.iterate(executionId, after)) {
       for (const { sequence, fields } of readRow(integer(row, "sequence"), text(row, "events"))) {
         const [type, timestamp, path, stepIndex, stepType, written, detail] = fields;
@@ -37,7 +32,7 @@ export function events(database: DatabaseSync) {
   return ({ executionId, after, limit, length = maxPageLength }: EventsQuery): StoredEvent[] => {
     const found: StoredEvent[] = [];
     let total = 0;
-    for (const event of read(executionId, after, limit)) {
+    for (const event of read(executionId, after)) {
       found.push(event);
       total += storedLength(event);
       if (total >= Math.min(length, maxPageLength) || found.length >= limit) break;

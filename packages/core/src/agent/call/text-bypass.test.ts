@@ -1,0 +1,279 @@
+// Text that bypasses the AI SDK: the reader reads the same parts as without, and code that changes or bounds text sees it.
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { Output, type StepResult, type ToolSet, tool, wrapLanguageModel } from "ai";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../../test/support/controlled-model.ts";
+import { allInTime, inTime } from "../../../test/support/in-time.ts";
+import { deltas, finish, modelOf, toolCalls, turnOfLoop } from "../../../test/support/parts-model.ts";
+import { createRandom, type Random } from "../../../test/support/random.ts";
+import { createAndante } from "../../andante/create-andante.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
+import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { Agent } from "../agent.ts";
+import type { ModelPart } from "../durable/model-parts.ts";
+import type { StreamPart } from "../reply/stream-part.ts";
+import type { Part } from "../reply/stream-parts.ts";
+import type { AgentStreamCall } from "./call-model.ts";
+import type { AgentStreamResult } from "./callable-agent.ts";
+import { TextBypass } from "./text-bypass.ts";
+
+function start(agent: Agent) {
+  const logger = createLogger({ level: "silent" });
+  const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  return andante;
+}
+
+async function partsOf(agent: Agent): Promise<StreamPart[]> {
+  const { agents } = start(agent);
+  return allInTime(await agents.stream(agent.id, "go"), "the end of the stream");
+}
+
+const said = (parts: readonly StreamPart[]) =>
+  parts.map(({ type, delta }) => (type === "text-delta" ? delta : "")).join("");
+
+/** Parts of several texts at once, with everything that may come between two deltas. */
+function randomCall(random: Random): LanguageModelV4StreamPart[] {
+  const parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
+  const open: { kind: "text" | "reasoning"; id: string }[] = [];
+  for (let left = random.integer(1, 60); left > 0; left--) {
+    const some = random.pick(open);
+    const choice = some === undefined ? 0 : random.next();
+    const kind = random.pick(["text", "reasoning"] as const);
+    const id = String(random.integer(1, 3));
+    if (some === undefined || choice < 0.1) {
+      if (open.some((each) => each.kind === kind && each.id === id)) continue;
+      open.push({ kind, id });
+      parts.push({ type: `${kind}-start`, id });
+    } else if (choice < 0.15) {
+      open.splice(open.indexOf(some), 1);
+      parts.push({ type: `${some.kind}-end`, id: some.id });
+    } else if (choice < 0.2) parts.push({ type: "ping" });
+    else if (choice < 0.25)
+      parts.push({ type: "source", sourceType: "url", id: "s", url: "https://example.com" });
+    else {
+      for (let more = random.integer(1, 5); more > 0; more--) {
+        const delta = random.chance(0.1) ? "" : `${parts.length} `;
+        const metadata = random.chance(0.05) ? { providerMetadata: { some: { n: parts.length } } } : {};
+        parts.push({ type: `${some.kind}-delta`, id: some.id, delta, ...metadata });
+      }
+    }
+  }
+  for (const { kind, id } of open) parts.push({ type: `${kind}-end`, id });
+  return parts;
+}
+
+/** What does not differ from run to run; ids that the AI SDK makes, by the order in which they come. */
+function comparable(parts: readonly StreamPart[]): unknown {
+  const ids: string[] = [];
+  const withoutChance = (key: string, value: unknown) => {
+    if (key === "performance" || key === "response") return undefined;
+    if (typeof value !== "string" || !value.startsWith("aitxt-")) return value;
+    if (!ids.includes(value)) ids.push(value);
+    return ids.indexOf(value);
+  };
+  return JSON.parse(JSON.stringify(parts, withoutChance));
+}
+
+const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+
+test("part for part the reader reads what comes through the AI SDK", { timeout: 60_000 }, async () => {
+  let next: () => LanguageModelV4 = () => modelOf([]);
+  const options = { model: () => next(), tools: { look } };
+  const logger = createLogger({ level: "silent" });
+  const agents = {
+    ahead: new Agent({ id: "ahead", ...options }),
+    // With a limit for each piece every piece goes through the AI SDK.
+    through: new Agent({ id: "through", ...options, timeout: { chunkMs: 60_000 } }),
+  };
+  const andante = createAndante({ agents, store: memoryStore(), logger });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const call = { type: "tool-call", toolCallId: "c", toolName: "look", input: "{}" } as const;
+  for (let seed = 1; seed <= 100; seed++) {
+    const random = createRandom(seed);
+    const calls = [
+      [...randomCall(random), call, toolCalls],
+      [...randomCall(random), finish],
+    ];
+    const pauses = random.chance(0.5);
+    next = () => modelOf(calls, (index) => pauses && index % 3 === 0 && turnOfLoop());
+    const read = async (id: keyof typeof agents) =>
+      comparable(await allInTime(await andante.agents.stream(id, "go"), "the end of the stream"));
+    expect(await read("ahead"), `seed ${seed}`).toEqual(await read("through"));
+  }
+});
+
+const delta = (text: string) => ({ type: "text-delta", id: "1", delta: text }) as const;
+
+/** Reads a reply through a bypass around a stand-in for the AI SDK, which may hold its first delta until the next one. */
+async function readAround(said: readonly ModelPart[], holdsFirst = false) {
+  const bypass = new TextBypass();
+  const given: string[] = [];
+  const held: Part[] = [];
+  const { model } = bypass.settings({ model: modelOf([[...said]]) });
+  const { stream } = await model.doStream({ prompt: [] });
+  const sdk = new TransformStream<ModelPart, Part>({
+    transform: (part, controller) => {
+      if (part.type !== "text-delta") return;
+      given.push(part.delta);
+      held.push({ type: "text-delta", id: "x", text: part.delta });
+      if (!holdsFirst || given.length > 1) for (const each of held.splice(0)) controller.enqueue(each);
+    },
+  });
+  const read = await allInTime(bypass.join(stream.pipeThrough(sdk)), "the end of the stream");
+  return { given, read: read.map((part) => (part.type === "text-delta" ? [part.id, part.text] : [])) };
+}
+
+test("the AI SDK gets the first delta alone and the others as one, the reader gets each", async () => {
+  const said = ["a", "b", "c", "d"].map(delta);
+  const read = ["a", "b", "c", "d"].map((text) => ["x", text]);
+  expect(await readAround([...said, { type: "text-end", id: "1" }])).toEqual({ given: ["a", "bcd"], read });
+  expect(await readAround(said)).toEqual({ given: ["a", "bcd"], read });
+});
+
+test("when the first delta does not come out of the AI SDK, the next one follows it there", async () => {
+  const { given, read } = await readAround(["a", "b"].map(delta), true);
+  expect(given).toEqual(["a", "b"]);
+  expect(read.map(([, text]) => text)).toEqual(["a", "b"]);
+});
+
+test("a step has the whole text, and the times between the pieces as they came", async () => {
+  const steps: StepResult<ToolSet>[] = [];
+  const model = modelOf([[...deltas("a", "b", "c", "d", "e"), finish]], turnOfLoop);
+  const parts = await partsOf(
+    new Agent({ id: "a", model, hooks: { onStepEnd: ({ step }) => void steps.push(step) } }),
+  );
+  expect(steps.map(({ text }) => text)).toEqual(["abcde"]);
+  const [step] = steps;
+  const told = parts.find(({ type }) => type === "finish-step");
+  expect(told?.performance).toEqual(step?.performance);
+  const gaps = step?.performance.timeBetweenOutputChunksMs;
+  const total = (step?.performance.responseTimeMs ?? 0) - (step?.performance.timeToFirstOutputMs ?? 0);
+  // Four gaps between five pieces; as the AI SDK saw them there is one.
+  expect(gaps?.avg).toBeLessThanOrEqual(total / 4 + 1);
+  expect(gaps).toMatchObject({
+    min: expect.any(Number),
+    median: expect.any(Number),
+    max: expect.any(Number),
+  });
+  expect(gaps?.min).toBeLessThanOrEqual(gaps?.p90 ?? 0);
+});
+
+test("a reader that does not read holds the model back", async () => {
+  let sent = 0;
+  const many = Array.from({ length: 100 }, (_, index) => `${index} `);
+  const model = modelOf([[...deltas(...many), finish]], (index) => {
+    sent = index;
+  });
+  const { agents } = start(new Agent({ id: "a", model }));
+  const parts = await agents.stream("a", "go");
+  const read: StreamPart[] = [];
+  while (read.filter(({ type }) => type === "text-delta").length < 10) {
+    const { value } = await inTime(parts.next(), "a part");
+    read.push(value);
+  }
+  for (let turn = 0; turn < 20; turn++) await turnOfLoop();
+  expect(sent).toBeLessThan(20);
+  const rest = await allInTime(parts, "the end of the stream");
+  expect(said([...read, ...rest])).toBe(many.join(""));
+});
+
+test.each([
+  ["breaks", { breakAt: { piece: 3, error: new Error("cut") } }],
+  ["ends too early", { cut: true }],
+])("when the model's stream %s, what it said comes before the error", async (_, how) => {
+  const model = controlledModel(() => ({ text: ["a", "b", "c"], ...how }));
+  const parts = await partsOf(new Agent({ id: "a", model }));
+  expect(said(parts)).toBe("abc");
+  expect(parts.at(-1)?.type).toBe("error");
+});
+
+test("a reader that leaves in the middle of a text stops the model", async () => {
+  const stopped = Promise.withResolvers<void>();
+  const hold = (piece: number, signal: AbortSignal | undefined) => {
+    if (piece < 3) return undefined;
+    return new Promise((resolve) => signal?.addEventListener("abort", resolve)).then(() => stopped.resolve());
+  };
+  const { agents } = start(
+    new Agent({ id: "a", model: controlledModel(() => ({ text: ["a", "b", "c"], hold })) }),
+  );
+  const parts = await agents.stream("a", "go");
+  let text = "";
+  while (text !== "abc") text += said([(await inTime(parts.next(), "a part")).value]);
+  await inTime(Promise.resolve(parts.return?.()), "the end of the stream");
+  await inTime(stopped.promise, "the end of the model's call");
+});
+
+const loud = (text: string) => text.toUpperCase();
+
+test("what the host's model around ours makes of the text is what is read", async () => {
+  const model = modelOf([[...deltas("a", "b", "c"), finish]], turnOfLoop);
+  const agent = new Agent({
+    id: "a",
+    model,
+    prepareStep: ({ model: ours }) => {
+      if (typeof ours === "string" || ours.specificationVersion !== "v4") return {};
+      return {
+        model: wrapLanguageModel({
+          model: ours,
+          middleware: {
+            specificationVersion: "v4",
+            wrapStream: async ({ doStream }) => {
+              const { stream, ...rest } = await doStream();
+              return {
+                ...rest,
+                stream: stream.pipeThrough(
+                  changed((part) => ("delta" in part ? { ...part, delta: loud(part.delta) } : part)),
+                ),
+              };
+            },
+          },
+        }),
+      };
+    },
+  });
+  expect(said(await partsOf(agent))).toBe("ABC");
+});
+
+test("what the host's own agent makes of the stream is what is read", async () => {
+  class Loud extends Agent {
+    override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
+      const result = await super.stream(call);
+      const stream = result.stream.pipeThrough(
+        changed<Part>((part) => (part.type === "text-delta" ? { ...part, text: loud(part.text) } : part)),
+      );
+      return Object.create(result, { stream: { value: stream } });
+    }
+  }
+  const model = modelOf([[...deltas("a", "b", "c"), finish]], turnOfLoop);
+  expect(said(await partsOf(new Loud({ id: "a", model })))).toBe("ABC");
+});
+
+test("the host's own agent may ask twice, and watch each piece of what is said", async () => {
+  let watched: Promise<string[]> | undefined;
+  class Careful extends Agent {
+    override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
+      await (await super.stream(call)).text;
+      const result = await super.stream(call);
+      watched = allInTime(result.textStream, "the end of the text");
+      return result;
+    }
+  }
+  const said = [...deltas("a", "b", "c"), finish];
+  const parts = await partsOf(new Careful({ id: "a", model: modelOf([said, said], turnOfLoop) }));
+  expect(parts.at(-1)?.type).toBe("finish");
+  expect(await watched).toEqual(["a", "b", "c"]);
+});
+
+function changed<Each>(change: (part: Each) => Each): TransformStream<Each, Each> {
+  return new TransformStream({ transform: (part, controller) => controller.enqueue(change(part)) });
+}
+
+test("of an agent with an output the AI SDK reads each piece", async () => {
+  const model = modelOf([[...deltas('{"n":', " ", "1", "2}"), finish]], turnOfLoop);
+  const output = Output.object({ schema: z.object({ n: z.number() }) });
+  const parts = await partsOf(new Agent({ id: "a", model, output }));
+  expect(said(parts)).toBe('{"n": 12}');
+  expect(parts.at(-1)?.type).toBe("finish");
+});

@@ -1,0 +1,294 @@
+-- The tables of the first release.
+
+create table executions (
+  execution_id text primary key,
+  workflow_id text not null,
+  status text not null,
+  input text,
+  context text not null,
+  user_id text,
+  conversation_id text,
+  start_at integer not null,
+  end_at integer,
+  result text,
+  error text,
+  -- The number of the last event.
+  sequence integer not null,
+  step_index integer not null default 0,
+  open_suspensions integer not null default 0,
+  paused integer not null default 0,
+  resumes integer not null default 0,
+  owner text,
+  token text,
+  -- No process has to run it: it is suspended or sleeps, with no body in flight.
+  idle integer not null default 0,
+  recoveries integer not null default 0,
+  timeout_at integer,
+  definition text,
+  -- Why no process may run it, and the definition that did not fit.
+  parked text,
+  parked_under text,
+  -- The execution and the step that a replay began from.
+  replay_of text,
+  replay_step text,
+  -- The tags as they were given, a JSON array; lists search execution_tags.
+  tags text,
+  -- The last commit under the current claim.
+  commits integer not null default 0,
+  -- The event that holds a long result; the column `result` is null then.
+  result_at integer,
+  -- Tokens and calls of its agents, a JSON object.
+  usage text,
+  kind text not null default 'workflow',
+  -- The agent of a turn; null for a workflow.
+  agent_id text,
+  -- The trace that it belongs to: empty for its own, null when it is not traced.
+  trace text
+) strict;
+
+-- Indexes of lists, counts and retention hold no turns: a chat may have a thousand for each workflow.
+create index executions_by_start on executions (start_at, execution_id) where kind = 'workflow';
+create index executions_parked on executions (workflow_id) where parked is not null;
+-- Read by recovery.
+create index executions_with_work on executions (start_at) where idle = 0 and end_at is null and parked is null;
+create index executions_by_timeout on executions (timeout_at)
+  where timeout_at is not null and end_at is null and paused = 0;
+-- One live turn for each conversation.
+create unique index executions_live_turn on executions (conversation_id) where kind = 'turn' and end_at is null;
+create index executions_of_conversation on executions (conversation_id) where kind = 'turn';
+create index executions_turns_by_end on executions (end_at, execution_id) where kind = 'turn' and end_at is not null;
+create index executions_by_workflow on executions (workflow_id, start_at, execution_id) where kind = 'workflow';
+create index executions_by_status on executions (status, start_at, execution_id)
+  where status <> 'running' and kind = 'workflow';
+create index executions_running on executions (start_at, execution_id) where status = 'running' and kind = 'workflow';
+create index executions_by_user on executions (user_id, start_at, execution_id)
+  where user_id is not null and kind = 'workflow';
+create index executions_by_end on executions (end_at, execution_id) where end_at is not null and kind = 'workflow';
+create index executions_by_trace on executions (trace, start_at, execution_id) where trace <> '';
+create index executions_waiting on executions (user_id) where status = 'suspended' and user_id is not null;
+
+-- One row for each write.
+create table journal (
+  execution_id text not null,
+  -- The number of the last event of the row.
+  sequence integer not null,
+  -- A JSON array, see journal-row.ts.
+  events text not null,
+  -- The key of the write, so that repeating one whose result was lost finds it.
+  write_key text,
+  primary key (execution_id, sequence)
+) strict, without rowid;
+
+-- Open suspensions only: the journal keeps those that were resumed or closed.
+create table suspensions (
+  suspension_id text primary key,
+  execution_id text not null,
+  path text,
+  step_index integer not null,
+  reason text not null,
+  data text,
+  suspended_at integer not null,
+  deadline integer,
+  on_deadline text,
+  -- Times do not run while an execution is paused.
+  held integer not null default 0,
+  resume_schema text
+) strict, without rowid;
+
+create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and held = 0;
+create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
+-- The list of open suspensions, oldest first.
+create index suspensions_by_time on suspensions (suspended_at, suspension_id);
+
+-- Times that executions wait for: sleeps and retries.
+create table timers (
+  execution_id text not null,
+  path text not null,
+  due_at integer not null,
+  held integer not null default 0,
+  primary key (execution_id, path)
+) strict, without rowid;
+
+create index timers_by_due on timers (due_at) where held = 0;
+
+-- One row for each incarnation of a process.
+create table owners (
+  owner text primary key,
+  expires_at integer not null
+) strict, without rowid;
+
+-- The fold of the first events of a journal, so that a long execution continues without reading all of them.
+create table snapshots (
+  execution_id text primary key,
+  -- The number of the last event that it holds.
+  sequence integer not null,
+  format integer not null,
+  body text not null
+) strict, without rowid;
+
+-- The outline of a definition, once, however many executions began with it.
+create table definitions (
+  definition text primary key,
+  outline text not null
+) strict, without rowid;
+
+create table execution_tags (
+  tag text not null,
+  start_at integer not null,
+  execution_id text not null,
+  primary key (tag, start_at, execution_id)
+) strict, without rowid;
+
+create table conversations (
+  conversation_id text primary key,
+  agent_id text not null,
+  user_id text,
+  title text,
+  created_at integer not null,
+  updated_at integer not null,
+  -- The number of the last message ever; numbers are not used again.
+  sequence integer not null default 0,
+  input_tokens integer not null default 0,
+  output_tokens integer not null default 0,
+  total_tokens integer not null default 0,
+  calls integer not null default 0,
+  -- A JSON object of the host.
+  metadata text,
+  cached_input_tokens integer not null default 0,
+  reasoning_tokens integer not null default 0,
+  -- Counts changed messages and replies: a copy that has begun starts over.
+  revision integer not null default 0
+) strict;
+
+create index conversations_by_change on conversations (updated_at, conversation_id);
+create index conversations_by_user on conversations (user_id, updated_at, conversation_id);
+create index conversations_by_agent on conversations (agent_id, updated_at, conversation_id);
+
+create table messages (
+  conversation_id text not null,
+  sequence integer not null,
+  message_id text not null,
+  role text not null,
+  body text not null,
+  partial integer not null,
+  created_at integer not null,
+  primary key (conversation_id, sequence)
+) strict, without rowid;
+
+create unique index messages_by_id on messages (conversation_id, message_id);
+
+-- The results of writes, for a while: repeating one whose result was lost returns it.
+create table conversation_writes (
+  write_key text primary key,
+  result text not null,
+  written_at integer not null
+) strict, without rowid;
+
+create index conversation_writes_by_time on conversation_writes (written_at);
+
+-- Forks are copied in pages. Until the last page the messages belong to no conversation, and a row here names them.
+create table forks (
+  fork_id text primary key,
+  -- The copy that writes the pages; another one under the same id replaces it.
+  copy_id text not null,
+  source_id text not null,
+  revision integer not null,
+  -- The last message to copy, and the last that is copied.
+  last integer not null,
+  copied integer not null,
+  changed_at integer not null
+) strict, without rowid;
+
+create index forks_by_source on forks (source_id);
+create index forks_by_change on forks (changed_at);
+
+-- Used tool approvals, until they expire.
+create table used_approvals (
+  approval_key text primary key,
+  expires_at integer not null,
+  -- The key of the use: repeating one whose result was lost returns the first result.
+  use_key text
+) strict, without rowid;
+
+create index used_approvals_by_expiry on used_approvals (expires_at);
+
+-- The secret that approval requests are signed with.
+create table secrets (
+  name text primary key,
+  value text not null
+) strict, without rowid;
+
+create table logs (
+  id integer primary key,
+  timestamp integer not null,
+  level integer not null,
+  workflow_id text,
+  execution_id text,
+  agent_id text,
+  conversation_id text,
+  record text not null,
+  user_id text
+) strict;
+
+create index logs_by_workflow on logs (workflow_id, id) where workflow_id is not null;
+create index logs_by_execution on logs (execution_id, id) where execution_id is not null;
+create index logs_by_agent on logs (agent_id, id) where agent_id is not null;
+create index logs_by_conversation on logs (conversation_id, id) where conversation_id is not null;
+create index logs_by_user on logs (user_id, id) where user_id is not null;
+create index logs_of_trouble on logs (id) where level >= 2;
+
+-- Traces that no execution stands for: calls of agents.
+create table trace_roots (
+  trace_id text not null,
+  root_span_id text not null,
+  entity_type text not null,
+  entity_id text not null,
+  execution_id text,
+  user_id text,
+  conversation_id text,
+  start_at integer not null,
+  end_at integer,
+  status text not null,
+  primary key (trace_id, root_span_id)
+) strict, without rowid;
+
+create index trace_roots_by_start on trace_roots (start_at, root_span_id);
+create index trace_roots_by_entity on trace_roots (entity_id, start_at, root_span_id);
+create index trace_roots_by_execution on trace_roots (execution_id) where execution_id is not null;
+create index trace_roots_by_user on trace_roots (user_id, start_at, root_span_id) where user_id is not null;
+
+-- Spans that no journal holds.
+create table span_chunks (
+  id integer primary key,
+  trace_id text not null,
+  root_span_id text not null,
+  timestamp integer not null,
+  spans text not null
+) strict;
+
+create index span_chunks_by_trace on span_chunks (trace_id, root_span_id);
+create index span_chunks_by_time on span_chunks (timestamp);
+
+-- Counts per minute, workflow and step, for charts over time.
+create table rollups (
+  -- 0: of executions, 1: of their steps, which are many more, are kept for a shorter time and are read less often.
+  steps integer not null,
+  -- Minutes since 1970.
+  minute integer not null,
+  workflow_id text not null,
+  step text not null,
+  kind text not null,
+  -- The range of durations; -1 where it is not known.
+  bucket integer not null,
+  count integer not null,
+  primary key (steps, minute, workflow_id, step, kind, bucket)
+) strict, without rowid;
+
+-- The last batch of each process, so that repeating one whose result was lost adds nothing.
+create table rollup_writers (
+  writer text primary key,
+  number integer not null,
+  minute integer not null
+) strict, without rowid;
+
+create index rollup_writers_by_minute on rollup_writers (minute);

@@ -1,0 +1,315 @@
+-- oldest: 1
+-- The tables of the first release.
+--
+-- Ids compare by their bytes (collate "C"), as the contract's lists do, whatever the language of the database is. JSON
+-- is text: jsonb refuses \u0000.
+
+create table executions (
+  execution_id text collate "C" primary key,
+  kind text not null,
+  workflow_id text collate "C" not null,
+  -- Whose turn it is; null for a workflow.
+  agent_id text collate "C",
+  status text not null,
+  input text,
+  context text not null,
+  user_id text collate "C",
+  conversation_id text collate "C",
+  start_at bigint not null,
+  timeout_at bigint,
+  end_at bigint,
+  result text,
+  -- The event that holds the result, when that is long; its column is null then.
+  result_at bigint,
+  error text,
+  -- The number of the last event.
+  sequence bigint not null,
+  step_index integer not null default 0,
+  open_suspensions integer not null default 0,
+  paused boolean not null default false,
+  resumes integer not null default 0,
+  owner text collate "C",
+  token text collate "C",
+  -- The last commit under the claim that holds.
+  commits bigint not null default 0,
+  -- Nobody has to run it: it is suspended or sleeps, with no body in flight.
+  idle boolean not null default false,
+  recoveries integer not null default 0,
+  -- What its agents have used, a JSON object.
+  usage text,
+  -- The tags as they were given, a JSON array; execution_tags is what lists look through.
+  tags text,
+  definition text collate "C",
+  -- Why no process may run it, and the definition that did not fit.
+  parked text,
+  parked_under text collate "C",
+  -- The execution and the step that a replay began from.
+  replay_of text collate "C",
+  replay_step text,
+  -- The trace that it belongs to: empty for one of its own, null when it is not traced.
+  trace text collate "C"
+)
+-- A commit changes nothing that an index holds: with room on the page it writes no index entry either.
+with (fillfactor = 70);
+
+-- What lists, counts and retention look through holds no turns: a chat may have a thousand for each workflow.
+create index executions_by_start on executions (start_at, execution_id) where kind = 'workflow';
+create index executions_by_workflow on executions (workflow_id, start_at, execution_id) where kind = 'workflow';
+create index executions_by_status on executions (status, start_at, execution_id)
+  where status <> 'running' and kind = 'workflow';
+create index executions_running on executions (start_at, execution_id) where status = 'running' and kind = 'workflow';
+create index executions_by_user on executions (user_id, start_at, execution_id)
+  where user_id is not null and kind = 'workflow';
+create index executions_by_trace on executions (trace, start_at, execution_id) where trace <> '';
+create index executions_by_end on executions (end_at, execution_id) where end_at is not null and kind = 'workflow';
+create index executions_turns_by_end on executions (end_at, execution_id) where kind = 'turn' and end_at is not null;
+-- What recovery looks through: executions that somebody has to run, by who should; null for those that were released.
+create index executions_with_work on executions (owner, start_at, execution_id)
+  where not idle and end_at is null and parked is null;
+create index executions_by_timeout on executions (timeout_at)
+  where timeout_at is not null and end_at is null and not paused;
+create index executions_waiting on executions (user_id)
+  where status = 'suspended' and user_id is not null and kind = 'workflow';
+create index executions_parked on executions (workflow_id) where parked is not null;
+-- One live turn for each conversation.
+create unique index executions_live_turn on executions (conversation_id) where kind = 'turn' and end_at is null;
+create index executions_of_conversation on executions (conversation_id) where kind = 'turn';
+
+create table journal (
+  execution_id text collate "C" not null,
+  -- The number of its last event.
+  sequence bigint not null,
+  -- A JSON array, see journal-rows.ts.
+  events text not null,
+  -- The write that it came with, so that repeating one whose result was lost finds it.
+  write_key text collate "C",
+  primary key (execution_id, sequence)
+);
+
+-- Only what is open: a suspension that was resumed or closed is told by the journal and has no row.
+create table suspensions (
+  suspension_id text collate "C" primary key,
+  execution_id text collate "C" not null,
+  path text collate "C",
+  step_index integer not null,
+  -- A JSON string: whoever suspends writes what it likes.
+  reason text not null,
+  data text,
+  suspended_at bigint not null,
+  deadline bigint,
+  on_deadline text,
+  resume_schema text,
+  -- No time runs out while an execution is paused.
+  held boolean not null default false
+);
+
+create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
+-- The list of open suspensions, oldest first.
+create index suspensions_by_time on suspensions (suspended_at, suspension_id);
+create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and not held;
+
+-- Times that executions wait for: sleeps and retries.
+create table timers (
+  execution_id text collate "C" not null,
+  path text collate "C" not null,
+  due_at bigint not null,
+  held boolean not null default false,
+  primary key (execution_id, path)
+);
+
+create index timers_by_due on timers (due_at) where not held;
+
+-- One row for each process incarnation, by the clock of this database.
+create table owners (
+  owner text collate "C" primary key,
+  expires_at timestamptz not null
+)
+with (fillfactor = 50);
+
+create table snapshots (
+  execution_id text collate "C" primary key,
+  -- The number of the last event that it holds.
+  sequence bigint not null,
+  format integer not null,
+  body text not null
+);
+
+-- The outline of a definition, once, however many executions began with it.
+create table definitions (
+  definition text collate "C" primary key,
+  outline text not null
+);
+
+create table execution_tags (
+  tag text collate "C" not null,
+  start_at bigint not null,
+  execution_id text collate "C" not null,
+  primary key (tag, start_at, execution_id)
+);
+
+-- Conversations with agents, their messages, and the tool approvals that were used.
+
+create table conversations (
+  conversation_id text collate "C" primary key,
+  agent_id text collate "C" not null,
+  user_id text collate "C",
+  -- A JSON string: it may be anything that a user writes.
+  title text,
+  created_at bigint not null,
+  updated_at bigint not null,
+  -- The number of the last message ever; numbers are not used again.
+  sequence bigint not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  total_tokens bigint not null default 0,
+  calls bigint not null default 0,
+  cached_input_tokens bigint not null default 0,
+  reasoning_tokens bigint not null default 0,
+  -- A JSON object of the host.
+  metadata text,
+  -- Counts changed messages and replies: a copy that has begun starts over.
+  revision bigint not null default 0
+);
+
+create index conversations_by_change on conversations (updated_at, conversation_id);
+create index conversations_by_user on conversations (user_id, updated_at, conversation_id);
+create index conversations_by_agent on conversations (agent_id, updated_at, conversation_id);
+
+create table messages (
+  conversation_id text collate "C" not null,
+  sequence bigint not null,
+  message_id text collate "C" not null,
+  role text not null,
+  body text not null,
+  partial boolean not null,
+  created_at bigint not null,
+  primary key (conversation_id, sequence)
+);
+
+create unique index messages_by_id on messages (conversation_id, message_id);
+
+-- The results of writes, for a while: repeating one whose result was lost returns it.
+create table conversation_writes (
+  write_key text collate "C" primary key,
+  result text not null,
+  written_at timestamptz not null default now()
+);
+
+create index conversation_writes_by_time on conversation_writes (written_at);
+
+create table used_approvals (
+  approval_key text collate "C" primary key,
+  expires_at bigint not null,
+  -- The key of the use: repeating one whose result was lost returns the first result.
+  use_key text collate "C"
+);
+
+create index used_approvals_by_expiry on used_approvals (expires_at);
+
+create table secrets (
+  name text primary key,
+  value text not null
+);
+
+-- Forks are copied in pages. Until the last page the messages belong to no conversation, and a row here names them.
+create table forks (
+  fork_id text collate "C" primary key,
+  -- The copy that writes the pages; another one under the same id replaces it.
+  copy_id text collate "C" not null,
+  source_id text collate "C" not null,
+  revision bigint not null,
+  -- The last message to copy, and the last that is copied.
+  last bigint not null,
+  copied bigint not null,
+  changed_at bigint not null
+);
+
+create index forks_by_source on forks (source_id);
+create index forks_by_change on forks (changed_at);
+
+-- Log lines, traces, and the spans that no journal holds.
+
+-- Two nodes may write a line in the same microsecond: which of them wrote it is part of the key.
+create table logs (
+  id bigint not null,
+  node text collate "C" not null,
+  timestamp bigint not null,
+  level integer not null,
+  workflow_id text collate "C",
+  execution_id text collate "C",
+  agent_id text collate "C",
+  conversation_id text collate "C",
+  user_id text collate "C",
+  record text not null,
+  primary key (id, node)
+);
+
+create index logs_by_workflow on logs (workflow_id, id) where workflow_id is not null;
+create index logs_by_execution on logs (execution_id, id) where execution_id is not null;
+create index logs_by_agent on logs (agent_id, id) where agent_id is not null;
+create index logs_by_conversation on logs (conversation_id, id) where conversation_id is not null;
+create index logs_by_user on logs (user_id, id) where user_id is not null;
+create index logs_of_trouble on logs (id) where level >= 2;
+
+create table trace_roots (
+  trace_id text collate "C" not null,
+  root_span_id text collate "C" not null,
+  entity_type text not null,
+  entity_id text collate "C" not null,
+  execution_id text collate "C",
+  user_id text collate "C",
+  conversation_id text collate "C",
+  start_at bigint not null,
+  end_at bigint,
+  status text not null,
+  primary key (trace_id, root_span_id)
+);
+
+create index trace_roots_by_start on trace_roots (start_at, root_span_id);
+create index trace_roots_by_entity on trace_roots (entity_id, start_at, root_span_id);
+create index trace_roots_by_execution on trace_roots (execution_id) where execution_id is not null;
+create index trace_roots_by_user on trace_roots (user_id, start_at, root_span_id) where user_id is not null;
+
+create table span_chunks (
+  id bigint generated always as identity primary key,
+  trace_id text collate "C" not null,
+  root_span_id text collate "C" not null,
+  timestamp bigint not null,
+  spans text not null,
+  -- The process that wrote the spans: each shows those of the others.
+  node text collate "C" not null,
+  -- The number of the chunk among those of its process: one that is repeated because its result was lost is kept once.
+  number bigint not null
+);
+
+create index span_chunks_by_trace on span_chunks (trace_id, root_span_id);
+create index span_chunks_by_time on span_chunks (timestamp);
+create unique index span_chunks_once on span_chunks (node, number);
+
+-- Counts per minute, workflow and step, for charts over time.
+
+create table rollups (
+  -- Of steps; else of executions. There are many more of these, they are kept for a shorter time, and most reads are of
+  -- executions alone.
+  steps boolean not null,
+  -- Minutes since 1970.
+  minute bigint not null,
+  workflow_id text collate "C" not null,
+  step text collate "C" not null,
+  kind text collate "C" not null,
+  -- Which range of durations; -1 where none is known.
+  bucket integer not null,
+  count bigint not null,
+  primary key (steps, minute, workflow_id, step, kind, bucket)
+)
+-- Rows of the current minute are changed by every node: with room on the page no index entry is written.
+with (fillfactor = 70);
+
+-- The last batch of each process, so that repeating one whose result was lost adds nothing.
+create table rollup_writers (
+  writer text collate "C" primary key,
+  number bigint not null,
+  minute bigint not null
+);
+
+create index rollup_writers_by_minute on rollup_writers (minute);

@@ -172,10 +172,8 @@ onMemory((bench) => {
           for (let key = 0; key < 4000; key++) setState({ [`key-${key}`]: key });
         },
       });
-      const start = performance.now();
-      await bench.andante(workflow).execute(workflow.id, 1);
-      // About 0.1 s; with a copy of all keys for each it was more than 20 s.
-      expect(performance.now() - start).toBeLessThan(5000);
+      // About 0.1 s; with a copy of all keys for each it took more than 20 s, longer than tests wait for a result.
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "completed" });
     });
 
     test("is dropped when the attempt fails or suspends", async () => {

@@ -1,10 +1,10 @@
-// A workflow with an agent and a tool, for the tests of what is observed.
+// A workflow with an agent and a tool, for the tests of observability.
 import { createWorkflow } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 
-/** Asks for the tool once, then says what the weather is. */
+/** Calls the tool once, then replies with the weather. */
 const model = () =>
   controlledModel(({ prompt }) =>
     prompt.some(({ role }) => role === "tool")
@@ -15,13 +15,13 @@ const model = () =>
         },
   );
 
-export interface ForecastOptions {
-  /** What the tool does when it is called. Default: it returns 21. */
+export interface WeatherWorkflowOptions {
+  /** The tool's function. Default: it returns 21. */
   readonly lookUp?: (city: string) => unknown;
 }
 
 /** Asks an agent, which calls a tool. */
-export function forecast({ lookUp = () => ({ degrees: 21 }) }: ForecastOptions = {}) {
+export function weatherWorkflow({ lookUp = () => ({ degrees: 21 }) }: WeatherWorkflowOptions = {}) {
   const agent = new ToolLoopAgent({
     id: "forecaster",
     model: model(),

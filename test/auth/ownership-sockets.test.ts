@@ -1,8 +1,16 @@
-// What reveals, over sockets: every caller × every socket × what the host says.
+// Sockets that show data of users: every caller × every socket × every setting of the host.
 import { once } from "node:events";
 import type { AuthorizationRequest } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { headersOf, hosts, ownersIn, serveBorders, sightOf, speak, tokens } from "../support/borders.ts";
+import {
+  headersOf,
+  hosts,
+  ownersIn,
+  serveOwnedData,
+  sightOf,
+  speak,
+  tokens,
+} from "../support/ownership-fixture.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 import { provider } from "../support/tokens.ts";
@@ -25,7 +33,7 @@ describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
     ["the query", inQuery],
   ])("a token in %s", (_, tokenOf) => {
     test("each caller is shown what it may see, of what is kept and of what comes", async () => {
-      const server = await serveBorders(host);
+      const server = await serveOwnedData(host);
       await speak(server);
       const clients = new Map<string, { logs: SocketClient; all: SocketClient }>();
       for (const caller of Object.keys(tokens)) {
@@ -151,7 +159,7 @@ test("of filters that come faster than the host decides, the last one counts", a
 });
 
 test("a bad token on an open socket is ignored; on a protected one it is refused", async () => {
-  const open = await serveBorders("no authorize");
+  const open = await serveOwnedData("no authorize");
   await speak(open);
   for (const path of ["/ws/logs?token=bad", "/ws/logs"]) {
     const client = await SocketClient.connect(
@@ -163,7 +171,7 @@ test("a bad token on an open socket is ignored; on a protected one it is refused
     expect(ownersIn(kept)).toEqual([]);
     expect(kept).toContain("the step speaks");
   }
-  const closed = await serveBorders("no authorize", { webSocket: "protect" });
+  const closed = await serveOwnedData("no authorize", { webSocket: "protect" });
   await speak(closed);
   for (const path of ["/ws/logs?token=bad", "/ws/logs", "/ws/observability", "/ws"]) {
     expect((await refusal(closed, path)).status).toBe(401);

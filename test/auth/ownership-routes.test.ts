@@ -1,5 +1,6 @@
-// What reveals, over HTTP: every caller × every revealing route × what the host says.
+// Routes that show data of users: every caller × every such route × every setting of the host.
 import { describe, expect, test } from "vitest";
+import { gates } from "../support/gates.ts";
 import {
   converse,
   headersOf,
@@ -8,12 +9,11 @@ import {
   owners,
   ownersIn,
   type Sight,
-  serveBorders,
+  serveOwnedData,
   sightOf,
   speak,
   tokens,
-} from "../support/borders.ts";
-import { doors } from "../support/doors.ts";
+} from "../support/ownership-fixture.ts";
 import { dataOf, errorOf, listOf } from "../support/responses.ts";
 
 const lists = ["/api/executions", "/workflows/talk/executions", "/api/conversations", "/api/traces"];
@@ -41,7 +41,7 @@ function execution(owner: Owner): string {
 const inside = (sight: Sight): readonly string[] => (typeof sight === "string" ? [] : sight);
 
 describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
-  const server = await serveBorders(host);
+  const server = await serveOwnedData(host);
   await speak(server);
   await converse(server);
   const traceOf = async (owner: Owner) => {
@@ -112,22 +112,22 @@ test("a reply that runs is shown to its own user, and to those whom the host let
     ["operators", "operator", 200],
     ["no", "alice", 403],
   ] as const) {
-    const server = await serveBorders(host);
+    const server = await serveOwnedData(host);
     const door = `reply-${host}-${caller}`;
     const talk = { userId: "alice", conversationId: "running" };
     const reply = await server.andante.agents.chat("held", door, talk);
-    await doors.arrival(door);
+    await gates.arrival(door);
     const following = fetch(`${server.url}/agents/held/chat/running/stream`, { headers: headersOf(caller) });
     const response = await following;
     expect(response.status, door).toBe(status);
-    doors.open(door);
+    gates.open(door);
     await response.text();
     for await (const _ of reply);
   }
 });
 
 test("a token that gives no id shares nothing with another, nor with those that have none", async () => {
-  const server = await serveBorders("no authorize");
+  const server = await serveOwnedData("no authorize");
   const body = { input: { text: "of-nobody" }, options: { executionId: "nameless" } };
   errorOf(await server.post("/workflows/talk/execute", body, headersOf("nameless")), 500);
   const path = "/workflows/talk/executions/nameless";
@@ -139,7 +139,7 @@ test("a token that gives no id shares nothing with another, nor with those that 
 });
 
 test("an execution of another user is 403 after what is wrong with the request, and an unknown one 404", async () => {
-  const server = await serveBorders("no authorize");
+  const server = await serveOwnedData("no authorize");
   await speak(server);
   const bob = headersOf("bob");
   errorOf(await server.post(`${execution("alice")}/replay`, { stepId: 5 }, bob), 400);
@@ -150,14 +150,14 @@ test("an execution of another user is 403 after what is wrong with the request, 
 });
 
 test("what the host put into the context of an execution does not make it somebody's", async () => {
-  const server = await serveBorders("no authorize");
+  const server = await serveOwnedData("no authorize");
   const options = { executionId: "hosted", context: { userId: "bob" } };
   await server.andante.execute("talk", { text: "x" }, options);
   errorOf(await server.get("/workflows/talk/executions/hosted/events", headersOf("bob")), 403);
 });
 
 test("steering and the state follow the contract: the approver is seldom the starter", async () => {
-  const server = await serveBorders("no authorize");
+  const server = await serveOwnedData("no authorize");
   await speak(server);
   for (const caller of ["none", "bob", "nameless"]) {
     const state = await server.get(`${execution("alice")}/state`, headersOf(caller));

@@ -6,11 +6,11 @@ import { agents } from "./agents.ts";
 import { serveForTest, type TestServer } from "./serve-for-test.ts";
 import { audience, bearer, provider, secret } from "./tokens.ts";
 
-/** What is seeded belongs to one of these, or to the server itself. Every text and id of it says `of-<owner>`. */
+/** Seeded data belongs to one of these, or to the server itself. Each of its texts and ids contains `of-<owner>`. */
 export const owners = ["alice", "bob", "nobody"] as const;
 export type Owner = (typeof owners)[number];
 
-/** Says what no other user may read, and fails at the end. */
+/** Logs texts that no other user may read, and fails at the end. */
 const talk = createWorkflow({ id: "talk", input: z.object({ text: z.string() }) })
   .andThen({
     id: "speak",
@@ -50,10 +50,10 @@ export const headersOf = (caller: string) => {
   return token === undefined ? {} : bearer(token);
 };
 
-/** What a caller may see of all that is seeded: nothing at all is an empty list, `refused` a 403. */
+/** The seeded data that a caller may see: nothing at all is an empty list, `refused` a 403. */
 export type Sight = "refused" | "outline" | readonly (Owner | "server")[];
 
-/** Written by hand, from the rules: what somebody sees of logs, which are open; of the rest an outline is a 401. */
+/** Written by hand, from the rules: the logs are open to any caller; for the rest an outline is a 401. */
 export function sightOf(host: string, caller: string): Sight {
   const everything = [...owners, "server"] as const;
   if (host === "no") return "refused";
@@ -68,7 +68,7 @@ export function ownersIn(text: string): string[] {
   return [...new Set(found)].sort();
 }
 
-export function serveBorders(host: string, auth: Parameters<typeof provider>[0] = {}): Promise<TestServer> {
+export function serveOwnedData(host: string, auth: Parameters<typeof provider>[0] = {}): Promise<TestServer> {
   const authorize = hosts[host];
   return serveForTest({ workflows: { talk }, agents, auth: provider(auth), ...(authorize && { authorize }) });
 }

@@ -6,6 +6,7 @@ import { createWorkflow, memoryStore } from "@andante/core";
 import { RecordingLogger } from "@andante/core/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import buildConsole from "../../../../test/support/build-console.ts";
 import { type App, createApp } from "../app.ts";
 import { compress, compressedFrom, encodingFor } from "./compress.ts";
 import { RouteResponse } from "./route-response.ts";
@@ -23,6 +24,7 @@ describe("over HTTP", () => {
   let app: App;
   let plain: App;
   beforeAll(() => {
+    buildConsole();
     const common = { workflows: { echo }, logger: quiet };
     app = createApp({ ...common, store: memoryStore(), cors: { origin: "https://one.example" } });
     plain = createApp({ ...common, store: memoryStore(), compression: false });

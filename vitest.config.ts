@@ -1,4 +1,4 @@
-// How the tests run: on the sources, as many files at once as there are cores.
+// How the tests run: on the sources, with two files more at once than there are cores.
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -78,8 +78,8 @@ export default defineConfig({
     passWithNoTests: isCi,
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
-    // Vitest's own choice leaves a core to itself: on two cores that would be one file at a time.
-    maxWorkers: availableParallelism(),
+    // Two more than cores: many files wait for timers and processes for most of their time.
+    maxWorkers: availableParallelism() + 2,
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.

@@ -1,4 +1,4 @@
-// What all benchmarks share: running many at once, medians, memory, temporary folders.
+// Shared by all benchmarks: running many at once, medians, memory, temporary folders.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// How much time a benchmark takes: `--quick` for a look, `--short` for what `bench:all` records, else the whole of it.
+// How much time a benchmark takes: `--quick` for a look, `--short` for the record of `bench:all`, else the whole of it.
 
 export type Pace = "quick" | "short" | "full";
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import os from "node:os";
 
-/** One figure and what it must be. */
+/** One figure and its limit. */
 export interface Budget {
   readonly name: string;
   readonly value: string;

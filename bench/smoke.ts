@@ -1,6 +1,6 @@
 // A short check that no speed was lost: execute with one step over HTTP beside a bare route with the same grouped commits.
 //
-// The share is what the bare route takes of the processor for a request, divided by what Andante takes: on a busy machine
+// The share is the processor time of the bare route for a request, divided by Andante's: on a busy machine
 // that stays the same when requests per second do not. It fails when the share has fallen 15 % under the recorded one,
 // twice in a row. `npm run bench:smoke -- --record` records a new one.
 import { readFileSync, writeFileSync } from "node:fs";

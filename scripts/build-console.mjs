@@ -1,6 +1,6 @@
 // Builds the console when its sources have changed since it was last built.
 //
-// Plain JavaScript without dependencies, because scripts/run.mjs calls it on whatever Node the machine has.
+// Plain JavaScript without dependencies, because scripts/run.mjs calls it on the machine's own Node.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -37,8 +37,8 @@ function filesIn(place) {
 }
 
 /**
- * Builds it, on the Node at `node`, unless what is there is made of the same sources. `tell` is called before that.
- * Returns what went wrong; undefined when nothing did.
+ * Builds it, on the Node at `node`, unless the existing build is of the same sources. `tell` is called before that.
+ * Returns the problem, or undefined after a success.
  */
 export function buildConsole(node, tell = () => undefined) {
   const hash = sourceHash();

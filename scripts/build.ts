@@ -1,4 +1,4 @@
-// Builds what would be published and checks it: package.json entries, types that resolve, and a run of the result.
+// Builds the packages and checks them: package.json entries, types that resolve, and a run of the result.
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
@@ -17,15 +17,15 @@ for (const folder of modules) {
     "esm-only",
   ]);
 }
-// Without the condition for sources, Node loads what was built.
+// Without the condition for sources, Node loads the built files.
 run("run the built packages", "test", ["built-packages.mjs"]);
 
-// On every Node that is installed, importing works or says what is needed.
+// On every Node that is installed, importing works or names the required version.
 const candidates = (process.env.PATH ?? "").split(path.delimiter).map((folder) => path.join(folder, program));
 const nodes = [process.execPath, ...candidates].filter((file) => existsSync(file));
 for (const node of new Set(nodes.map((file) => realpathSync(file)))) {
   for (const name of ["@andante/core", "@andante/core/test", "@andante/server"]) checkImport(node, name);
-  // It uses what browsers have, too.
+  // It uses interfaces of browsers, too.
   for (const name of ["@andante/client", "@andante/client/chat", "@andante/client/react"])
     checkImport(node, name, "anywhere");
 }

@@ -14,7 +14,7 @@ for (const project of [
   "test/browser/client-page",
   "test/browser/worker-page",
 ]) {
-  // What was checked before and has not changed is not checked again.
+  // Files that have not changed since the last check are not checked again.
   const known = path.join(cache, `${project.replaceAll("/", "-")}.tsbuildinfo`);
   const incremental = ["--incremental", "--tsBuildInfoFile", known];
   const args = [compiler, "--noEmit", "--project", project, ...incremental, ...process.argv.slice(2)];

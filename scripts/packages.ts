@@ -18,7 +18,7 @@ export const modules = [
 ];
 /** In the order in which they are published: the server depends on the console. */
 export const packages = ["packages/console", ...modules];
-/** The program behind `npm create andante`: nobody imports it. */
+/** The program behind `npm create andante`, which is not imported. */
 export const scaffolder = "packages/create-andante";
 export const published = [...packages, scaffolder];
 
@@ -55,7 +55,7 @@ export function npmFile(): string {
   return npm;
 }
 
-/** Packs a built package, checks what is in it, and returns the tarball's path. */
+/** Packs a built package, checks its contents, and returns the tarball's path. */
 export function pack(folder: string, destination: string): string {
   const staged = mkdtempSync(path.join(tmpdir(), "andante-staged-"));
   try {

@@ -1,5 +1,5 @@
 // Installs the packages as a user would, from tarballs into fresh folders, beside the newest and the oldest versions of
-// what they share with a host; type-checks an application there, runs it, and counts what was installed.
+// the dependencies they share with a host; type-checks an application there, runs it, and counts the installed packages.
 //
 // Needs the package registry and nothing else. It is not part of `npm test`: it installs some hundred packages.
 import assert from "node:assert/strict";
@@ -16,7 +16,7 @@ interface Manifest {
 
 interface Scenario {
   readonly name: string;
-  /** What is installed beside the packages. */
+  /** The packages installed beside ours. */
   readonly beside: readonly string[];
   /** The file of test/packed that is type-checked and run. */
   readonly main: "plain" | "exporter-2" | "exporter-3";
@@ -123,7 +123,7 @@ function play({ name, beside, main, agentSpans }: Scenario, tarballs: readonly s
   console.log(`\n== ${name}`);
   const folder = freshFolder();
   install(folder, [...tarballs, ...beside]);
-  // What the compiler needs and nothing at run time; the AI SDK's declarations import @types/json-schema and do not bring it.
+  // For the compiler and not for run time; the AI SDK's declarations import @types/json-schema and do not bring it.
   install(folder, ["--save-dev", `@types/node@${rootVersion("@types/node")}`, "@types/json-schema"]);
   const copies = installed(folder).filter((place) => place.endsWith("node_modules/ai"));
   // @ai-sdk/otel pins an `ai` of its own, which only its own types need.

@@ -1,8 +1,8 @@
-// Runs one of the project's tasks on the project's own Node, installing first what is missing.
+// Runs one of the project's tasks on the project's own Node, after installing missing packages.
 //
-// Starting the quickstart needs a sixth of what the tests need, so a newcomer does not wait for the rest.
+// Starting the quickstart needs a sixth of the packages of the tests, so a newcomer does not wait for the rest.
 //
-// Plain JavaScript without dependencies, because it has to start on whatever Node and npm the machine has
+// Plain JavaScript without dependencies, because it has to start on the Node and npm of the machine
 // (Node 20 is enough). Everything after that runs on the Node 24 of the `node` dev dependency.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -68,7 +68,7 @@ if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await insta
 const binaries = path.join(root, "node_modules", "node", "bin");
 // The tests run the same workflows each time, this task others for ten minutes by default.
 if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
-// What Node compiles (and strips of types) is kept for the next start.
+// Compiled code, stripped of types, is kept for the next start.
 if (task === "start")
   process.env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "andante-start");
 // The examples print the address of a page of it.

@@ -1,4 +1,4 @@
-// Measures what an agent's stream costs beside the AI SDK's own stream on a bare route and beside peers, in one run.
+// Measures the cost of an agent's stream beside the AI SDK's own stream on a bare route and beside peers, in one run.
 import path from "node:path";
 import { z } from "zod";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
@@ -13,7 +13,7 @@ import { now } from "./clock.ts";
 const rounds = paced({ quick: 3, short: 5, full: 5 });
 const deltas = paced({ quick: 5000, short: 5000, full: 10_000 });
 const answers = paced({ quick: 10, short: 20, full: 40 });
-/** Short replies in a row, where what a turn costs shows. */
+/** Short replies in a row, where the cost of a turn shows. */
 const turns = paced({ quick: 100, short: 200, full: 500 });
 
 /** One way to ask: the path, and the body for a question. */
@@ -196,7 +196,7 @@ async function costOfReply(contender: Contender, way: Way): Promise<number> {
   return ((await cpuOf(contender)) - before) / turns / 1000;
 }
 
-/** What it costs that a reply survives its process: message and turn, each call and the end are committed. */
+/** The cost of a reply that survives its process: message and turn, each call and the end are committed. */
 async function durable(ours: Contender): Promise<Budget> {
   const [, plain, kept] = ways;
   if (plain === undefined || kept === undefined) throw new Error("expected a way with a conversation");

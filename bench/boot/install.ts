@@ -1,4 +1,4 @@
-// A folder as `npm install` leaves it: the built packages as a host has them, and what they need.
+// A folder as `npm install` leaves it: the built packages as a host has them, and their dependencies.
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 

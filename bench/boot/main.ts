@@ -62,7 +62,7 @@ interface Start {
 }
 
 interface Folders {
-  /** What the README says to install. */
+  /** The installation that the README describes. */
   readonly plain: string;
   /** And `@ai-sdk/otel`. */
   readonly traced: string;
@@ -96,7 +96,7 @@ async function measure(application: Application, folders: Folders, round: number
 
 /**
  * Sends the first request; false while it does not listen yet, and throws when it responds with anything but 200. A bare
- * socket, because asking again and again must not take the second core from what is measured.
+ * socket, because repeated requests must not take the second core from the measured process.
  */
 function responds({ name, path, body }: Application, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -126,7 +126,7 @@ function residentMemory(pid: number | undefined): number {
   return Number(kilobytes) / 1024;
 }
 
-/** What a start is made of, each with what stands before it. */
+/** The parts of a start; each includes the parts before it. */
 const parts = [
   "node",
   "zod, Hono and its listener",

@@ -1,4 +1,4 @@
-// A model that says one word: what a start costs is not hidden behind a network.
+// A model that replies with one word, so that no network hides the cost of a start.
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 1, text: 1, reasoning: undefined },

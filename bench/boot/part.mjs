@@ -1,7 +1,7 @@
-// A part of a start, for the benchmark of starts: prints what it took. Arguments: part, database file.
+// A part of a start, for the benchmark of starts: prints the time it took. Arguments: part, database file.
 const [part, path = ""] = process.argv.slice(2);
 
-/** Each holds what stands before it; the file has its thread in place of the one that does nothing. */
+/** Each includes the parts before it; "file" starts the store's thread in place of the idle one. */
 const parts = {
   node: () => undefined,
   "zod, Hono and its listener": () =>

@@ -22,7 +22,7 @@ export class Contender {
       cwd,
       execArgv: [...execArgv],
       env: { ...process.env, ...env },
-      // What peers print while they start is not of interest.
+      // The output of peers while they start is not of interest.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     const gone = once(child, "exit").then(([code]) => {

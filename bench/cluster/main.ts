@@ -27,7 +27,7 @@ const startPeer = (folder: string, script: string, url: string) => {
   return Contender.start({ script: path.join(folder, script), args: [url], cwd: folder, execArgv });
 };
 
-/** What each does in a second, one after the other in every round, so that a machine that tires tires for all. */
+/** Executions per second of each contender, in turn in every round, so that a slowdown of the machine affects all. */
 async function compare(
   contenders: Readonly<Record<string, () => Promise<number>>>,
 ): Promise<Record<string, number>> {
@@ -154,7 +154,7 @@ async function inTheDatabase(url: string): Promise<Budget[]> {
   ];
 }
 
-/** Before anything runs here: what others do on this machine is part of every figure. */
+/** Before anything runs here: other load on this machine is part of every figure. */
 const load = os.loadavg()[0] ?? 0;
 
 const budgets = await inTemporaryFolder(async (folder) => {

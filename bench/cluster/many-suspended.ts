@@ -1,4 +1,4 @@
-// What many suspended executions cost: throughput beside them, and a resume among them.
+// The cost of many suspended executions: throughput beside them, and a resume among them.
 import { createAndante, createLogger } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";

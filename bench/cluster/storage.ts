@@ -1,4 +1,4 @@
-// What executions of three steps take in PostgreSQL: rows and bytes, with indexes, and how fast retention deletes them.
+// The room of executions of three steps in PostgreSQL: rows and bytes, with indexes, and how fast retention deletes them.
 import { createAndante, createLogger } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";

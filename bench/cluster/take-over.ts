@@ -1,4 +1,4 @@
-// How long it takes until what a killed node was doing is done by another one.
+// The time until another node has finished the executions of a killed node.
 import { createAndante, createLogger } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
 import { held } from "./workflows.ts";

@@ -1,4 +1,4 @@
-// What the nodes of this benchmark run: three steps, and a wait for a person.
+// The workflows of this benchmark's nodes: three steps, and a wait for a person.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-// Measures the console in a real Chromium: what Home loads and when it can be used, a large graph, a long journal, a long
+// Measures the console in a real Chromium: the load and start of Home, a large graph, a long journal, a long
 // trace, and a list over many executions.
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -26,7 +26,7 @@ async function inNewPage<T>(browser: Browser, work: (page: Page) => Promise<T>):
   const context = await browser.newContext({ viewport });
   try {
     const page = await context.newPage();
-    // What takes longer than its budget is measured, not given up.
+    // A page that exceeds its budget is measured, not given up.
     page.setDefaultTimeout(120_000);
     return await work(page);
   } finally {

@@ -1,4 +1,4 @@
-// What the console is measured with: many short runs, a long chain of steps, and one run with a long journal.
+// The workflows of this benchmark: many short runs, a long chain of steps, and one run with a long journal.
 import { andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
 

@@ -11,9 +11,9 @@ export interface BareWrite {
 }
 
 export interface BareWriter {
-  /** Writes what an execution of this many steps writes, one commit after the other. */
+  /** Makes the writes of an execution of this many steps, one commit after the other. */
   execution(executionId: string, steps: number): Promise<void>;
-  /** Half of what an execution of three steps writes: as many commits as one that suspends, or as its resume. */
+  /** Half of the writes of an execution of three steps: as many commits as one that suspends, or as its resume. */
   half(executionId: string, which: "first" | "second"): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Opens a database, takes up what is there, answers one suspension if one is named, and prints its memory in MB.
+// Opens a database, loads its executions, resumes one suspension if one is named, and prints its memory in MB.
 // Arguments: database file, and an execution of the workflow `gate` to resume.
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
 import { residentMegabytes } from "../measure.ts";

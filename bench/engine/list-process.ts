@@ -1,4 +1,4 @@
-// Runs one long list in a process of its own, and prints what it cost as JSON.
+// Runs one long list in a process of its own, and prints its cost as JSON.
 // Arguments: database file, workflow (`list` or `naps`), number of items; or an execution of `list` to go on with.
 import { type Andante, createAndante, createLogger, sqliteStore } from "@andante/core";
 import { residentMegabytes } from "../measure.ts";
@@ -11,7 +11,7 @@ const andante: Andante = createAndante({
   store: sqliteStore({ path }),
   logger: createLogger({ level: "error" }),
 });
-// What the first execution loads and compiles is not the list's.
+// The first execution loads and compiles code, which is not part of the list's cost.
 const warmUp = await andante.execute(workflowId, { n: 100 });
 if (warmUp.status === "suspended") await andante.resume(workflowId, warmUp.executionId, "go");
 const idle = residentMegabytes();

@@ -77,7 +77,7 @@ async function bareThroughput(file: string, count: number): Promise<number> {
   return rate;
 }
 
-/** What an engine that costs nothing would come to. */
+/** The throughput of an engine without cost. */
 async function storeThroughput(file: string, count: number): Promise<number> {
   const store = sqliteStore({ path: file });
   await store.open();
@@ -109,7 +109,7 @@ async function oneAtATime(folder: string): Promise<Budget> {
 async function suspended(folder: string): Promise<Budget[]> {
   const file = path.join(folder, "suspended.db");
   let andante = open(file);
-  /** Nothing of what waits is held in memory then. */
+  /** Suspended executions are not held in memory then. */
   const reopen = async () => {
     await andante.close();
     andante = open(file);
@@ -139,7 +139,7 @@ async function suspended(folder: string): Promise<Budget[]> {
   await reopen();
   const withMany = await resumeTimes(many.slice(0, -1));
   await andante.close();
-  // In processes of their own: what this one has grown by is the trace of starting them, not of their waiting.
+  // In processes of their own: the memory of this one grew by starting them, not by their waiting.
   const idle = idleMegabytes(path.join(folder, "idle.db"));
   const grown = idleMegabytes(file, many.at(-1)) - idle;
   const ratio = withMany / withTen;

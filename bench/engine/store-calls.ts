@@ -1,4 +1,4 @@
-// What the engine asks of the store for an execution, without the engine: the floor of one that costs nothing.
+// The calls of the store for an execution, without the engine: the floor of an engine that costs nothing.
 import type { NewStoredEvent, Store } from "@andante/core/store";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
 

@@ -23,7 +23,7 @@ export const gate = createWorkflow({ id: "gate", input }).andThen({
     resumeData === undefined ? suspend("waiting") : { ...data, resumeData },
 });
 
-/** Hardly a body, twenty items at a time, then a wait: the journal stays as it is until somebody answers. */
+/** Trivial bodies, twenty items at a time, then a wait: the journal stays as it is until the resume. */
 export const list = createWorkflow({ id: "list", input })
   .andForEach({
     id: "each",

@@ -10,7 +10,7 @@ const payload = 20_000;
 
 const input = z.object({ n: z.number(), text: z.string() });
 
-/** Each step passes on what it got. */
+/** Each step passes on its input. */
 const same = createWorkflow({ id: "same", input })
   .andThen({ id: "one", execute: ({ data }) => data })
   .andThen({ id: "two", execute: ({ data }) => data })
@@ -42,7 +42,7 @@ export async function disk(folder: string): Promise<Budget[]> {
   ];
 }
 
-/** What an execution adds to the closed file, in thousands of bytes. */
+/** The growth of the closed file by one execution, in thousands of bytes. */
 async function kilobytes(file: string, workflow: "same" | "changed"): Promise<number> {
   const run = async (count: number) => {
     const andante = createAndante({

@@ -24,7 +24,7 @@ export async function fanOuts(folder: string): Promise<Budget> {
     logger: createLogger({ level: "error" }),
   });
   const run = (items: number) => longestTurn(() => andante.execute("fan-out", items));
-  // What is compiled the first time is neither's.
+  // The first run compiles code, which counts for neither.
   await run(large);
   const turns = { small: [] as number[], large: [] as number[] };
   for (let round = 0; round < 5; round++) {

@@ -1,4 +1,4 @@
-// Loops that wait in every round: a resume costs what is live, however often the loop has gone round.
+// Loops that wait in every round: the cost of a resume depends on the live state, not on the number of rounds.
 import path from "node:path";
 import { createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { z } from "zod";
@@ -60,7 +60,7 @@ async function besideShort(file: string): Promise<Budget[]> {
   ] as const) {
     const andante = open(file, memory);
     const timed = (id: string) => processorTime(() => andante.resume("loop", id, 1));
-    // What is compiled and read the first time is neither's.
+    // The first run compiles and reads code, which counts for neither.
     for (let round = 0; round < 50; round++) await timed(long);
     const times = { long: [] as number[], short: [] as number[] };
     for (const executionId of short.splice(0, resumes)) {
@@ -82,7 +82,7 @@ async function besideShort(file: string): Promise<Budget[]> {
   return budgets;
 }
 
-/** The last of many suspensions in turn with the first of another loop: what else the machine does is done to both. */
+/** The last of many suspensions in turn with the first of another loop, so that other load affects both alike. */
 async function lastAgainstFirst(file: string): Promise<Budget> {
   const count = paced({ quick: 500, short: 5000, full: 5000 });
   const part = Math.ceil(count / 20);

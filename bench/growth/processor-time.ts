@@ -1,4 +1,4 @@
-// What something costs all threads of this process: time on the clock says more about what else the machine does.
+// The processor time of all threads of this process: wall-clock time depends more on the other load of the machine.
 
 /** Milliseconds of processor time, the kernel's for this process included. */
 export async function processorTime(work: () => Promise<unknown>): Promise<number> {

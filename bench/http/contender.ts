@@ -10,7 +10,7 @@ export interface ContenderOptions {
   readonly folder: string;
   /** Arguments of Node before the script. */
   readonly nodeArguments: readonly string[];
-  /** What it gets beside its port. */
+  /** Its environment beside the port. */
   readonly database: string;
   /** And after it. Default: nothing. */
   readonly more?: readonly string[];
@@ -69,7 +69,7 @@ export async function startContender(options: ContenderOptions): Promise<Contend
 }
 
 /**
- * Lets these run and halts the others: what a server does while nobody asks it anything would be taken from the one that is
+ * Lets these run and stops the others: the background work of an idle server would be taken from the one that is
  * measured. VoltAgent in memory takes a fifth of a core after a minute of load.
  */
 export function runAlone(all: Readonly<Record<string, Contender>>, ...running: readonly Contender[]): void {

@@ -1,4 +1,4 @@
-// Measures what lies between the bare route and Andante, part by part: the server, the store's contract, the engine.
+// Measures the cost of each part between the bare route and Andante: the server, the store's contract, the engine.
 //
 // Processor time for a request, or for the two of a pair, all threads, in alternating rounds of one run. The last rung before the engine is the floor:
 // an engine that costs nothing.
@@ -42,7 +42,7 @@ async function makeTables(database: string): Promise<void> {
   await empty.close();
 }
 
-/** What is asked for, again and again. */
+/** The request that is repeated. */
 interface Task {
   readonly name: string;
   /** How many requests are one of it. */

@@ -62,7 +62,7 @@ interface Measured extends LoadResult {
 
 async function measure(contender: Contender, workflow: string): Promise<Measured> {
   const load = { port: contender.port, path: contender.path(workflow), body: contender.body };
-  // Each waits for half a minute while the others are measured, and then has forgotten what its compiler had learnt.
+  // Each waits for half a minute while the others are measured, and its compiled code is discarded meanwhile.
   await runLoad(load, 20, Number.POSITIVE_INFINITY, warmUp);
   const before = contender.cpu();
   const result = await runLoad(load, 20, Number.POSITIVE_INFINITY, seconds);

@@ -16,7 +16,7 @@ const enough = Number.POSITIVE_INFINITY;
 /** How many times as many pairs as each of them. */
 const factors: Readonly<Record<string, number>> = { memory: 5, mastra: 6 };
 
-/** Starts and resumes in turn, and looks that each did what it should. */
+/** Starts and resumes in turn, and checks the result of each. */
 export function startAndResume({ path, body, resume }: Contender): () => NextRequest {
   return () => {
     let waits = false;

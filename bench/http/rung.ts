@@ -1,7 +1,7 @@
-// Andante without its engine, to tell what the parts around it cost. Arguments: port, database file, rung.
+// Andante without its engine, to measure the cost of the parts around it. Arguments: port, database file, rung.
 //
-// What starts an execution is replaced: "server" makes the commits of the bare route, "store" makes them through the contract
-// of stores. Whatever stands before and after it is as it always is.
+// The start of an execution is replaced: "server" makes the commits of the bare route, "store" makes them through the contract
+// of stores. Everything before and after it is as usual.
 import { createLogger, sqliteStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { uuid } from "../../packages/core/src/values/uuid.ts";

@@ -1,4 +1,4 @@
-// Measures what observing costs: logs, spans and counts on against off, and execute while many sockets are fed.
+// Measures the cost of observation: logs, spans and counts on against off, and execute while many sockets are fed.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";

@@ -36,7 +36,7 @@ export function updatePage(page: string): void {
   writeFileSync(place, updated);
 }
 
-/** The file's code; its first line says what it is for, which the page says too. */
+/** The file's code, without its first line: the page has its own introduction. */
 function contentOf(file: string): string {
   return readFileSync(path.join(root, file), "utf8").replace(/^\/\/ .*\n/, "");
 }

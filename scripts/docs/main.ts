@@ -1,5 +1,5 @@
 // The documentation site: `npm run docs` builds it into docs/.vitepress/dist, `npm run docs -- dev` serves it while one
-// writes, `npm run docs -- preview` serves what was built, `npm run docs -- update` brings code from files into the pages.
+// writes, `npm run docs -- preview` serves the build, `npm run docs -- update` brings code from files into the pages.
 import { globSync } from "node:fs";
 import path from "node:path";
 import { build, createServer, serve } from "vitepress";

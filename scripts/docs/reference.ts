@@ -1,4 +1,4 @@
-// The reference: a page for each entry of each package, with what it exports as its declarations say it.
+// The reference: a page for each entry of each package, with the declarations of its exports.
 //
 // The declarations are those that the compiler emits, the words are the doc comments: nothing is written twice.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import ts from "typescript";
 const root = path.resolve(import.meta.dirname, "../..");
 
 export interface Entry {
-  /** What is imported, such as `@andante/core/test`. */
+  /** The import specifier, such as `@andante/core/test`. */
   readonly specifier: string;
   readonly file: string;
   readonly about: string;
@@ -65,7 +65,7 @@ function programOf(files: readonly string[]): ts.Program {
   return ts.createProgram(files, { ...options, ...own, noEmit: false, declaration: true });
 }
 
-/** What a module exports, by name; small letters first, as functions are what one looks for. */
+/** The exports of a module, by name; lower case first, because readers mostly look for functions. */
 function exportsOf(program: ts.Program, { file }: Entry): ts.Symbol[] {
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(file);

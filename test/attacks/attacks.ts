@@ -1,4 +1,4 @@
-// The attacks: each sends what once took the memory or the time of the server, and counts the responses.
+// The attacks: each sends requests that once took the memory or the time of the server, and counts the responses.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -9,9 +9,9 @@ import { filesHost, post, type Target } from "./target.ts";
 export interface Fight extends Target {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal;
-  /** Counts a response, by its status or what else became of it. */
+  /** Counts a response by its status, or by the error in place of one. */
   note(outcome: string | number): void;
-  /** The server did what it must not do. */
+  /** The server broke a rule. */
   broken(what: string): void;
 }
 
@@ -182,7 +182,7 @@ const bodies: readonly Attack[] = [
   })),
 ];
 
-/** Once each: what they leave is on the disk. */
+/** Once each: the results stay on the disk. */
 const copies: readonly Attack[] = [
   {
     name: "60 forks of a conversation of 15 MB",

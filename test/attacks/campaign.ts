@@ -165,8 +165,8 @@ async function isWell(url: string): Promise<boolean> {
 type Times = ReadonlyMap<string, { readonly ran: number; readonly waited: number }>;
 
 /**
- * The part of a delay that a machine with free processors would show too: what is left without the waiting of any thread
- * for a processor, and no less than what the busiest thread did meanwhile. A busy machine must not fail the campaign.
+ * The part of a delay that a machine with free processors would show too: the delay without the time for which any thread
+ * waited for a processor, and no less than the processor time of the busiest thread. A busy machine must not fail the campaign.
  */
 function ownPart(took: number, before: Times, after: Times): number {
   let [waited, ran] = [0, 0];

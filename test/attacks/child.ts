@@ -1,4 +1,4 @@
-// The served process of the attacks: serves from a file what the attacks need, and reports its address.
+// The served process of the attacks: serves their workflows and agents from a file, and reports its address.
 import net from "node:net";
 import { Agent, andThen, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { serve } from "@andante/server";

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { memoryStore } from "@andante/core";
 import { createApp } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 
@@ -107,7 +107,7 @@ test("without it every host is served", async () => {
 
 test("without a listener the address of the request counts", async () => {
   const { fetch, close } = createApp({ store: memoryStore(), allowedHosts: ["good.example"] });
-  afterwards(close);
+  cleanup(close);
   expect((await fetch(new Request("http://good.example/workflows"))).status).toBe(200);
   const refused = await fetch(new Request("http://evil.example/workflows"));
   expect([refused.status, refused.headers.get("x-error-code")]).toEqual([403, "host-not-allowed"]);

@@ -1,4 +1,4 @@
-// authorize: the host's word on who may do what, and what holds without it.
+// authorize: the host's function that allows or denies actions, and the defaults without it.
 import { type AuthorizationRequest, type Authorize, ForbiddenError } from "@andante/server";
 import { describe, expect, test } from "vitest";
 import { startApproval } from "../support/executions.ts";

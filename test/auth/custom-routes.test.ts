@@ -1,10 +1,11 @@
-// configureApp: whatever Hono can do, after authentication, and never in the place of a route that the contract names.
+// configureApp: any Hono route, after authentication, and never in the place of a route that the contract names.
+
+import { RecordingLogger } from "@andante/core/test";
 import type { CustomApp } from "@andante/server";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { validator } from "hono/validator";
 import { describe, expect, test } from "vitest";
-import { recordingLogger } from "../support/recording-logger.ts";
 import { call, dataOf, errorOf, payloadOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -216,7 +217,7 @@ describe("in the place of a built-in route that the contract does not name", () 
 });
 
 test("a route of the host that the contract's routes hide is named at start", async () => {
-  const { logger, lines } = recordingLogger();
+  const logger = new RecordingLogger();
   await serveWith(
     (app) => {
       app.get("/workflows", (c) => c.text("hidden"));
@@ -230,7 +231,7 @@ test("a route of the host that the contract's routes hide is named at start", as
     },
     { logger },
   );
-  const warnings = lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
+  const warnings = logger.lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
   expect(warnings).toEqual([
     "configureApp has routes that are never reached, built-in ones come first: GET /workflows, GET /agents/best, POST /agents/:name/text",
   ]);

@@ -12,7 +12,7 @@ import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
-/** Is in every text of what is denied, and in nothing else. */
+/** Is in every text of the denied workflow and agent, and in nothing else. */
 const marker = "of-the-closed";
 const eve = bearer(await tokenFor("eve"));
 const root = bearer(await tokenFor("root"));
@@ -36,7 +36,7 @@ const marked = { ...workflows, closed: waiting("closed", marker) };
 interface Denial {
   readonly registered?: typeof workflows;
   readonly denies: (resource: AuthorizationRequest["resource"], action: string) => boolean;
-  /** Runs what is denied, with the marker in it. */
+  /** Runs the denied workflow and agent, with the marker in their data. */
   readonly run: (server: TestServer, round: string) => Promise<unknown>;
   /** The values of the path's parameters that name it; `agentId` is the `id` of paths of agents, where that differs. */
   readonly params: Readonly<Record<string, string>>;
@@ -156,7 +156,7 @@ async function call(
   return server.send(row.method, `${path}${row.query === undefined ? "" : query}`, body, headers);
 }
 
-/** What exists of it, as the host sees it. */
+/** The data that exists of them, as the host sees it. */
 async function stateOf({ andante }: TestServer) {
   const { executions } = await andante.list({ workflowId: "closed" });
   const { conversations } = await andante.conversations.list({});

@@ -50,7 +50,7 @@ describe.each<[string, Partial<ServeOptions>]>([
   });
 
   test("the linter finds no errors", async () => {
-    // What `redocly lint` does without a file of settings.
+    // Equals `redocly lint` without a file of settings.
     const config = await createConfig({ extends: ["recommended"] });
     const problems = await lintFromString({ source: await describeWith(options), config });
     const errors = problems.filter(({ severity }) => severity === "error");

@@ -13,7 +13,7 @@ interface Expectation {
   readonly listed: "public" | "protected";
   /** The status once the caller is in; the execution that is asked about has ended. */
   readonly status: number;
-  /** The status for a caller that is let in without being known, where that is another: what reveals is a user's. */
+  /** The status for an anonymous caller that is let in, where it differs: some data belongs to users. */
   readonly unknown?: number;
   readonly body?: object;
 }

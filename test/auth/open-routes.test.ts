@@ -1,19 +1,20 @@
-// At start the log says in plain words what is open although there is authentication, and what closes it.
+// At start the log names the routes that are open despite authentication, and the options that close them.
+
+import { RecordingLogger } from "@andante/core/test";
 import type { JwtAuthOptions } from "@andante/server";
 import { expect, test } from "vitest";
-import { recordingLogger } from "../support/recording-logger.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider } from "../support/tokens.ts";
 
 async function warningsOf(auth: Partial<JwtAuthOptions> | undefined): Promise<unknown[]> {
-  const { logger, lines } = recordingLogger();
+  const logger = new RecordingLogger();
   const server = await serveForTest({
     logger,
     ...(auth && { auth: provider(auth) }),
     configureApp: (app) => app.get("/mine", (c) => c.text("mine")).get("/metrics", (c) => c.text("mine")),
   });
   await server.close();
-  return lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
+  return logger.lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
 }
 
 const anyone = "anyone who can reach this port can";

@@ -1,9 +1,9 @@
-// Pages of other sites: what `cors` refuses can neither connect a socket nor make a browser send a command without a
+// Pages of other sites: an origin that `cors` refuses can neither connect a socket nor make a browser send a command without a
 // preflight.
 import { memoryStore } from "@andante/core";
 import { type CorsOptions, createApp } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { call, dataOf, errorOf, textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
@@ -149,7 +149,7 @@ test.each([
 
 test("a request that was handed over without a listener is judged in the same way", async () => {
   const { fetch, close } = createApp({ store: memoryStore(), cors: { origin: allowed } });
-  afterwards(close);
+  cleanup(close);
   const send = (headers: Record<string, string>) =>
     fetch(new Request("http://any.host/api/executions/none/cancel", { method: "POST", headers }));
   expect((await send({ origin: foreign })).status).toBe(403);

@@ -1,9 +1,16 @@
-// Callers without a token, where the contract leaves logs and sockets open: which definition, when, how important, and
-// what the code says about it. Nothing that is about a user, and no text of an error.
+// Callers without a token, where the contract leaves logs and sockets open: which definition, when, the level, and
+// the message in the code. Nothing about a user, and no text of an error.
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { converse, headersOf, ownersIn, serveBorders, speak, tokens } from "../support/borders.ts";
+import {
+  converse,
+  headersOf,
+  ownersIn,
+  serveOwnedData,
+  speak,
+  tokens,
+} from "../support/ownership-fixture.ts";
 import { dataOf, errorOf, listOf, payloadOf, timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { SocketClient } from "../support/socket-client.ts";
@@ -14,7 +21,7 @@ const lines = z.array(z.record(z.string(), z.unknown()));
 const logsOf = async (server: TestServer, query = "") =>
   lines.parse(payloadOf(await server.get(`/api/logs?limit=1000${query}`)));
 
-/** Its lines say everything that nobody else may read. */
+/** Its log lines contain all texts that only their user may read. */
 const telling = createWorkflow({
   id: "telling",
   input: z.object({ text: z.string() }),
@@ -99,13 +106,15 @@ test("no message of ours holds the text of an error, whatever fails", async () =
 });
 
 test("a caller with a token sees its own whole: errors, causes and stacks", async () => {
-  const server = await serveBorders("no authorize");
+  const server = await serveOwnedData("no authorize");
   await speak(server);
   const { text } = await server.get("/api/logs", headersOf("alice"));
-  for (const part of ["trouble of-alice", "cause of-alice", "borders.ts"]) expect(text).toContain(part);
+  for (const part of ["trouble of-alice", "cause of-alice", "ownership-fixture.ts"])
+    expect(text).toContain(part);
   const client = await SocketClient.connect(server, `/ws/logs?token=${tokens.alice}`);
   const kept = JSON.stringify(await client.next());
-  for (const part of ["trouble of-alice", "cause of-alice", "borders.ts"]) expect(kept).toContain(part);
+  for (const part of ["trouble of-alice", "cause of-alice", "ownership-fixture.ts"])
+    expect(kept).toContain(part);
 });
 
 test("without authentication everyone sees everything, unless the host says otherwise", async () => {
@@ -121,7 +130,7 @@ test("without authentication everyone sees everything, unless the host says othe
 
 test("traces that the host has made public show a caller without a token nothing", async () => {
   for (const host of ["no authorize", "own", "all", "operators"]) {
-    const server = await serveBorders(host, { publicRoutes: ["GET /api/*"] });
+    const server = await serveOwnedData(host, { publicRoutes: ["GET /api/*"] });
     await speak(server);
     await converse(server);
     const all = await server.andante.traces.list();

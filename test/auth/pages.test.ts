@@ -1,4 +1,4 @@
-// The pages for people: what registers itself on them is harmless, and the calls they show work.
+// The pages for people: registered names and purposes are escaped on them, and the calls they show work.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createWorkflow } from "@andante/core";

@@ -1,5 +1,6 @@
-// Custom providers: where a token may stand, and what a caller learns when the provider refuses it.
+// Custom providers: where a token may be, and the response to a refused token.
 import { PermanentError, PublicError } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import {
   type AuthProvider,
   InvalidTokenError,
@@ -8,7 +9,6 @@ import {
   VerificationUnavailableError,
 } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { recordingLogger } from "../support/recording-logger.ts";
 import { dataOf, errorOf, fieldsOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { bearer, secret, tokenFor } from "../support/tokens.ts";
@@ -128,7 +128,7 @@ describe("what was not made for callers reaches the log", () => {
     ["extractToken", { type: "own", verifyToken: () => ({ id: "ada" }), extractToken: broken }],
     ["mapUser", jwtAuth({ secret, mapUser: broken })],
   ])("of %s, on routes that need a token and on others", async (_, auth) => {
-    const { logger, lines } = recordingLogger();
+    const logger = new RecordingLogger();
     server = await serveForTest({ auth, logger });
     const headers = bearer(await tokenFor("ada"));
     expect(errorOf(await execute(headers), 401)).toBe("Invalid token: it could not be verified");
@@ -137,15 +137,15 @@ describe("what was not made for callers reaches the log", () => {
       msg: "the authentication provider could not verify a token",
       err: { message: "column secret_hash does not exist" },
     };
-    const warnings = lines.filter(({ level, err }) => level === "warn" && err !== undefined);
+    const warnings = logger.lines.filter(({ level, err }) => level === "warn" && err !== undefined);
     expect(warnings).toMatchObject([line, line]);
   });
 
   test("a token that is simply bad is not a warning", async () => {
-    const { logger, lines } = recordingLogger();
+    const logger = new RecordingLogger();
     server = await serveForTest({ auth: jwtAuth({ secret }), logger });
     expect(errorOf(await execute(bearer("x.y.z")), 401)).toMatch(/^Invalid token: ./);
-    expect(lines.filter(({ level, err }) => level === "warn" && err !== undefined)).toEqual([]);
+    expect(logger.lines.filter(({ level, err }) => level === "warn" && err !== undefined)).toEqual([]);
   });
 });
 

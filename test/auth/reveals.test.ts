@@ -4,9 +4,9 @@ import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import { socketPaths } from "../../packages/server/src/socket/socket-paths.ts";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 
-/** What shows or changes what is a user's. */
+/** Actions that show or change data of a user. */
 const bound: Readonly<Record<string, "own" | "outline">> = {
   "agents.attach": "own",
   "agents.stop": "own",
@@ -28,7 +28,7 @@ const bound: Readonly<Record<string, "own" | "outline">> = {
   "traces.read": "own",
 };
 
-/** What starts, steers, describes, or is open by contract. */
+/** Actions that start, steer or describe, or are open by contract. */
 const free = [
   "agents.list",
   "agents.read",
@@ -69,7 +69,7 @@ test("what is read about one execution, conversation or trace is bound to its us
 
 test("every socket does too", () => {
   const { andante, close } = createApp({ store: memoryStore() });
-  afterwards(close);
+  cleanup(close);
   const told = socketPaths(andante).map(({ path, action, reveals }) => [path, action, reveals]);
   expect(told).toEqual([
     ["/ws", "sockets.echo", undefined],

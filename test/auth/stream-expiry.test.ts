@@ -1,7 +1,7 @@
 // An event stream that only follows ends with its token; one that does work does not.
 import type { AuthProvider } from "@andante/server";
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -19,14 +19,14 @@ test("a followed execution is left when the token expires, and followed on with 
   const server = await serveForTest({ auth });
   const started = await server.stream("/workflows/gated/stream", { input: { door: "end" } }, bearer("short"));
   const { executionId } = await started.until("workflow-start");
-  await doors.arrival("end");
+  await gates.arrival("end");
   const path = `/workflows/gated/executions/${executionId}/stream`;
   const short = await server.stream(path, undefined, bearer("short"));
   await expect(short.until("workflow-result")).rejects.toThrow("terminated");
   const endless = await server.stream(`${path}?after=${short.ids.at(-1) ?? 0}`, undefined, bearer("endless"));
-  doors.open("end");
+  gates.open("end");
   expect(await endless.until("workflow-result")).toMatchObject({ status: "completed" });
-  // What started it was open for longer than its token, and saw its end.
+  // The request that started it outlived its token, and saw the end.
   expect(await started.until("workflow-result")).toMatchObject({ status: "completed" });
 });
 

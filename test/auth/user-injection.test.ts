@@ -1,4 +1,4 @@
-// Where an authenticated user appears, and that nobody can pretend to be one.
+// Where an authenticated user appears, and that a caller cannot pretend to be one.
 import { Agent } from "@andante/core";
 import { demoModel } from "@andante/demo-model";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { bearer, provider, tokenFor } from "../support/tokens.ts";
 const ada = { id: "ada", roles: ["reader"] };
 const claims = { userId: "root", context: { user: { id: "root" }, userId: "root", color: "blue" } };
 
-/** What the hooks of an agent saw. */
+/** The arguments of the agent's hooks. */
 const seen: unknown[] = [];
 const watched = new Agent({
   id: "watched",

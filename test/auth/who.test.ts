@@ -1,6 +1,6 @@
 // Who started, suspended, resumed, rewound, cancelled or replayed an execution is in its journal and state.
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, type Fields, listOf, payloadOf, textOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -25,7 +25,7 @@ test("resume", async () => {
   const execution = await start("twice", {});
   dataOf(await server.post(`${execution}/resume`, { resumeData: 1, userId: "mallory" }, await as("bob")));
   expect((await eventOf(execution, "workflow-resumed"))?.userId).toBe("bob");
-  // The contract lets everyone answer; nobody is named then.
+  // By contract every caller may resume; without a token no user is recorded.
   dataOf(await server.post(`${execution}/resume`, { resumeData: 2, options: { userId: "mallory" } }));
   expect(await eventOf(execution, "workflow-resumed")).not.toHaveProperty("userId");
 });
@@ -41,7 +41,7 @@ test("going back to a step", async () => {
 test("suspend from outside", async () => {
   const input = { door: "who" };
   const started = server.post("/workflows/gated/execute", { input }, await as("ada"));
-  await doors.arrival("who");
+  await gates.arrival("who");
   const [{ executionId } = {}] = listOf(
     dataOf(await server.get("/api/executions", await as("ada"))),
     "executions",
@@ -49,7 +49,7 @@ test("suspend from outside", async () => {
   const execution = `/workflows/gated/executions/${executionId}`;
   dataOf(await server.post(`${execution}/suspend`, { reason: "wait" }, await as("bob")));
   expect((await eventOf(execution, "workflow-suspended"))?.userId).toBe("bob");
-  doors.open("who");
+  gates.open("who");
   dataOf(await started);
 });
 

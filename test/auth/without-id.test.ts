@@ -40,7 +40,7 @@ test("an id of an execution that another has used is a conflict, also with the s
   for (const path of ["execute", "stream"]) {
     errorOf(await server.post(`/workflows/sum/${path}`, body, other), 409);
   }
-  // What belongs to nobody is not theirs to replay.
+  // An execution without an owner is not theirs to replay.
   const replay = { stepId: "wrap", options: { executionId: "again" } };
   for (const headers of [one, other])
     errorOf(await server.post("/workflows/sum/executions/chosen/replay", replay, headers), 403);

@@ -1,10 +1,10 @@
-// A React page with useChat, in a real Chromium, against a real server: what a user of the chat endpoints builds.
+// A React page with useChat, in a real Chromium, against a real server, as users of the chat endpoints build it.
 import { Agent } from "@andante/core";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { agents, carefulHeld, deleted, secretWords } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
@@ -20,7 +20,7 @@ const teller = new Agent({
     hold: async (piece, signal) => {
       const question = lastText(call);
       if (piece === 0) signal?.addEventListener("abort", () => stopped.push(question));
-      await doors.pass(`${question}/${piece}`);
+      await gates.pass(`${question}/${piece}`);
     },
   })),
 });
@@ -35,7 +35,7 @@ const shaky = new Agent({
   ),
 });
 
-/** Waits for what the page will show. */
+/** Waits for a text on the page. */
 const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
 
 describe("useChat in Chromium", async () => {
@@ -83,17 +83,17 @@ describe("useChat in Chromium", async () => {
   test("an answer appears piece by piece", async () => {
     await open("teller");
     await say("pieces");
-    await doors.arrival("pieces/0");
+    await gates.arrival("pieces/0");
     expect((await page.locator(".assistant .text").allTextContents()).join("")).toBe("");
-    doors.open("pieces/0");
-    await doors.arrival("pieces/1");
+    gates.open("pieces/0");
+    await gates.arrival("pieces/1");
     await reads("One. ");
     await is("streaming");
-    doors.open("pieces/1");
+    gates.open("pieces/1");
     await reads("One. Two. ");
-    doors.open("pieces/2");
+    gates.open("pieces/2");
     await reads("One. Two. Three.");
-    doors.open("pieces/3");
+    gates.open("pieces/3");
     await is("ready");
     expect(await texts()).toEqual(["pieces", "One. Two. Three."]);
   });
@@ -150,12 +150,12 @@ describe("useChat in Chromium", async () => {
   test("a reload in the middle of an answer re-attaches: it goes on and appears once", async () => {
     await open("teller");
     await say("reload");
-    doors.open("reload/0");
+    gates.open("reload/0");
     await reads("One. ");
     await page.reload();
     await reads("One. ");
     await is("streaming");
-    for (const piece of [1, 2, 3]) doors.open(`reload/${piece}`);
+    for (const piece of [1, 2, 3]) gates.open(`reload/${piece}`);
     await reads("One. Two. Three.");
     await is("ready");
     expect(await texts()).toEqual(["reload", "One. Two. Three."]);
@@ -168,11 +168,11 @@ describe("useChat in Chromium", async () => {
     await open("careful-held");
     await say("go");
     await page.getByRole("button", { name: "Approve" }).click();
-    await doors.arrival("careful-held");
+    await gates.arrival("careful-held");
     await eventually(() => answers().locator(".text").last().textContent()).toBe("It is ");
     await page.reload();
     await eventually(() => answers().locator(".text").last().textContent()).toBe("It is ");
-    doors.open("careful-held");
+    gates.open("careful-held");
     await eventually(() => answers().locator(".text").last().textContent()).toBe("It is done.");
     await is("ready");
     expect(await answers().count()).toBe(1);
@@ -183,9 +183,9 @@ describe("useChat in Chromium", async () => {
   test("stop ends the call of the model; what was said stays", async () => {
     await open("teller");
     await say("stop");
-    doors.open("stop/0");
+    gates.open("stop/0");
     await reads("One. ");
-    await doors.arrival("stop/1");
+    await gates.arrival("stop/1");
     await page.getByRole("button", { name: "Stop" }).click();
     await is("ready");
     expect(stopped).toContain("stop");

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { CuttingProxy } from "../client/cutting-proxy.ts";
 import { agents, carefulHeld, deleted } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { approval } from "../support/workflows.ts";
 import { buildPage } from "./build-page.ts";
@@ -18,11 +18,11 @@ const teller = new Agent({
   id: "teller",
   model: controlledModel((call) => ({
     text: pieces,
-    hold: (piece) => doors.pass(`${lastText(call)}/${piece}`),
+    hold: (piece) => gates.pass(`${lastText(call)}/${piece}`),
   })),
 });
 
-/** Waits for what the page will show. */
+/** Waits for a text on the page. */
 const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
 
 const [files, browser] = await Promise.all([buildPage("/page/", "client-page"), openBrowser()]);
@@ -90,14 +90,14 @@ describe("useChat on the client's transport", () => {
   test("a connection that is lost in the middle of a reply is not noticed", async () => {
     await open("teller");
     await say("cut");
-    doors.open("cut/0");
+    gates.open("cut/0");
     await reads("One. ");
     proxy.cut();
-    doors.open("cut/1");
+    gates.open("cut/1");
     await reads("One. Two. ");
     await is("streaming");
     proxy.cut();
-    for (const piece of [2, 3]) doors.open(`cut/${piece}`);
+    for (const piece of [2, 3]) gates.open(`cut/${piece}`);
     await reads("One. Two. Three.");
     await is("ready");
     expect(await page.getByRole("alert").count()).toBe(0);
@@ -107,12 +107,12 @@ describe("useChat on the client's transport", () => {
   test("a reload in the middle of a reply re-attaches: it continues and appears once", async () => {
     await open("teller");
     await say("reload");
-    doors.open("reload/0");
+    gates.open("reload/0");
     await reads("One. ");
     await page.reload();
     await reads("One. ");
     await is("streaming");
-    for (const piece of [1, 2, 3]) doors.open(`reload/${piece}`);
+    for (const piece of [1, 2, 3]) gates.open(`reload/${piece}`);
     await reads("One. Two. Three.");
     await is("ready");
     expect(await texts()).toEqual(["reload", "One. Two. Three."]);
@@ -137,10 +137,10 @@ describe("useChat on the client's transport", () => {
     await open("careful-held");
     await say("go");
     await page.getByRole("button", { name: "Approve" }).click();
-    await doors.arrival("careful-held");
+    await gates.arrival("careful-held");
     await eventually(() => replies().locator(".text").last().textContent()).toBe("It is ");
     proxy.cut();
-    doors.open("careful-held");
+    gates.open("careful-held");
     await eventually(() => replies().locator(".text").last().textContent()).toBe("It is done.");
     await is("ready");
     expect(await replies().locator("i").allTextContents()).toEqual(["output-available"]);
@@ -150,9 +150,9 @@ describe("useChat on the client's transport", () => {
   test("stop ends the reply at the server; what was said stays", async () => {
     await open("teller");
     await say("stop");
-    doors.open("stop/0");
+    gates.open("stop/0");
     await reads("One. ");
-    await doors.arrival("stop/1");
+    await gates.arrival("stop/1");
     await page.getByRole("button", { name: "Stop" }).click();
     await is("ready");
     expect(await page.getByRole("alert").count()).toBe(0);
@@ -173,7 +173,7 @@ describe("hooks", () => {
     await eventually(() => page.locator("#read").textContent()).toBe("true");
     const { executionId } = await server.andante.execute("approval", { topic: "rivers" });
     await eventually(() => page.locator("li span").allTextContents()).toEqual([executionId]);
-    // The feed connects again and reads what it missed.
+    // The feed connects again and reads the changes that it missed.
     proxy.cut();
     const second = await server.andante.execute("approval", { topic: "lakes" });
     await eventually(() => page.locator("li").count()).toBe(2);

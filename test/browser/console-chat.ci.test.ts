@@ -26,7 +26,7 @@ const longError = createWorkflow({ id: "long-error", name: "Fails at length", in
   },
 });
 
-/** What ends the tool calls that are under way. */
+/** Functions that end the tool calls under way. */
 const waiting: (() => void)[] = [];
 const letOn = async () => {
   await eventually(() => waiting.length).toBe(1);

@@ -73,7 +73,7 @@ describe("in Chromium", async () => {
     for (const amount of [1102, 1103, 1104]) await ask(amount);
     await page.goto(`${url}/console/inbox`);
     await page.getByRole("heading", { name: "Approve the refund of € 1101" }).waitFor();
-    // Nothing is decided before somebody does.
+    // Nothing is decided before a person does.
     expect(await page.locator("[role=radio][aria-checked=true]").count()).toBe(0);
     await page.getByLabel(/^Note/).fill("for 1101 alone");
     await andante.resume("refund", executionId, { approved: false });

@@ -1,5 +1,5 @@
-// Forms made from schemas, in a real Chromium: nothing is chosen beforehand, what is wrong is said where it is and spoken with
-// its field, and a schema that cannot be drawn leaves JSON as the way out.
+// Forms made from schemas, in a real Chromium: nothing is preselected, errors are at their field and announced with
+// it, and a schema that cannot be drawn leaves JSON as the way out.
 import { createWorkflow } from "@andante/core";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -76,7 +76,7 @@ describe("in Chromium", async () => {
     await page.route(isHeld, (route) => void held.push(route));
     await open("");
     await eventually(() => page.locator(".home .skeleton").count()).toBe(4);
-    // What runs now is known, by what the frame has asked.
+    // The running executions are known from the requests of the layout.
     expect(await page.locator(".figure .big").allTextContents()).toEqual(["0", "–", "–", "–"]);
     const unknown = page.locator(".home .card:not(:first-child)");
     for (const text of await unknown.allTextContents()) expect(text).not.toMatch(/\b0\b|[Nn]othing|none/);

@@ -1,5 +1,5 @@
-// The console in a real Chromium: what is copied works outside of it, traces and executions lead to each other, acts on many
-// tell how far they are, a chat tells its times and what waits, its older messages come on demand, calls of the API are
+// The console in a real Chromium: copied commands work outside of it, traces and executions link to each other, actions on many
+// show their progress, a chat shows its times and open approvals, its older messages load on demand, calls of the API are
 // filled in, and all of it works below a base path.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -32,7 +32,7 @@ describe("in Chromium", async () => {
     });
     await open("");
     await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
-    // The form is loaded after it: what Home itself needs is what the page asked for by then.
+    // The form is loaded after it: until then the page has requested the resources of Home alone.
     const first = sizes.reduce((sum, size) => sum + size, 0);
     expect(first).toBeGreaterThan(50_000);
     expect(first).toBeLessThan(300_000);
@@ -50,7 +50,7 @@ describe("in Chromium", async () => {
     await page.getByRole("link", { name: /^Inbox/ }).click();
     await page.getByRole("heading", { name: "Approve the refund of € 1240" }).waitFor();
     expect(await page.locator(".facts").textContent()).toContain("ord_77120");
-    // What the server does not accept is said at the field, in its words.
+    // A value that the server refuses is reported at the field, in the server's words.
     // Nothing is decided beforehand.
     const yes = page.getByRole("radio", { name: "Yes" });
     expect(await yes.getAttribute("aria-checked")).toBe("false");

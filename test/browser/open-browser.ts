@@ -1,12 +1,12 @@
 // A Chromium for a test, and pages in it that can reach nothing but this machine.
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { browserFlags, findChromium } from "./find-chromium.ts";
 
 /** Closed when the tests that it was opened for are over. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
-  afterwards(() => browser.close());
+  cleanup(() => browser.close());
   return browser;
 }
 
@@ -24,7 +24,7 @@ export async function openPage(browser: Browser, complain: (what: string) => voi
   return page;
 }
 
-/** The same in the size of the drawings; whatever the page says on its console as an error is complained about, too. */
+/** The same in the size of the drawings; errors on the page's console are reported, too. */
 export async function openWatchedPage(browser: Browser, complain: (what: string) => void): Promise<Page> {
   const page = await openPage(browser, complain);
   await page.setViewportSize({ width: 1440, height: 900 });

@@ -1,4 +1,4 @@
-// Reads what a dead process left in its store, without touching it.
+// Reads the store of a dead process, without changing it.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "@andante/core";

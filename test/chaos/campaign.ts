@@ -33,7 +33,7 @@ export interface Totals {
 const wholeSweep = 300;
 /** Below that: the part of the kills that visits boundaries. A random trial kills more often for the same effort. */
 const sweepShare = 0.2;
-/** What is then added at random, as a part of the sweep. */
+/** Further kills at random moments, as a part of the sweep. */
 const randomShare = 0.25;
 /** A campaign that finds this many failed trials stops: a stuck one alone costs 90 s. */
 const maxFailedTrials = 20;
@@ -158,7 +158,7 @@ class Campaign {
     this.#options.onResult(result, this.#totals);
   }
 
-  /** An undisturbed run is what the others are compared with. */
+  /** The others are compared with an undisturbed run. */
   #remember({ endings, lastLife }: TrialResult): void {
     for (const [scenario, ending] of endings) {
       this.#endings.set(scenario, ending);

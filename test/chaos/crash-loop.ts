@@ -14,7 +14,7 @@ const deadly = "crash-loop";
 /** Its undisturbed ending must be known. */
 export const neighbour = "gate";
 
-/** A trial of its own kind: nobody kills its lives but its own body. */
+/** A trial of its own kind: only its own body kills its lives. */
 export const crashLoop: TrialPlan = {
   name: "crash-loop",
   scenarios: [neighbour, deadly],

@@ -1,19 +1,19 @@
-// What the parent tells a child process: which executions to care for, and how this life of the process ends.
+// Instructions of the parent for a child process: its executions, and how this life of the process ends.
 import { z } from "zod";
 
 const phase = z.enum(["before", "during", "after"]);
 
 /** How a life ends. Numbers count from 1 within the life. */
 export const killSchema = z.discriminatedUnion("kind", [
-  /** Nobody kills it: it ends when its executions have ended. */
+  /** It is not killed: it ends when its executions have ended. */
   z.object({ kind: z.literal("none") }),
   /** Around the n-th write to a journal: before it is sent, while it is under way, after its answer. */
   z.object({ kind: z.literal("write"), number: z.int().min(1), phase }),
-  /** Around the claim of what the life before has left. */
+  /** Around the claim of the executions that the previous life left. */
   z.object({ kind: z.literal("claim"), phase }),
   /** At the n-th moment inside bodies. */
   z.object({ kind: z.literal("body"), number: z.int().min(1) }),
-  /** By the parent, this long after the process was started, began to open its store, or had recovered what was there. */
+  /** By the parent, this long after the process was started, began to open its store, or had recovered its executions. */
   z.object({
     kind: z.literal("outside"),
     since: z.enum(["spawn", "opening", "ready"]),
@@ -59,11 +59,11 @@ export const instructionsSchema = z.object({
 export type Instructions = z.infer<typeof instructionsSchema>;
 export type ExecutionInstructions = Instructions["executions"][number];
 
-/** What a child tells its parent. */
+/** Messages of a child to its parent. */
 export const reportSchema = z.discriminatedUnion("kind", [
-  /** The store is about to be opened, and what was abandoned to be recovered. */
+  /** The store is about to be opened, and abandoned executions to be recovered. */
   z.object({ kind: z.literal("opening") }),
-  /** The store is open and what was abandoned is taken up. */
+  /** The store is open and abandoned executions are recovered. */
   z.object({ kind: z.literal("ready") }),
   /** All executions have ended: how many writes were made for each, and how many moments inside its bodies passed. */
   z.object({

@@ -3,7 +3,7 @@
 import type { Random } from "../../packages/core/test/support/random.ts";
 import type { Kill } from "./instructions.ts";
 
-/** How long an undisturbed life is: what a kill can hit. */
+/** The length of an undisturbed life, within which kills fall. */
 export interface Span {
   /** Writes to journals. */
   readonly writes: number;
@@ -13,7 +13,7 @@ export interface Span {
   readonly milliseconds: number;
 }
 
-/** Milliseconds within which a life has opened its store and continued what it found there. */
+/** Milliseconds within which a life has opened its store and continued the executions there. */
 const recovery = 300;
 
 /** Each boundary of a journal: before and after every write. */

@@ -9,7 +9,7 @@ export type LifeEnd =
   | { readonly kind: "killed" }
   /** All its executions ended, and it ended in order. */
   | { readonly kind: "done"; readonly counts: Counts; readonly milliseconds: number }
-  /** It did what no life should: it failed, or did not come to an end. */
+  /** It failed, or did not come to an end. */
   | { readonly kind: "failed"; readonly problem: string };
 
 export interface LifeOptions {
@@ -21,7 +21,7 @@ export interface LifeOptions {
 const childFile = fileURLToPath(new URL("./child/main.ts", import.meta.url));
 
 /**
- * Milliseconds after which a life that nobody has killed counts as stuck. A life takes half a second; on a machine that
+ * Milliseconds after which a life that was not killed counts as stuck. A life takes half a second; on a machine that
  * ten others use, one with several megabytes to recover took 25 s.
  */
 const patience = 90_000;

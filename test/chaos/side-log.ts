@@ -1,13 +1,13 @@
-// The side log: what bodies, streams and callers saw, one line each, written as it happens.
+// The side log: observations of bodies, streams and callers, one line each, written as they happen.
 //
-// A plain append is enough: what a process has written is in the page cache and outlives its SIGKILL.
+// A plain append is enough: written bytes are in the page cache and outlive the SIGKILL of their process.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 
 const common = { life: z.int(), executionId: z.string() };
 
 const lineSchema = z.discriminatedUnion("kind", [
-  /** A body starts, with what it was given. */
+  /** A body starts, with its input. */
   z.object({
     kind: z.literal("start"),
     ...common,
@@ -28,7 +28,7 @@ const lineSchema = z.discriminatedUnion("kind", [
     ...common,
     event: z.looseObject({ type: z.string(), timestamp: z.string(), sequence: z.int().optional() }),
   }),
-  /** A call was answered: from now on what it asked for must not be lost. */
+  /** A call was acknowledged: from now on its effect must not be lost. */
   z.object({
     kind: z.literal("acknowledged"),
     ...common,

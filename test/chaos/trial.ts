@@ -23,7 +23,7 @@ export const trialPlanSchema = z.object({
 
 export type TrialPlan = z.infer<typeof trialPlanSchema>;
 
-/** Where trials work, and what they compare with. */
+/** The folder of trials, and the run to compare with. */
 export interface Laboratory {
   /** Each trial has a folder of its own in here, removed when it passed. */
   readonly folder: string;
@@ -35,7 +35,7 @@ export interface TrialResult {
   readonly plan: TrialPlan;
   /** Kills that hit a life; a life may end before its kill. */
   readonly kills: number;
-  /** What is wrong, by execution. */
+  /** The faults, by execution. */
   readonly executions: ReadonlyMap<string, readonly string[]>;
   readonly endings: ReadonlyMap<string, Ending>;
   readonly lastLife: LifeEnd;

@@ -9,8 +9,8 @@ export interface Workspace {
 }
 
 /**
- * Also tells Node to keep compiled modules there, for child processes and database threads: that halves what a life
- * costs before its store is open (0.6 s).
+ * Also makes Node keep compiled modules there, for child processes and database threads: that halves the time a life
+ * needs before its store is open (0.6 s).
  */
 export function openWorkspace(): Workspace {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-chaos-"));

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { agents, carefulHeld } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
@@ -22,7 +22,7 @@ const talker = new Agent({
   id: "talker",
   model: controlledModel((call) => ({
     text: words,
-    hold: (piece) => (piece === 100 ? doors.pass(lastText(call)) : undefined),
+    hold: (piece) => (piece === 100 ? gates.pass(lastText(call)) : undefined),
   })),
 });
 /** Says them at the pace of a model. */
@@ -31,7 +31,7 @@ const pacer = new Agent({
   model: controlledModel(() => ({ text: words, hold: () => new Promise((go) => setTimeout(go, 2)) })),
 });
 const all = { ...agents, talker, pacer, carefulHeld };
-/** Called when somebody has attached to a running reply. */
+/** Called when a client has attached to a running reply. */
 let attached: () => void = () => undefined;
 const middleware: ServeOptions["middleware"] = [
   async ({ req }, next) => {
@@ -99,7 +99,7 @@ describe("replies", () => {
         message: expect.stringContaining("cannot be resumed"),
       });
       expect(proxy.cuts).toBe(1);
-      doors.open(`never ${open}`);
+      gates.open(`never ${open}`);
     }
   });
 });
@@ -121,7 +121,7 @@ describe("chats in a conversation", () => {
       if (chunks.length !== 10) continue;
       proxy.retarget("http://127.0.0.1:9");
       proxy.cut();
-      doors.open("ends alone");
+      gates.open("ends alone");
       await expect
         .poll(() => server.andante.agents.attach("talker", conversationId), { timeout: 20_000 })
         .toBeUndefined();
@@ -147,7 +147,7 @@ describe("chats in a conversation", () => {
       chunks.push(chunk);
       if (chunk.type !== "text-delta" || proxy.cuts > 0) continue;
       proxy.cuts += 1;
-      attached = () => doors.open("careful-held");
+      attached = () => gates.open("careful-held");
       proxy.cut();
     }
     expect(said(chunks)).toBe("It is done.");
@@ -169,7 +169,7 @@ describe("chats in a conversation", () => {
       },
     });
     const message = { id: "m-1", role: "user", parts: [{ type: "text", text: "all lost" }] };
-    doors.open("all lost");
+    gates.open("all lost");
     const chunks = await read<Chunk>(client.agent("talker").chat([message], { conversationId }));
     expect(said(chunks)).toBe(words.join(""));
     expect(outline(chunks)).toEqual(whole);
@@ -203,7 +203,7 @@ describe("chats in a conversation", () => {
   test("attach reads what runs from its beginning; stop ends it, with what there is", async () => {
     expect(await andante.agent("talker").attach(conversationId)).toBeUndefined();
     const first = read<Chunk>(andante.agent("talker").chat("stopped", { conversationId }));
-    await doors.arrival("stopped");
+    await gates.arrival("stopped");
     const attached = await andante.agent("talker").attach(conversationId);
     const second = attached && read<Chunk>(attached);
     expect(await andante.agent("talker").stop(conversationId)).toBe(true);
@@ -212,7 +212,7 @@ describe("chats in a conversation", () => {
       expect(chunks.at(-1)?.type).toBe("abort");
     }
     expect(await andante.agent("talker").stop(conversationId)).toBe(false);
-    doors.open("stopped");
+    gates.open("stopped");
   });
 
   test("a restart of the server in the middle of a reply is not noticed", async () => {
@@ -225,11 +225,11 @@ describe("chats in a conversation", () => {
     for await (const chunk of client.agent("talker").chat("restarted", { conversationId })) {
       chunks.push(chunk);
       restart ??= (async () => {
-        await doors.arrival("restarted");
+        await gates.arrival("restarted");
         await before.close();
         const { url } = await serveForTest({ agents: all, store: file.open(), middleware });
         // The reply waits at its door until the client has found it again.
-        attached = () => doors.open("restarted");
+        attached = () => gates.open("restarted");
         proxy.retarget(url);
       })();
     }

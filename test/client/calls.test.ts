@@ -1,8 +1,8 @@
-// Calls of the client: errors with their codes, and repeating only what is safe to repeat.
+// Calls of the client: errors with their codes, and repeating only calls that are safe to repeat.
 import { AndanteApiError, createClient } from "@andante/client";
 import { createJWT, jwtAuth, type RunningServer } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
 import { workflows } from "./workflows.ts";
@@ -21,7 +21,7 @@ const server = await serveForTest({
 const andante = createClient<Host>({ baseUrl: `${server.url}/` });
 const refund = andante.workflow("refund");
 
-/** A client whose first connection is cut as soon as the response begins: the server has done what it was asked. */
+/** A client whose first connection is cut as soon as the response begins: the server has processed the request. */
 async function withFirstResponseLost() {
   const proxy = await CuttingProxy.to(server.url);
   const lost = [1];
@@ -59,10 +59,10 @@ describe("calls", () => {
 
   test("suspend, cancel and replay", async () => {
     const held = await andante.workflow("held").start({ door: "calls" });
-    await doors.arrival("calls");
+    await gates.arrival("calls");
     expect(await held.suspend({ reason: "lunch" })).toMatchObject({ suspension: { reason: "lunch" } });
     expect(await held.cancel({ reason: "too late" })).toMatchObject({ status: "cancelled" });
-    doors.open("calls");
+    gates.open("calls");
     const { executionId } = await refund.execute({ order: 7 });
     const replayed = await refund.execution(executionId).replay({ stepId: "approve" });
     expect(replayed).toMatchObject({ status: "suspended" });
@@ -75,11 +75,11 @@ describe("calls", () => {
     const executionId = "aborted call";
     const options = { executionId, signal: leave.signal };
     const call = andante.workflow("held").execute({ door: "aborted" }, options);
-    await doors.arrival("aborted");
+    await gates.arrival("aborted");
     leave.abort(new Error("enough"));
     await expect(call).rejects.toThrow("enough");
     expect(await andante.execution(executionId).state()).toMatchObject({ status: "running" });
-    doors.open("aborted");
+    gates.open("aborted");
   });
 
   test("the token is a string or a function, asked for every request; further headers are sent along", async () => {
@@ -251,6 +251,6 @@ describe("what is repeated when its response is lost", () => {
     await expect(cancel).rejects.toMatchObject({ status: 0, code: "unreachable" });
     expect(proxy.cuts).toBe(1);
     expect(requests).toHaveLength(1);
-    doors.open("cancelled");
+    gates.open("cancelled");
   });
 });

@@ -1,7 +1,7 @@
-// A proxy on loopback that cuts connections: what a bad network does to a client.
+// A proxy on loopback that cuts connections, as a bad network does.
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 
 export class CuttingProxy {
   readonly url: string;
@@ -24,7 +24,7 @@ export class CuttingProxy {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const proxy = new CuttingProxy(server, target);
-    afterwards(() => {
+    cleanup(() => {
       server.close();
       proxy.cut();
     });
@@ -53,7 +53,7 @@ export class CuttingProxy {
       this.cuts += 1;
       server.pause();
       // Two turns later, when the client has read them: a `fetch` does not hand out bytes that arrive together with the
-      // end of their connection, and nobody would get anywhere.
+      // end of their connection, and no request would complete.
       setImmediate(() => setImmediate(() => client.resetAndDestroy()));
     });
     for (const [one, other] of [

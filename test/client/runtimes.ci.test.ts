@@ -46,7 +46,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the program of another runtime sees, run in the folder that has nothing but the built client. */
+/** The output of another runtime's program, run in a folder that has only the built client. */
 async function seenBy(program: string, ...args: readonly string[]): Promise<unknown> {
   const { stdout } = await run(program, [...args, "main.ts"], { cwd: folder, timeout: 60_000 });
   return JSON.parse(stdout);

@@ -1,4 +1,4 @@
-// What the client costs a page: its root with everything that it imports, minified and gzipped.
+// The size of the client in a page: its root with all imports, minified and gzipped.
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";

@@ -2,7 +2,7 @@
 import { createClient } from "@andante/client";
 import type { RunningServer } from "@andante/server";
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
 import { CuttingProxy } from "./cutting-proxy.ts";
@@ -65,7 +65,7 @@ test("a restart of the server in the middle, and cuts before and after it", pati
     await first.close();
     const second = await serveForTest({ workflows, store: file.open() });
     proxy.retarget(second.url);
-    doors.open("restart");
+    gates.open("restart");
     return second;
   };
   for await (const event of stream) {
@@ -129,7 +129,7 @@ test("an abort ends a stream with its reason, also while it waits to re-attach",
       }
   };
   await expect(read()).rejects.toThrow("enough");
-  doors.open("left");
+  gates.open("left");
 });
 
 test("a server that does not come back is an error after a while", async () => {
@@ -143,5 +143,5 @@ test("a server that does not come back is an error after a while", async () => {
       }
   };
   await expect(read()).rejects.toMatchObject({ name: "AndanteApiError", status: 0, code: "unreachable" });
-  doors.open("gone");
+  gates.open("gone");
 });

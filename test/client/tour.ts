@@ -1,7 +1,7 @@
-// What a client does wherever it runs: starts, streams, leaves, and is refused. Tests run it in each runtime.
+// The work of a client in any runtime: starts, streams, leaves, and is refused. Tests run it in each runtime.
 import { AndanteApiError, createClient } from "@andante/client";
 
-/** What a client has seen of the samples, in any runtime. */
+/** The results of a client with the samples, in any runtime. */
 export interface Seen {
   readonly started: unknown;
   readonly streamed: readonly string[];
@@ -43,7 +43,7 @@ async function refusal(andante: ReturnType<typeof createClient>) {
   }
 }
 
-/** What every runtime is to see. */
+/** The expected results in every runtime. */
 export const expected: Seen = {
   started: { status: "completed", result: { total: 5 } },
   streamed: [

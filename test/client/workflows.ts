@@ -1,7 +1,7 @@
 // The workflows of the client's tests.
 import { createWorkflow, PublicError } from "@andante/core";
 import { z } from "zod";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 
 /** Many events: each item of the list starts, tells of itself and completes. */
 export const count = createWorkflow({
@@ -16,7 +16,7 @@ export const count = createWorkflow({
         id: "one",
         execute: async ({ data, input, emit }) => {
           emit("counted", { item: data, words: "x".repeat(400) });
-          if (input.door !== undefined && data === 5) await doors.pass(input.door);
+          if (input.door !== undefined && data === 5) await gates.pass(input.door);
           return data;
         },
       }),
@@ -49,7 +49,7 @@ export const broken = createWorkflow({ id: "broken", input: z.object({}) }).andT
 export const held = createWorkflow({ id: "held", input: z.object({ door: z.string() }) }).andThen({
   id: "wait",
   execute: async ({ data }) => {
-    await doors.pass(data.door);
+    await gates.pass(data.door);
     return { passed: data.door };
   },
 });

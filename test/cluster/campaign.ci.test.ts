@@ -33,7 +33,7 @@ describe("a node that is frozen until others have taken over", () => {
   }, 120_000);
   afterAll(() => cluster.remove(), 60_000);
 
-  /** Freezes the node that runs some executions until the other one runs them, and says what is wrong at the end. */
+  /** Freezes the node that runs some executions until the other one runs them, and returns the faults found at the end. */
   async function freezeAndCheck(prefix: string): Promise<string[]> {
     const all = [1, 2, 3, 4].map((n): Named => ({ workflowId: "long", executionId: `${prefix}-${n}` }));
     const [first, second] = [cluster.node(0), cluster.node(1)];

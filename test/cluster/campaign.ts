@@ -26,7 +26,7 @@ export interface CampaignOptions {
 export interface CampaignResult {
   readonly problems: readonly string[];
   readonly disturbances: DisturbanceCounts;
-  /** What each fail-over has lost. */
+  /** The commits that each fail-over lost. */
   readonly losses: readonly Loss[];
   readonly executions: number;
   /** Runs of bodies, in all. */
@@ -54,7 +54,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     const over = new AbortController();
     let ended = 0;
     const onEnd = () => options.onEnd?.(++ended);
-    // Two rows of choices, so that what befalls the nodes does not depend on how the clients fare.
+    // Two sequences of choices, so that the disturbances of nodes do not depend on the progress of clients.
     const disturbances: DisturbanceCounts = { ...none };
     const { signal } = over;
     const disturbed = disturb({
@@ -74,7 +74,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     await disturbed;
     const lost = allLosses(database.losses);
     const url = database.server.url;
-    // What a fail-over has set back continues, and its clients, who had been told of the end, resume what waits again.
+    // Executions that a fail-over set back continue, and their clients, who had seen the end, resume open suspensions again.
     const setBack = started.filter(({ executionId }) => lost.setBack.has(executionId));
     const known = await readRemains(url);
     const again = await carryAgain(

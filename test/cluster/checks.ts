@@ -1,4 +1,4 @@
-// What must hold for every execution once all is over, whatever befell the nodes and the database.
+// Rules for every execution once all is over, after any disturbance of the nodes and the database.
 import { z } from "zod";
 import type { Started } from "./load.ts";
 import type { Remains, Write } from "./remains.ts";
@@ -10,7 +10,7 @@ const ranSchema = z.object({ run: z.string() });
 /** The claim and the number of a commit, as the journal's row says them. */
 const commitKey = /^(.{12})\.(\d+)\.(?:ok|paused)/;
 
-/** What fail-overs have lost, and what may be wrong because of that alone. */
+/** The commits lost by fail-overs, and the faults that these alone excuse. */
 export interface Lost {
   /** Executions that may be gone. */
   readonly unknown: ReadonlySet<string>;
@@ -104,7 +104,7 @@ function outcomeEvents(writes: readonly Write[]) {
   );
 }
 
-/** Each path has one outcome, given by a run of its body, and what follows was given that outcome and no other. */
+/** Each path has one outcome, returned by a run of its body, and later steps got that outcome and no other. */
 function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[], lost: Lost): string[] {
   const problems: string[] = [];
   const outcomes = new Map<string, string | undefined>();

@@ -1,4 +1,4 @@
-// Calls of one node of the cluster, for tests that say which node does what.
+// Calls of one node of the cluster, for tests that choose the node.
 import { expect, vi } from "vitest";
 import { EventReader } from "../support/event-reader.ts";
 import { call, dataOf, type Fields, postOf, type TestResponse } from "../support/responses.ts";

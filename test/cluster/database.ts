@@ -13,7 +13,7 @@ import { readRemains } from "./remains.ts";
 
 export class CampaignDatabase {
   readonly proxy: SwitchingProxy;
-  /** What each fail-over has lost. */
+  /** The commits that each fail-over lost. */
   readonly losses: Loss[] = [];
   #server: PostgresServer;
   readonly #removed: PostgresServer[] = [];
@@ -40,8 +40,8 @@ export class CampaignDatabase {
   }
 
   /**
-   * Replaces the primary by an asynchronous replica that has heard nothing for the last milliseconds of it, and notes what
-   * is lost.
+   * Replaces the primary by an asynchronous replica that lacks the last milliseconds of it, and records the lost
+   * commits.
    */
   async failOver(lag: number): Promise<void> {
     const old = this.#server;
@@ -49,7 +49,7 @@ export class CampaignDatabase {
     const standby = await startStandby(old, { synchronous: false, port: link.port });
     link.silence();
     await wait(lag);
-    // Nobody reaches the old primary any more; what it has acknowledged by now can be read.
+    // The old primary is unreachable now; its acknowledged commits can be read.
     this.proxy.switchTo(await freePort());
     const before = await readRemains(old.url);
     old.kill();

@@ -1,4 +1,4 @@
-// What befalls the cluster while it works: kills, freezes longer than the lease, orderly stops, restarts of PostgreSQL,
+// Disturbances of the cluster under load: kills, freezes longer than the lease, orderly stops, restarts of PostgreSQL,
 // connections that are dropped in silence, commits whose results are slow and then lost, and fail-overs that lose commits.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../packages/core/test/support/random.ts";
@@ -28,7 +28,7 @@ export interface DisturbanceOptions {
   readonly pause: readonly [number, number];
   /** How many there were, of each kind; counted here. */
   readonly counts: DisturbanceCounts;
-  /** Ends it. What is under way is brought to its end first: nothing stays frozen or down. */
+  /** Ends it. Disturbances under way are finished first: nothing stays frozen or down. */
   readonly signal: AbortSignal;
 }
 

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 const root = path.resolve(import.meta.dirname, "../..");
 
 export interface LaterRelease {
-  /** What a node imports it by. */
+  /** The import specifier for a node. */
   readonly postgres: string;
   remove(): void;
 }

@@ -1,4 +1,4 @@
-// What clients of one node see of the executions of others: on sockets, in streams and in the feed of changes.
+// Executions of other nodes as clients of one node see them: on sockets, in streams and in the feed of changes.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { EventReader } from "../support/event-reader.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
     bearer(await tokenFor("bob")),
   ];
   cluster = await Cluster.start({ nodes: 3, lease: 2000, settings: { auth: true } });
-  // The first node shows what the others do: it has no room to run any of it.
+  // The first node shows the work of the others: it has no room to run any of it.
   await cluster.node(0).stop();
   const full = await cluster.replace(0, { running: 1 });
   const filling = { workflowId: "long", executionId: "fills-the-node" };
@@ -146,7 +146,7 @@ test("clients see what other nodes run once, in order and without a gap, also wh
     const told = numbers.get(executionId) ?? [];
     expect([executionId, told]).toEqual([executionId, [...new Set(told)].sort((a, b) => a - b)]);
   }
-  // What was logged and not yet written died with its node; the rest is what the store has.
+  // Log lines that were not written yet died with their node; the rest is in the store.
   const kept = z
     .array(lineSchema)
     .parse(
@@ -174,7 +174,7 @@ test("a caller sees of other nodes what the rules allow it, and nothing else", {
   await changesUntil(everything, 2);
   await start("spoken", "of-ada", ada);
   await changesUntil(everything, 1);
-  // What it may not see would have come before.
+  // Events that it may not see would have come before.
   expect([...(await changesUntil(changes, 1)).keys()]).toEqual(["of-ada"]);
   const [trace = [], ...others] = await spansUntil(spans, "spoken", 1);
   expect([trace.length, others]).toEqual([62, []]);

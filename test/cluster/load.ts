@@ -30,7 +30,7 @@ export interface Responded {
 export interface Started {
   readonly executionId: string;
   readonly workflowId: string;
-  /** What the client was told at the end; undefined when it was never told. */
+  /** The result that the client received; undefined when it received none. */
   readonly told: { readonly status: string; readonly result: unknown } | undefined;
 }
 

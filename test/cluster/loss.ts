@@ -1,4 +1,4 @@
-// What a fail-over to a replica that lagged behind has lost, by comparing the journals of both servers.
+// The commits lost by a fail-over to a lagging replica, found by comparing the journals of both servers.
 import { outcomesIn } from "./checks.ts";
 import type { Remains } from "./remains.ts";
 

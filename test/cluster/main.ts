@@ -1,8 +1,8 @@
 // npm run chaos:cluster [executions]: three nodes on PostgreSQL under load, with kills, freezes, orderly stops, restarts of
 // the database, connections dropped in silence, slow commits and lossy fail-overs, and the checks that nothing is stuck or
-// written twice, and nothing lost but what a fail-over has lost. Without a number: 3 000 executions.
+// written twice, and nothing lost but the commits that a fail-over lost. Without a number: 3 000 executions.
 //
-// ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; when what happens meets what runs differs each time.
+// ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; their timing against the load differs each time.
 // ANDANTE_CHAOS_FAULTS=silence,failOver has only these.
 import { runCampaign } from "./campaign.ts";
 import { disturbanceKinds } from "./disturbances.ts";

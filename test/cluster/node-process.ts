@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type NodeSettings, readySchema } from "./node/settings.ts";
 
 const file = fileURLToPath(new URL("./node/main.ts", import.meta.url));
-/** A node compiles its sources once and not at each start, which is most of what a start costs. */
+/** A node compiles its sources once and not at each start, where compiling takes most of the time. */
 const cache = fileURLToPath(new URL("../../node_modules/.cache/andante-compile", import.meta.url));
 
 export class NodeProcess {
@@ -46,7 +46,7 @@ export class NodeProcess {
     await this.#end("SIGKILL");
   }
 
-  /** SIGTERM: it finishes what is in flight, releases its claims and ends. */
+  /** SIGTERM: it finishes its running steps, releases its claims and ends. */
   async stop(): Promise<void> {
     await this.#end("SIGTERM");
   }

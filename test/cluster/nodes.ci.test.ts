@@ -1,4 +1,4 @@
-// Three nodes on one PostgreSQL: each does what the others began, whichever of them dies, stops or is replaced.
+// Three nodes on one PostgreSQL: each continues the executions of the others when one of them dies, stops or is replaced.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { EventReader } from "../support/event-reader.ts";
@@ -11,7 +11,7 @@ import { readRemains } from "./remains.ts";
 import { type BodyLine, readBodies } from "./side-log.ts";
 
 const lease = 2000;
-/** What a machine that others use too may add to a time. */
+/** The delay that other load on the machine may add to a time. */
 const busy = 1500;
 
 let cluster: Cluster;
@@ -23,7 +23,7 @@ afterAll(() => cluster.remove(), 60_000);
 const many = (workflowId: string, prefix: string, count: number): Named[] =>
   Array.from({ length: count }, (_, n) => ({ workflowId, executionId: `${prefix}-${n}` }));
 
-/** What is wrong with these once they have ended, as a node sees them. */
+/** The faults of these executions once they have ended, as a node sees them. */
 async function wrongIn(all: readonly Named[], place: number): Promise<string[]> {
   const ended = await endOn(cluster.node(place), all);
   return checkAll(ended, await readRemains(cluster.postgres.url), readBodies(cluster.log));
@@ -203,12 +203,12 @@ test("a rolling restart under load loses nothing and holds nothing up", { timeou
   );
   expect(moves.length).toBeGreaterThanOrEqual(all.length);
   expect(longest).toBeLessThan(1000 + stall);
-  // Nothing ran twice: what a node had in flight it finished.
+  // Nothing ran twice: a node finished its running steps.
   const runs = linesOf(all).map(({ executionId, path }) => `${executionId} ${path}`);
   expect(new Set(runs).size).toBe(runs.length);
 });
 
-/** What lies between two bodies of an execution, and whether it moved to another node there. */
+/** The gap between two bodies of an execution, and whether it moved to another node there. */
 function gapsIn(lines: readonly BodyLine[], work: number) {
   return lines.slice(1).map((line, index) => {
     const before = lines[index] ?? line;

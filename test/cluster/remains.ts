@@ -1,4 +1,4 @@
-// Reads what the database holds once all is over: every execution with its journal, by plain SQL.
+// Reads the database once all is over: every execution with its journal, by plain SQL.
 
 import { type EventFields, readRow } from "@andante/core/store";
 import pg from "pg";

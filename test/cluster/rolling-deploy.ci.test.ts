@@ -10,7 +10,7 @@ import { NodeProcess } from "./node-process.ts";
 import { readRemains } from "./remains.ts";
 import { readBodies } from "./side-log.ts";
 
-/** The default: nobody is to lose it because of a migration. */
+/** The default: a migration must not cost a node its lease. */
 const lease = 10_000;
 
 // The tables in an order in which no write of a node locks them.
@@ -93,7 +93,7 @@ test("old and new nodes work beside each other, callers notice nothing, and each
   const { rows } = await client.query("select number from cluster.migrations where number > 900");
   expect(rows).toEqual([{ number: 901 }]);
 
-  // An old node may even start again on what the new one has migrated.
+  // An old node may even start again on the database that the new one has migrated.
   const old = [cluster.node(0), cluster.node(1), cluster.node(2), await cluster.replace(4)];
   expect(old.at(-1)?.settings.postgres).not.toBe(next.postgres);
   for (const [place, node] of [...old.slice(0, 3).entries(), [4, old[3]] as const]) {

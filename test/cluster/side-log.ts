@@ -1,6 +1,6 @@
 // The side log: every run of a body, one line each, written as it starts by whichever node runs it.
 //
-// A plain append is enough: what a process has written is in the page cache and outlives its SIGKILL.
+// A plain append is enough: written bytes are in the page cache and outlive the SIGKILL of their process.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 
@@ -8,7 +8,7 @@ const lineSchema = z.object({
   executionId: z.string(),
   path: z.string(),
   attempt: z.int(),
-  /** Names this run; what the body returns carries it, so an outcome says which run gave it. */
+  /** Names this run; the body returns it, so that an outcome identifies its run. */
   run: z.string(),
   /** The run whose outcome it was given; null for the first step. */
   got: z.string().nullable(),

@@ -1,8 +1,8 @@
 // GET /workflows/:id/executions/:executionId/stream
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
@@ -74,7 +74,7 @@ describe("a running execution", () => {
     const stream = await server.stream(at("gated", executionId));
     await stream.until("step-complete");
     expect(await stream.next()).toMatchObject({ type: "step-start", from: "wait" });
-    doors.open("attach");
+    gates.open("attach");
     expect(typesOf(await stream.rest())).toEqual([
       "step-complete",
       "step-start",
@@ -89,7 +89,7 @@ describe("a running execution", () => {
     const streams = await Promise.all(
       Array.from({ length: 5 }, () => server.stream(at("gated", executionId))),
     );
-    doors.open("attach-many");
+    gates.open("attach-many");
     const seen = await Promise.all(streams.map((stream) => stream.rest()));
     for (const events of seen) expect(events.slice(0, -1)).toEqual(seen[0]?.slice(0, -1));
     expect(typesOf(seen[0] ?? []).at(-1)).toBe("workflow-result");
@@ -98,7 +98,7 @@ describe("a running execution", () => {
   test("ends the stream also for a client that asked from beyond its last event", async () => {
     const executionId = await startGated(server, "attach-beyond");
     const stream = await server.stream(`${at("gated", executionId)}?after=1000`);
-    doors.open("attach-beyond");
+    gates.open("attach-beyond");
     expect(typesOf(await stream.rest()).at(-1)).toBe("workflow-result");
   });
 });

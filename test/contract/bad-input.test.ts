@@ -1,4 +1,4 @@
-// Whatever a caller sends: the envelope, a 4xx, and no execution left behind.
+// Any malformed request: the envelope, a 4xx, and no execution left behind.
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { countExecutions, ended, startApproval } from "../support/executions.ts";
@@ -13,7 +13,7 @@ const json = { "content-type": "application/json" };
 const send = (path: string, body: string | undefined, headers: Record<string, string> = json) =>
   call(server.url + path, { method: "POST", headers, ...(body !== undefined && { body }) });
 
-/** Whatever is refused has started nothing, and what waited before waits still. */
+/** A refused request has started nothing, and earlier suspensions are still open. */
 async function refused(status: number, what: () => Promise<TestResponse>): Promise<string> {
   const before = await countExecutions(server);
   const message = errorOf(await what(), status);

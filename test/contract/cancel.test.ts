@@ -1,7 +1,7 @@
 // POST /workflows/:id/executions/:executionId/cancel
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, payloadOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -20,7 +20,7 @@ test("a running execution becomes cancelled, and what its body still gives is no
     status: "cancelled",
     result: null,
   });
-  doors.open("cancel");
+  gates.open("cancel");
   const state = dataOf(await server.get(at("gated", executionId, "state")));
   expect(state).toMatchObject({ status: "cancelled", result: null });
 });
@@ -28,10 +28,10 @@ test("a running execution becomes cancelled, and what its body still gives is no
 test("a waiting caller gets 200 with status cancelled", async () => {
   const options = { executionId: "cancel-waiting" };
   const waiting = server.post("/workflows/gated/execute", { input: { door: "cancel-wait" }, options });
-  await doors.arrival("cancel-wait");
+  await gates.arrival("cancel-wait");
   const data = dataOf(await server.post(at("gated", "cancel-waiting")));
   expect(dataOf(await waiting)).toEqual(data);
-  doors.open("cancel-wait");
+  gates.open("cancel-wait");
 });
 
 test("a suspended execution becomes cancelled and waits no longer", async () => {

@@ -1,8 +1,8 @@
 // GET and DELETE /agents/:id/chat/:conversationId/stream: coming back to a running answer, and stopping it
 import { expect, test } from "vitest";
 import { aborted, agents, carefulHeld } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -29,7 +29,7 @@ const textsOf = async (id: string) =>
 const begin = async (id: string, options: Fields = {}) => {
   const reader = await server.stream("/agents/held/chat", { id, messages: [user("u1", id)], options });
   await reader.until("text-delta");
-  await doors.arrival(id);
+  await gates.arrival(id);
   return reader;
 };
 
@@ -41,7 +41,7 @@ test("a dropped connection does not stop the answer, and attaching reads it from
   expect(attached.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
   const start = await attached.next();
   expect(start).toMatchObject({ type: "start", messageId: expect.any(String) });
-  doors.open("attach");
+  gates.open("attach");
   const chunks = await attached.rest();
   expect(said(chunks)).toBe("first second third");
   expect(chunks.at(-1)).toEqual({ type: "[DONE]" });
@@ -54,7 +54,7 @@ test("many read the same answer, each at its own pace", async () => {
   const first = await begin("shared");
   const readers = await Promise.all([1, 2, 3].map(() => server.stream(path("shared"))));
   const slow = await server.stream(path("shared"));
-  doors.open("shared");
+  gates.open("shared");
   for (const reader of readers) expect(said(await reader.rest())).toBe("first second third");
   await first.rest();
   expect(said(await slow.rest())).toBe("first second third");
@@ -63,7 +63,7 @@ test("many read the same answer, each at its own pace", async () => {
 test("an answer goes on when nobody reads it at all", async () => {
   const reader = await begin("alone");
   await reader.drop();
-  doors.open("alone");
+  gates.open("alone");
   await expect.poll(() => textsOf("alone")).toEqual(["alone", "first second third"]);
 });
 
@@ -72,11 +72,11 @@ test("204 when none runs: never, not any more, in another agent, and without an 
   expect((await server.get(path("attach"))).status).toBe(204);
   const reader = await begin("elsewhere");
   expect((await server.get(path("elsewhere", "echo"))).status).toBe(204);
-  doors.open("elsewhere");
+  gates.open("elsewhere");
   await reader.rest();
   const mortal = await begin("mortal", { resumable: false });
   expect((await server.get(path("mortal"))).status).toBe(204);
-  doors.open("mortal");
+  gates.open("mortal");
   await mortal.rest();
   expect(errorOf(await server.get(path("x", "nobody")), 404)).toBe("Agent nobody not found");
 });
@@ -113,7 +113,7 @@ test("attaching to an answer that goes on after an approval reads the whole mess
   const reader = await server.stream("/agents/careful-held/chat", body);
   await reader.until("text-delta");
   const attached = await server.stream(path(id, "careful-held"));
-  doors.open("careful-held");
+  gates.open("careful-held");
   const chunks = await attached.rest();
   expect(typesOf(chunks)).toEqual([
     "start",
@@ -142,7 +142,7 @@ test("a caller that leaves a reply and asks the next thing does not wait for it"
 test("while somebody reads it, the next one waits", async () => {
   const reader = await begin("patient");
   const next = server.stream("/agents/echo/chat", { id: "patient", messages: [user("u2", "next")] });
-  doors.open("patient");
+  gates.open("patient");
   expect(said(await reader.rest())).toBe("second third");
   expect(said(await (await next).rest())).toBe("You said: next");
   expect(await textsOf("patient")).toEqual(["patient", "first second third", "next", "You said: next"]);
@@ -159,7 +159,7 @@ test("another user's message does not wait for the answer: the conversation is m
   expect(errorOf(await guarded.post("/agents/echo/text", asked, eve), 404)).toBe(
     "Conversation queue not found",
   );
-  doors.open("queue");
+  gates.open("queue");
   await reader.rest();
 });
 
@@ -176,7 +176,7 @@ test("with authentication another user can neither read nor stop it", async () =
   errorOf(await guarded.send("DELETE", path("hers")), 401);
   const attached = await guarded.stream(path("hers"), undefined, ada);
   expect(attached.status).toBe(200);
-  doors.open("hers");
+  gates.open("hers");
   expect(said(await attached.rest())).toBe("first second third");
   await reader.rest();
 });

@@ -1,7 +1,7 @@
-// Conversations: what is kept of answers, who may see it, and the endpoints that show it
+// Conversations: the kept messages, who may see them, and the endpoints that show them
 import { describe, expect, test } from "vitest";
 import { echoModel, heldModel, shortModel } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, fieldsOf, listOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
@@ -97,9 +97,9 @@ test("the model sees a window of the newest messages, from a user's message on",
 test("the user's message is committed before the model is asked, the answer after it", async () => {
   const id = newId();
   const answer = text("held", "commit-order", id);
-  await doors.arrival("commit-order");
+  await gates.arrival("commit-order");
   expect(textsOf(await messagesOf(id))).toEqual([["user", "commit-order"]]);
-  doors.open("commit-order");
+  gates.open("commit-order");
   await answer;
   expect(textsOf(await messagesOf(id))).toHaveLength(2);
 });
@@ -135,7 +135,7 @@ test("a client that leaves a stream leaves a partial answer, and the conversatio
     options: { conversationId: id },
   });
   await reader.until("text-delta");
-  await doors.arrival("leave");
+  await gates.arrival("leave");
   await reader.drop();
   await expect
     .poll(async () => textsOf(await messagesOf(id)))
@@ -155,10 +155,10 @@ test("a client that leaves a stream leaves a partial answer, and the conversatio
 test("of two posts to one conversation the second waits for the first, and sees its answer", async () => {
   const id = newId();
   const first = text("held", "in-turn", id);
-  await doors.arrival("in-turn");
+  await gates.arrival("in-turn");
   const second = text("echo", "me too", id);
   expect(heldModel.asked.length).toBeGreaterThan(0);
-  doors.open("in-turn");
+  gates.open("in-turn");
   dataOf(await first);
   dataOf(await second);
   expect(textsOf(await messagesOf(id))).toEqual([
@@ -270,7 +270,8 @@ test("messages are read newest first on request", async () => {
   const read = [...listOf(first, "messages"), ...listOf(second, "messages")];
   expect(read.toReversed()).toEqual(await messagesOf(id));
   expect(second.nextCursor).toBeNull();
-  errorOf(await server.get(`/api/conversations/${id}/messages?order=random`), 400);
+  const refused = errorOf(await server.get(`/api/conversations/${id}/messages?order=random`), 400);
+  expect(refused).toContain("order: ");
 });
 
 test("lists and messages are read page by page", async () => {

@@ -1,4 +1,4 @@
-// Forks and replays copy stored data: many at once take turns, hold up nobody else and are bounded for each user.
+// Forks and replays copy stored data: many at once take turns, do not delay other users and are bounded for each user.
 import { randomUUID } from "node:crypto";
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";

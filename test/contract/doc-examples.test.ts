@@ -3,7 +3,7 @@ import { Agent } from "@andante/core";
 import { demoModel } from "@andante/demo-model";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, textOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { approval, gated, sum } from "../support/workflows.ts";
@@ -21,7 +21,7 @@ const operation = z.looseObject({
 });
 const document = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) });
 
-/** Every example with what it is sent to. */
+/** Every example with its route. */
 const sent = await server.get("/doc").then(({ text }) =>
   Object.entries(document.parse(JSON.parse(text)).paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { operationId, parameters, requestBody }]) =>
@@ -36,7 +36,7 @@ const sent = await server.get("/doc").then(({ text }) =>
 // The body of this workflow waits at the door that the example names.
 for (const { id, body } of sent) {
   const started = z.object({ input: z.object({ door: z.string() }) }).safeParse(body);
-  if (id === "gated" && started.success) doors.open(started.data.input.door);
+  if (id === "gated" && started.success) gates.open(started.data.input.door);
 }
 
 /** An execution that the example can be about. */

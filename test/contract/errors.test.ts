@@ -1,8 +1,8 @@
-// The contract's tables "States and transitions" and "Errors", row by row (what concerns workflows), and the order of checks.
+// The contract's tables "States and transitions" and "Errors", row by row (for workflows), and the order of checks.
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, fieldsOf, type TestResponse, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -36,7 +36,7 @@ describe("States and transitions", () => {
       suspension: { reason: "because", suspendedAt: timestamp },
     });
     expect(await statusOf("gated", id)).toBe("suspended");
-    doors.open("table-suspend");
+    gates.open("table-suspend");
   });
 
   test("suspended, resume, valid data: completed, with result and endAt", async () => {
@@ -63,7 +63,7 @@ describe("States and transitions", () => {
     const running = await startGated(server, "table-resume");
     errorOf(await server.post(at("gated", running, "resume"), { resumeData: 1 }), 404);
     expect(await statusOf("gated", running)).toBe("running");
-    doors.open("table-resume");
+    gates.open("table-resume");
     errorOf(await server.post(at("sum", "unknown", "resume"), { resumeData: 1 }), 404);
   });
 

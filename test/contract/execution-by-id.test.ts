@@ -1,8 +1,8 @@
-// GET /api/executions/:executionId, its events and its cancel: by the execution's id alone, whatever its workflow.
+// GET /api/executions/:executionId, its events and its cancel: by the execution's id alone, without its workflow.
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { startApproval, startGated } from "../support/executions.ts";
 import { dataOf, errorOf, payloadOf, textOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -18,7 +18,7 @@ const approval = createWorkflow({ id: "gone", input: z.unknown() }).andThen({
 async function afterRemoval(options: Parameters<typeof serveForTest>[0] = {}) {
   const store = storeForTest();
   const shared = { ...store, open: () => store.open(), close: async () => undefined };
-  afterwards(() => store.close());
+  cleanup(() => store.close());
   const before = await serveForTest({ workflows: { approval }, store: shared });
   const { executionId } = await before.andante.execute("gone", 1, { userId: "ada" });
   await before.close();

@@ -1,8 +1,8 @@
-// GET /agents and GET /agents/:id: what is registered
+// GET /agents and GET /agents/:id: the registered agents
 import { Agent, createAndante } from "@andante/core";
 import { expect, test } from "vitest";
 import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { storeForTest } from "../support/store-for-test.ts";
@@ -69,9 +69,9 @@ test("an agent of the AI SDK without an id has its key as id, and keeps its inst
 
 test("an agent is running while it answers somebody", async () => {
   const answer = server.post("/agents/held/text", { input: "status" });
-  await doors.arrival("status");
+  await gates.arrival("status");
   expect(dataOf(await server.get("/agents/held")).status).toBe("running");
-  doors.open("status");
+  gates.open("status");
   await answer;
   expect(dataOf(await server.get("/agents/held")).status).toBe("idle");
   expect([aborted, heldModel.asked.length]).toEqual([[], 1]);

@@ -1,7 +1,7 @@
 // GET /workflows/:id/executions/:executionId/state
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { ended, startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
@@ -28,7 +28,7 @@ test("suspension is present only when suspended", async () => {
   const running = await stateOf("gated", executionId);
   expect(running).toMatchObject({ status: "running", endAt: null, result: null });
   expect(running).not.toHaveProperty("suspension");
-  doors.open("state");
+  gates.open("state");
   await ended(server, "gated", executionId);
   const completed = await stateOf("gated", executionId);
   expect(completed).toMatchObject({ status: "completed", endAt: timestamp, result: { passed: "state" } });

@@ -1,8 +1,8 @@
 // GET /workflows
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { doors } from "../support/doors.ts";
 import { ended, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { payloadOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { workflows } from "../support/workflows.ts";
@@ -53,7 +53,7 @@ test("status is idle while nothing runs, running while a body runs, and idle aga
   const executionId = await startGated(server, "status");
   expect(await statusOf("gated")).toBe("running");
   expect(await statusOf("sum")).toBe("idle");
-  doors.open("status");
+  gates.open("status");
   await ended(server, "gated", executionId);
   expect(await statusOf("gated")).toBe("idle");
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { sharedStore } from "../../packages/core/test/support/shared-store.ts";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval } from "../support/executions.ts";
 import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
@@ -14,7 +14,7 @@ import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 async function follow(server: TestServer, headers: Record<string, string> = {}) {
   const stream = new EventReader(await fetch(`${server.url}/api/changes`, { headers }), "plain");
-  afterwards(() => stream.drop());
+  cleanup(() => stream.drop());
   expect(await stream.next()).toEqual({ type: "open" });
   return stream;
 }
@@ -62,7 +62,7 @@ describe("without authentication", async () => {
     const path = `/workflows/desk/executions/${executionId}/resume`;
     const resumed = await own.post(path, { resumeData: { approved: true } });
     expect(dataOf(resumed)).toMatchObject({ status: "completed", result: { text: "done" } });
-    // What was read is shown for a moment.
+    // A read is cached for a moment.
     await expect.poll(async () => listOf(dataOf(await own.get("/api/inbox")), "items")).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe("without authentication", async () => {
       if (inbox.nextCursor === null) break;
       cursor = String(inbox.nextCursor);
     }
-    // Another address than those before: what was read lately is not read again.
+    // Another address than those before: a recent read is not repeated.
     const all = listOf(dataOf(await server.get("/api/inbox?limit=499")), "items");
     expect(seen).toEqual(all.map(({ executionId }) => executionId));
     expect(all.length).toBeGreaterThan(2);
@@ -170,7 +170,7 @@ describe("without authentication", async () => {
       for (const rollups of [{}, false] as const) {
         const database = memoryStore();
         await database.open();
-        afterwards(() => database.close());
+        cleanup(() => database.close());
         const store = sharedStore(database, { clockOffset })();
         const elsewhere = await serveForTest({ store, rollups });
         await elsewhere.post("/workflows/sum/execute", { input: { a: 1 } });

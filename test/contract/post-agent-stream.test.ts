@@ -1,8 +1,8 @@
 // POST /agents/:id/stream: every part of an answer as it comes
 import { expect, test } from "vitest";
 import { aborted } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
+import { gates } from "../support/gates.ts";
 import { errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -79,7 +79,7 @@ test("a model that takes too long ends the stream with an error", async () => {
 
 test("a client that goes away stops the model", async () => {
   const reader = await stream("held", "dropped-stream");
-  await doors.arrival("dropped-stream");
+  await gates.arrival("dropped-stream");
   await reader.drop();
   await expect.poll(() => aborted).toContain("dropped-stream");
   await expect.poll(async () => (await server.andante.agents.read("held")).status).toBe("idle");

@@ -1,4 +1,4 @@
-// POST /agents/:id/chat: the AI SDK's UI message stream, approvals, and what a conversation keeps of them
+// POST /agents/:id/chat: the AI SDK's UI message stream, approvals, and the messages that a conversation keeps
 import { describe, expect, test } from "vitest";
 import { aborted, deleted, echoModel } from "../support/agents.ts";
 import { typesOf } from "../support/event-reader.ts";

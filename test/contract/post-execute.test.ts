@@ -1,7 +1,7 @@
 // POST /workflows/:id/execute
 import { describe, expect, onTestFinished, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { countExecutions } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, fieldsOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -180,12 +180,12 @@ describe("the same executionId again", () => {
   test("of one that runs waits for it, and the body runs once", async () => {
     const body = { input: { door: "again" }, options: { executionId: "again-running" } };
     const first = execute("gated", body);
-    await doors.arrival("again");
+    await gates.arrival("again");
     const second = execute("gated", body);
-    doors.open("again");
+    gates.open("again");
     const data = dataOf(await first);
     expect(dataOf(await second)).toEqual(data);
-    expect(doors.arrivals.get("again")).toBe(1);
+    expect(gates.arrivals.get("again")).toBe(1);
   });
 
   test.each([
@@ -211,13 +211,13 @@ test("an unknown workflow is 404 `Workflow <id> not found`", async () => {
 
 test("more executions than the limit allows are 503 with Retry-After, and none is left behind", async () => {
   const small = await serveForTest({ limits: { running: 1 } });
-  onTestFinished(() => doors.open("full"));
+  onTestFinished(() => gates.open("full"));
   const first = small.post("/workflows/gated/execute", { input: { door: "full" } });
-  await doors.arrival("full");
+  await gates.arrival("full");
   const refused = await small.post("/workflows/sum/execute", { input: { a: 1 } });
   expect(errorOf(refused, 503)).toMatch(/limit 1/);
   expect(refused.headers.get("retry-after")).toBe("1");
   expect(await countExecutions(small)).toBe(1);
-  doors.open("full");
+  gates.open("full");
   expect(dataOf(await first).status).toBe("completed");
 });

@@ -1,7 +1,7 @@
 // POST /workflows/:id/executions/:executionId/resume
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, fieldsOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -92,7 +92,7 @@ describe("an execution that is not in suspended state is 404 and unchanged:", ()
     const executionId = await startGated(server, "resume-running");
     errorOf(await server.post(at("gated", executionId), { resumeData: 1 }), 404);
     expect((await stateOf("gated", executionId)).status).toBe("running");
-    doors.open("resume-running");
+    gates.open("resume-running");
   });
 
   test("error", async () => {
@@ -208,10 +208,10 @@ describe("options.suspensionId", () => {
 test("a pause that is lifted answers no waiting step by accident", async () => {
   const options: Fields = { executionId: "pause-and-gate" };
   const waiting = server.post("/workflows/gated/execute", { input: { door: "pause-gate" }, options });
-  await doors.arrival("pause-gate");
+  await gates.arrival("pause-gate");
   dataOf(await server.post(at("gated", "pause-and-gate", "suspend"), {}));
   dataOf(await waiting);
-  doors.open("pause-gate");
+  gates.open("pause-gate");
   const data = dataOf(await server.post(at("gated", "pause-and-gate"), { resumeData: { ignored: true } }));
   expect(data).toMatchObject({ status: "completed", result: { passed: "pause-gate" } });
 });

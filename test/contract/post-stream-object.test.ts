@@ -1,7 +1,7 @@
 // POST /agents/:id/stream-object: an object as it grows
 import { expect, test } from "vitest";
 import { aborted } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -50,7 +50,7 @@ test("a provider that fails or breaks off ends with an error in safe words", asy
 
 test("a client that goes away stops the model", async () => {
   const reader = await stream("dropped-object", "held");
-  await doors.arrival("dropped-object");
+  await gates.arrival("dropped-object");
   await reader.drop();
   await expect.poll(() => aborted).toContain("dropped-object");
 });

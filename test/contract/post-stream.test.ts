@@ -1,8 +1,8 @@
 // POST /workflows/:id/stream
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
 import { countExecutions, ended } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, fieldsOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -123,13 +123,13 @@ describe("the events of a workflow that suspends", () => {
 
   test("from outside end so at once, while the body is still in flight", async () => {
     const stream = await open("gated", { input: { door: "paused-stream" } });
-    await doors.arrival("paused-stream");
+    await gates.arrival("paused-stream");
     const executionId = stream.headers.get("x-execution-id");
     dataOf(await server.post(`/workflows/gated/executions/${executionId}/suspend`, { reason: "lunch" }));
     const list = await stream.rest();
     expect(typesOf(list).slice(-2)).toEqual(["workflow-suspended", "workflow-result"]);
     expect(last(list)).toMatchObject({ status: "suspended", suspension: { reason: "lunch" } });
-    doors.open("paused-stream");
+    gates.open("paused-stream");
   });
 });
 
@@ -145,13 +145,13 @@ describe("the events of a workflow that fails", () => {
 
 test("events of a cancelled execution end with workflow-cancelled, workflow-result", async () => {
   const stream = await open("gated", { input: { door: "cancelled-stream" } });
-  await doors.arrival("cancelled-stream");
+  await gates.arrival("cancelled-stream");
   const executionId = stream.headers.get("x-execution-id");
   dataOf(await server.post(`/workflows/gated/executions/${executionId}/cancel`));
   const list = await stream.rest();
   expect(typesOf(list).slice(-2)).toEqual(["workflow-cancelled", "workflow-result"]);
   expect(last(list)).toMatchObject({ status: "cancelled", result: null, endAt: timestamp });
-  doors.open("cancelled-stream");
+  gates.open("cancelled-stream");
 });
 
 test("each event is sent at once: the first ones arrive while a later step is still blocked", async () => {
@@ -165,7 +165,7 @@ test("each event is sent at once: the first ones arrive while a later step is st
   ]);
   const state = dataOf(await server.get(`/workflows/gated/executions/${seen[0]?.executionId}/state`));
   expect(state.status).toBe("running");
-  doors.open("flushed");
+  gates.open("flushed");
   expect(typesOf(await stream.rest()).at(-1)).toBe("workflow-result");
 });
 
@@ -174,7 +174,7 @@ test("a client that drops does not stop the execution", async () => {
   await stream.until("step-complete");
   const executionId = stream.headers.get("x-execution-id") ?? "";
   await stream.drop();
-  doors.open("dropped");
+  gates.open("dropped");
   expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
 });
 

@@ -1,7 +1,7 @@
 // POST /workflows/:id/executions/:executionId/suspend
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { ended, startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -24,13 +24,13 @@ describe("a running execution", () => {
       status: "suspended",
       suspension: { reason: "lunch", stepIndex: 1, stepId: "wait" },
     });
-    doors.open("suspend");
+    gates.open("suspend");
   });
 
   test("answers the caller whose execute waits at once: suspended, with the same suspension", async () => {
     const options = { executionId: "suspend-waiting" };
     const waiting = server.post("/workflows/gated/execute", { input: { door: "suspend-wait" }, options });
-    await doors.arrival("suspend-wait");
+    await gates.arrival("suspend-wait");
     const { suspension } = dataOf(
       await server.post(at("gated", "suspend-waiting", "suspend"), { reason: "r" }),
     );
@@ -40,20 +40,20 @@ describe("a running execution", () => {
       result: null,
       suspension,
     });
-    doors.open("suspend-wait");
+    gates.open("suspend-wait");
   });
 
   test("starts nothing new, but the body in flight may finish, and its work is not repeated", async () => {
     const id = await startGated(server, "suspend-finish");
     dataOf(await server.post(at("gated", id, "suspend"), {}));
     const stream = await server.stream(at("gated", id, "stream"));
-    doors.open("suspend-finish");
+    gates.open("suspend-finish");
     await stream.until("workflow-suspended");
     expect(await stream.next()).toMatchObject({ type: "step-complete", from: "wait" });
     expect(dataOf(await server.get(at("gated", id, "state"))).status).toBe("suspended");
     const resumed = dataOf(await server.post(at("gated", id, "resume")));
     expect(resumed).toMatchObject({ status: "completed", result: { passed: "suspend-finish" } });
-    expect(doors.arrivals.get("suspend-finish")).toBe(1);
+    expect(gates.arrivals.get("suspend-finish")).toBe(1);
     await stream.rest();
   });
 
@@ -63,10 +63,10 @@ describe("a running execution", () => {
     const resumed = server.post(at("gated", id, "resume"));
     const stream = await server.stream(at("gated", id, "stream"));
     await stream.until("workflow-resumed");
-    doors.open("suspend-early");
+    gates.open("suspend-early");
     expect(dataOf(await resumed)).toMatchObject({ status: "completed", result: { passed: "suspend-early" } });
     await stream.rest();
-    expect(doors.arrivals.get("suspend-early")).toBe(1);
+    expect(gates.arrivals.get("suspend-early")).toBe(1);
   });
 });
 
@@ -80,7 +80,7 @@ describe("the body", () => {
     const id = await startGated(server, `suspend-${name}`);
     const data = dataOf(await server.post(at("gated", id, "suspend"), body));
     expect(data).toMatchObject({ status: "suspended", suspension: { reason } });
-    doors.open(`suspend-${name}`);
+    gates.open(`suspend-${name}`);
   });
 
   test("with a reason of the wrong type is 400 and suspends nothing", async () => {
@@ -89,7 +89,7 @@ describe("the body", () => {
       /body\.reason/,
     );
     expect(dataOf(await server.get(at("gated", id, "state"))).status).toBe("running");
-    doors.open("suspend-type");
+    gates.open("suspend-type");
     expect(await ended(server, "gated", id)).toMatchObject({ status: "completed" });
   });
 });
@@ -120,7 +120,7 @@ describe("an execution that is not in a suspendable state is 400 and unchanged:"
     errorOf(await server.post(at("gated", id, "suspend"), { reason: "second" }), 400);
     const state = dataOf(await server.get(at("gated", id, "state")));
     expect(state).toMatchObject({ status: "suspended", suspension: { reason: "first" } });
-    doors.open("suspend-twice");
+    gates.open("suspend-twice");
   });
 
   test("ended with an error", async () => {
@@ -146,5 +146,5 @@ test("an execution of another workflow is 404 and untouched", async () => {
   const id = await startGated(server, "suspend-other");
   errorOf(await server.post(at("sum", id, "suspend"), { reason: "r" }), 404);
   expect(dataOf(await server.get(at("gated", id, "state"))).status).toBe("running");
-  doors.open("suspend-other");
+  gates.open("suspend-other");
 });

@@ -1,7 +1,7 @@
 // POST /agents/:id/text: a whole answer
 import { describe, expect, test } from "vitest";
 import { aborted, boundedModel, echoModel } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -191,7 +191,7 @@ test("a caller that goes away stops the model", async () => {
     body: JSON.stringify({ input: "dropped-text" }),
     signal: controller.signal,
   });
-  await doors.arrival("dropped-text");
+  await gates.arrival("dropped-text");
   controller.abort();
   await expect(gone).rejects.toThrow();
   await expect.poll(() => aborted).toContain("dropped-text");

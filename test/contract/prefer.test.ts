@@ -1,7 +1,7 @@
 // Prefer: respond-async and wait=N (RFC 7240) on execute and resume
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { ended, startApproval } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type TestResponse, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -31,12 +31,12 @@ describe("respond-async", () => {
     const executionId = expectUnderWay(answer, "gated");
     const state = await server.get(answer.headers.get("location") ?? "");
     expect(dataOf(state)).toMatchObject({ executionId, status: "running" });
-    doors.open("async");
+    gates.open("async");
     expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
   });
 
   test("on a start that is repeated after the execution came to rest answers 200 as it stands", async () => {
-    doors.open("repeated");
+    gates.open("repeated");
     const options = { executionId: "prefer-repeated" };
     const first = dataOf(await execute("repeated", "wait=30", options));
     expect(first).toMatchObject({ status: "completed" });
@@ -57,7 +57,7 @@ describe("respond-async", () => {
     "is understood as RFC 7240 writes it: %s",
     async (prefer) => {
       expectUnderWay(await execute(`async ${prefer}`, prefer), "gated");
-      doors.open(`async ${prefer}`);
+      gates.open(`async ${prefer}`);
     },
   );
 
@@ -74,7 +74,7 @@ describe("respond-async", () => {
     expect(answer.headers.get("x-execution-id")).toBe(encodeURIComponent("a/b ü%"));
     const state = dataOf(await server.get(answer.headers.get("location") ?? ""));
     expect(state.executionId).toBe("a/b ü%");
-    doors.open("async-encoded");
+    gates.open("async-encoded");
   });
 });
 
@@ -96,7 +96,7 @@ describe("wait=N", () => {
       const begin = performance.now();
       const executionId = expectUnderWay(await execute(prefer, prefer), "gated");
       expect(performance.now() - begin).toBeGreaterThanOrEqual(990);
-      doors.open(prefer);
+      gates.open(prefer);
       expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
     },
   );
@@ -108,7 +108,7 @@ describe("wait=N", () => {
     );
     const path = `/workflows/gated-approval/executions/${executionId}/resume`;
     expectUnderWay(await server.post(path, { resumeData: 1 }, { prefer: "wait=1" }), "gated-approval");
-    doors.open(door);
+    gates.open(door);
   });
 
   test("answers a failure within the time with 500", async () => {

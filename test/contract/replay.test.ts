@@ -1,8 +1,8 @@
 // POST /workflows/:id/executions/:executionId/replay
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
 import { ended, startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, listOf, payloadOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -58,7 +58,7 @@ test("a suspended one stays as it is, while its replay waits for an answer of it
 
 test("Prefer: respond-async answers 202 with the place to look", async () => {
   const executionId = await startGated(server, "replay-async");
-  doors.open("replay-async");
+  gates.open("replay-async");
   await ended(server, "gated", executionId);
   const answer = await replay("gated", executionId, { stepId: "wait" }, { prefer: "respond-async" });
   const data = dataOf(answer, 202);
@@ -84,9 +84,9 @@ describe("options.executionId", () => {
     expect(first.status).toBe("suspended");
     const prefer = { prefer: "respond-async" };
     dataOf(await server.post(at("gated-approval", source, "resume"), { resumeData: 1 }, prefer), 202);
-    await doors.arrival("replay-again");
+    await gates.arrival("replay-again");
     expect(dataOf(await replay("gated-approval", source, body))).toEqual(first);
-    doors.open("replay-again");
+    gates.open("replay-again");
     await ended(server, "gated-approval", source);
   });
 
@@ -112,7 +112,7 @@ describe("it is refused", () => {
     const executionId = await startGated(server, "replay-running");
     const message = errorOf(await replay("gated", executionId, { stepId: "before" }), 400);
     expect(message).toBe(`Cannot replay execution ${executionId}: it is still running`);
-    doors.open("replay-running");
+    gates.open("replay-running");
     await ended(server, "gated", executionId);
   });
 

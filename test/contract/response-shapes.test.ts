@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { doors } from "../support/doors.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, payloadOf, type TestResponse } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -24,7 +24,7 @@ function expectShape(name: string, answer: TestResponse, status = 200): void {
   const { response } = row(name);
   if (response.kind !== "json") throw new Error(`${name} does not answer JSON`);
   const data = payloadOf(answer, status);
-  // Parsing leaves out what the schema does not know, so an undocumented field shows as a difference.
+  // Parsing drops fields that the schema does not have, so an undocumented field shows as a difference.
   expect(response.data().parse(data)).toEqual(data);
 }
 
@@ -70,7 +70,7 @@ test("suspend, and the state of a pause", async () => {
   const at = `/workflows/gated/executions/${id}`;
   expectShape(`POST ${execution}/suspend`, await server.post(`${at}/suspend`, { reason: "r" }));
   expectShape(`GET ${execution}/state`, await server.get(`${at}/state`));
-  doors.open("shapes");
+  gates.open("shapes");
 });
 
 test("replay: completed and suspended, with tags and lineage in its state", async () => {

@@ -46,7 +46,7 @@ async function atRest(): Promise<number> {
 
 test("a client that reads nothing holds back the model of /stream, and the others are served", async () => {
   const silent = await silentClient("/agents/flood/stream", { input: "x" });
-  // Eight megabytes were ready to be said; what the sockets and streams between hold is less.
+  // The model had eight megabytes ready; the buffers of sockets and streams hold less.
   expect(await atRest()).toBeLessThan(pieces - 1000);
   silent.destroy();
   await expect.poll(async () => (await server.andante.agents.read("flood")).status).toBe("idle");

@@ -7,8 +7,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
 import { heldOperation, wrapStore } from "../../packages/core/test/support/wrapped-store.ts";
-import { doors } from "../support/doors.ts";
 import { ended } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { type Fields, textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { storeForTest } from "../support/store-for-test.ts";
@@ -35,7 +35,7 @@ const flood = createWorkflow({ id: "flood", input: z.object({ door: z.string() }
   .andThen({
     id: "door",
     execute: async ({ data }) => {
-      await doors.pass(data.door);
+      await gates.pass(data.door);
       return payload;
     },
   })
@@ -78,14 +78,14 @@ function silentClient(url: string, body: Fields) {
 
 test(`a client that reads nothing while ${events} events pass costs a bounded buffer, and misses none of them`, async () => {
   const server = await serveForTest({ workflows: { flood } });
-  // Once without a client, so that what is compiled and cached does not count.
-  doors.open("warm");
+  // Once without a client, so that compiled code and caches do not count.
+  gates.open("warm");
   await server.post("/workflows/flood/execute", { input: { door: "warm" } });
   const before = memory();
   const client = await silentClient(`${server.url}/workflows/flood/stream`, { input: { door: "flood" } });
-  doors.open("flood");
+  gates.open("flood");
   await completed(server, client.executionId);
-  // What the last commits left behind is collected a little later; what is kept for the client would stay.
+  // Garbage of the last commits is collected a little later; data kept for the client would stay.
   await expect.poll(() => (memory() - before) / 2 ** 20, { timeout: 10_000 }).toBeLessThan(8);
 
   const text = await client.read();
@@ -114,7 +114,7 @@ test("a client that goes away is noticed: nobody follows any more, and the execu
   await stream.drop();
   const executionId = stream.headers.get("x-execution-id") ?? "";
   expect(await gone.promise).toBe(executionId);
-  doors.open("gone");
+  gates.open("gone");
   expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
 });
 
@@ -170,11 +170,11 @@ test("a slow client of POST stream is released when the execution was paused, th
   const server = await serveForTest();
   const body = { input: { door: "slow-pause" }, options: { executionId: "slow-pause" } };
   const { events: slow } = await server.andante.stream("gated", body.input, body.options);
-  await doors.arrival("slow-pause");
+  await gates.arrival("slow-pause");
   const attached = await server.stream("/workflows/gated/executions/slow-pause/stream");
   await server.post("/workflows/gated/executions/slow-pause/suspend", {});
   await attached.until("workflow-suspended");
-  doors.open("slow-pause");
+  gates.open("slow-pause");
   await attached.until("step-complete");
   const types: string[] = [];
   for await (const event of slow) types.push(event.type);

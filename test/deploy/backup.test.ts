@@ -113,7 +113,7 @@ test("a copy made while the server is stopped leaves nothing beside the database
   await first.execute("approval", { n: 1 }, { executionId: "waits" });
   await first.close();
   const before = modesOf(folder);
-  // The folder of the copy is another one: what SQLite makes to read the database would be left in this one.
+  // The folder of the copy is another one: files that SQLite creates to read the database would be left in this one.
   const elsewhere = newFolder();
   const copy = path.join(elsewhere, "backups/daily/copy.db");
   expect((await backUp(file, copy)).code).toBe(0);
@@ -154,7 +154,7 @@ test("a copy of what a killed server left has what is only in its log", async ()
   });
 });
 
-/** What is in a folder and who may do what with it. */
+/** The files of a folder with their modes. */
 function modesOf(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   const modes = files.map((file) => [file, (statSync(path.join(folder, file)).mode & 0o777).toString(8)]);

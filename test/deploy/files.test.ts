@@ -17,7 +17,7 @@ const read = (name: string) => readFileSync(path.join(folder, name), "utf8");
 const closing = 12_000;
 /** `limits.body`. */
 const bodyLimit = 4 * 1024 * 1024;
-/** What `serve` reads from the environment, as the page on operating lists it. */
+/** The environment variables of `serve`, as the page on operating lists them. */
 const variables = [
   ...readFileSync(path.join(folder, "../docs/operating.md"), "utf8").matchAll(/^\| (`[A-Z].*?) \|/gm),
 ].flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
@@ -58,7 +58,7 @@ test("the image is built in two stages, ends without rights, and starts Node its
   const after = final.slice(final.findIndex(([name]) => name === "USER")).map(([name]) => name);
   expect(after).toEqual(["USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "CMD"]);
   expect(list.parse(JSON.parse(argumentOf(final, "CMD")))[0]).toBe("node");
-  // What is copied from the application's folder is what the other file lets in.
+  // The other file admits everything that is copied from the application's folder.
   const copied = steps.filter(([name, what]) => name === "COPY" && !what.startsWith("--from"));
   const files = copied.flatMap(([, what]) => what.split(" ").slice(0, -1));
   const allowed = [...read("Dockerfile.dockerignore").matchAll(/^!(.*)$/gm)].map(([, name]) => name);

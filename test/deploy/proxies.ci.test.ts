@@ -8,8 +8,8 @@ import path from "node:path";
 import { createWorkflow } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { doors } from "../support/doors.ts";
 import { EventReader } from "../support/event-reader.ts";
+import { gates } from "../support/gates.ts";
 import { installedProgram } from "../support/installed-program.ts";
 import { call, postOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -29,7 +29,7 @@ const echo = createWorkflow({ id: "echo", input: z.object({ text: z.string() }) 
 });
 const slow = createWorkflow({ id: "slow", input: z.object({ door: z.string() }) }).andThen({
   id: "pass",
-  execute: ({ data }) => doors.pass(data.door),
+  execute: ({ data }) => gates.pass(data.door),
 });
 const node = serveForTest({ workflows: { length, echo, slow } });
 
@@ -103,8 +103,8 @@ describe.each(proxies)("$name", ({ start, name }) => {
     const stream = new EventReader(response, "plain");
     // The step is inside: nothing more is sent until the door opens, and this has arrived.
     expect((await stream.until("step-start")).from).toBe("pass");
-    await doors.arrival(door);
-    doors.open(door);
+    await gates.arrival(door);
+    gates.open(door);
     expect((await stream.rest()).at(-1)?.type).toBe("workflow-result");
   });
 

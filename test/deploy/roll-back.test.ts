@@ -13,7 +13,7 @@ import { silentLogger } from "../support/silent-logger.ts";
 const root = path.resolve(import.meta.dirname, "../..");
 const page = readFileSync(path.join(root, "docs/upgrading.md"), "utf8");
 
-/** What was paid, by key: the world outside, which no backup brings back. */
+/** Payments by key: the outside world, which no backup restores. */
 const payments: string[] = [];
 const approval = createWorkflow({ id: "approval", input: z.object({}) })
   .andThen({
@@ -36,7 +36,7 @@ function newDatabase(): { readonly file: string; readonly backup: string } {
   return { file: path.join(folder, "andante.db"), backup: path.join(folder, "backups/before.db") };
 }
 
-/** What a release after this one does when it opens the file. */
+/** The change that a later release makes when it opens the file. */
 function migrateAhead(file: string): number {
   const database = new DatabaseSync(file);
   const known = Number(database.prepare("pragma user_version").get()?.user_version);
@@ -80,7 +80,7 @@ test("a database of a newer release is refused, and its backup from before the u
   for (const executionId of ["one", "two"]) {
     expect(await older.resume("approval", executionId, "yes")).toMatchObject({ status: "completed" });
   }
-  // What it did to the world since, it does again, with the same key.
+  // It repeats its calls to the outside world since then, with the same key.
   expect(payments.filter((key) => key === paid)).toHaveLength(2);
   expect(new Set(payments.slice(-2)).size).toBe(2);
 });

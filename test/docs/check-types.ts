@@ -3,7 +3,7 @@ import path from "node:path";
 import ts from "typescript";
 import { type Module, root } from "./pages.ts";
 
-/** What the compiler says about the modules, as `page:line: message`. */
+/** The compiler's messages about the modules, as `page:line: message`. */
 export function checkTypes(modules: readonly Module[]): string[] {
   const sources = new Map(modules.map((module) => [pathOf(module), module]));
   const options = { ...projectOptions(), ...ofDocuments };
@@ -31,7 +31,7 @@ function pathOf({ page, name }: Module): string {
   return path.join(import.meta.dirname, "pages", page.replaceAll("/", "-"), name);
 }
 
-// The page of a chat needs a browser's types. An example may declare what it does not go on to use.
+// The page of a chat needs a browser's types. An example may declare names that it does not use.
 const ofDocuments: ts.CompilerOptions = {
   lib: ["lib.es2024.d.ts", "lib.esnext.disposable.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
   jsx: ts.JsxEmit.ReactJSX,

@@ -8,14 +8,14 @@ import { root } from "./pages.ts";
 
 const { AndanteError } = coreErrors;
 
-/** The code and status of an error class. What it would say does not matter here. */
+/** The code and status of an error class. Its message does not matter here. */
 function codeOf(kind: unknown): [code: string, status: string][] {
   if (typeof kind !== "function" || !(kind.prototype instanceof AndanteError)) return [];
   const error: unknown = Reflect.construct(kind, [{ known: [] }]);
   return error instanceof AndanteError ? [[error.code, String(error.status)]] : [];
 }
 
-/** What the modules of a package's errors export. */
+/** The exports of the modules of a package's errors. */
 async function exportsOf(pattern: string): Promise<unknown[]> {
   const files = globSync(pattern, { cwd: root });
   const modules = await Promise.all(files.map((file): Promise<object> => import(path.join(root, file))));

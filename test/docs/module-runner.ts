@@ -1,4 +1,4 @@
-// The process that runs the documents' modules, one after the other, and their commands against what they serve.
+// The process that runs the documents' modules, one after the other, and their commands against the served modules.
 //
 // One process for all of them: loading the packages takes longer than most modules run.
 import { execFile } from "node:child_process";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { format, promisify } from "node:util";
 import type { Module } from "./pages.ts";
 
-/** What a module and its commands have printed. */
+/** The output of a module and its commands. */
 export interface ModuleRun {
   readonly printed: string;
   readonly commands: readonly string[];
@@ -61,7 +61,7 @@ function here(text: string, port: number): string {
   return text.replaceAll(/(localhost|127\.0\.0\.1):3141/g, `127.0.0.1:${port}`);
 }
 
-/** Below the ports that systems give to clients, so that nobody gets it before the module listens on it. */
+/** Below the ports that systems give to clients, so that it stays free until the module listens on it. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

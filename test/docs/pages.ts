@@ -30,7 +30,7 @@ export interface Module {
   readonly commands: readonly Command[];
 }
 
-/** A command line, and what the lines after it say that it prints. */
+/** A command line, and its output according to the lines after it. */
 export interface Command {
   readonly line: number;
   readonly text: string;
@@ -80,7 +80,7 @@ function toModule(page: string, number: number, blocks: readonly Block[], count:
   return { page, name, code: lines.join("\n"), notRun, commands };
 }
 
-/** The commands of a block; lines that begin with `# →` say what the one above prints. */
+/** The commands of a block; lines that begin with `# →` state the output of the command above. */
 function commandsOf({ line, lines, notRun }: Block): Command[] {
   if (notRun !== undefined) return [];
   const commands: { line: number; text: string; prints: string }[] = [];

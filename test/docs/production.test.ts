@@ -1,4 +1,4 @@
-// The way to production that the pages and the quickstart show refuses whoever has no token, on routes and on sockets.
+// The production setup of the pages and the quickstart refuses callers without a token, on routes and on sockets.
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A folder like that of somebody who has installed the packages, gone when the tests are over.
+// A folder like a user's with the packages installed, removed when the tests are over.
 import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

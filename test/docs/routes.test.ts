@@ -1,4 +1,4 @@
-// What the documents say about routes is what the route table says.
+// The statements of the documents about routes equal the route table.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { memoryStore } from "@andante/core";
@@ -6,10 +6,10 @@ import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import { socketPaths } from "../../packages/server/src/socket/socket-paths.ts";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { root } from "./pages.ts";
 
-/** The cells of the rows of a page's tables whose first cell is a route, or what else is asked for. */
+/** The cells of the rows of a page's tables whose first cell is a route or a socket. */
 function routeRows(page: string, first = /^\| `(GET|POST|PATCH|DELETE) /): string[][] {
   const lines = readFileSync(path.join(root, "docs", page), "utf8").split("\n");
   const rows = lines.filter((line) => first.test(line));
@@ -34,7 +34,7 @@ test("the page on authentication has every route with its mode, its actions, the
 
 test("it has every socket with its actions, their resource and whom it shows what", () => {
   const { andante, close } = createApp({ store: memoryStore() });
-  afterwards(close);
+  cleanup(close);
   const table = socketPaths(andante).map(({ path, action, requires = [], resource, reveals = "" }) => [
     path,
     [action, ...requires].join(", "),

@@ -1,4 +1,4 @@
-// The documents' code runs, and prints what the page says: `// → …` after a statement, `# → …` after a command. In both `…`
+// The documents' code runs, and prints the output on the page: `// → …` after a statement, `# → …` after a command. In both `…`
 // stands for anything, and white space does not count.
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { serve } from "@andante/server";
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { call, dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
@@ -38,7 +38,7 @@ test("Location leads to the state", async () => {
   expect(status).toBe(202);
   const state = await call(new URL(headers.get("location") ?? "", origin).href);
   expect(dataOf(state)).toMatchObject({ status: "running" });
-  doors.open("base path");
+  gates.open("base path");
 });
 
 test("sockets are below it", async () => {

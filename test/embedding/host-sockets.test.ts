@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type AppOptions, createApp } from "@andante/server";
 import { expect, test } from "vitest";
 import { WebSocketServer } from "ws";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 import { storeForTest } from "../support/store-for-test.ts";
@@ -13,7 +13,7 @@ import { storeForTest } from "../support/store-for-test.ts";
 async function listen(options: Partial<AppOptions> = {}): Promise<{ server: Server; url: string }> {
   const andante = createApp({ store: storeForTest(), logger: silentLogger, ...options });
   const server = createServer();
-  afterwards(async () => {
+  cleanup(async () => {
     server.close();
     server.closeAllConnections();
     await andante.close({ grace: 0 });

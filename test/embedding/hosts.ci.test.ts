@@ -2,8 +2,8 @@
 import type { AppOptions } from "@andante/server";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { doors } from "../support/doors.ts";
 import { EventReader } from "../support/event-reader.ts";
+import { gates } from "../support/gates.ts";
 import { call, dataOf, errorOf, postOf, type TestResponse } from "../support/responses.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -51,7 +51,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))("in %s", async (_
     expect(location).toMatch(new RegExp(`^${basePath}/workflows/gated/executions/[^/]+/state$`));
     const state = await call(new URL(location, service).href, { headers: token });
     expect(dataOf(state)).toMatchObject({ status: "running" });
-    doors.open(door);
+    gates.open(door);
   });
 
   test("events are streamed", async () => {

@@ -7,8 +7,8 @@ import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
-import { afterwards } from "../support/afterwards.ts";
 import { agents } from "../support/agents.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { storeForTest } from "../support/store-for-test.ts";
@@ -81,7 +81,7 @@ export const hosts: readonly Host[] = [
       });
       site.get("/", async () => ownPage);
       await site.ready();
-      afterwards(() => site.close());
+      cleanup(() => site.close());
       site.server.on("upgrade", andante.websocket);
       await site.listen({ port: 0, host: "127.0.0.1" });
       return originOf(site.server);
@@ -92,7 +92,7 @@ export const hosts: readonly Host[] = [
     sockets: false,
     start: (options) => {
       const andante = appFor(options);
-      // What a page of the framework exports, and what the framework does with it.
+      // The exports of a framework's page, and how the framework calls them.
       const handle = (request: Request) => andante.fetch(request);
       const exported: Record<string, typeof handle> = { GET: handle, POST: handle, DELETE: handle };
       const framework = (request: Request) => {
@@ -107,12 +107,12 @@ export const hosts: readonly Host[] = [
 function appFor(options: Partial<AppOptions>): App {
   const service = { workflows, agents, store: storeForTest(), logger: silentLogger };
   const andante = createApp({ ...service, basePath, ...options });
-  afterwards(() => andante.close({ grace: 100 }));
+  cleanup(() => andante.close({ grace: 100 }));
   return andante;
 }
 
 async function listen(server: Server, andante: App): Promise<string> {
-  afterwards(async () => {
+  cleanup(async () => {
     server.close();
     server.closeAllConnections();
   });

@@ -1,4 +1,4 @@
-// Base paths that begin like routes do, and encoded ones: whoever takes them off, they are taken off once.
+// Base paths that begin like routes do, and encoded ones: they are removed once, by the host or by us.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import { Hono } from "hono";
 import { expect, test } from "vitest";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { call, payloadOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { silentLogger } from "../support/silent-logger.ts";
@@ -27,7 +27,7 @@ const hosts: Readonly<Record<string, (andante: App) => Listener>> = {
 
 async function listen(andante: App, listener: Listener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
-  afterwards(async () => {
+  cleanup(async () => {
     server.close();
     server.closeAllConnections();
     await andante.close({ grace: 0 });

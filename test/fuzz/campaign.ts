@@ -37,7 +37,7 @@ const goodShare = 0.25;
 const maxProblems = 20;
 /**
  * Bytes that memory may grow by between a tenth of the requests and the last one; 8 MiB at most were seen over 12 000. The
- * scripted models keep what they were asked, which is a part of it.
+ * scripted models keep their prompts, which is a part of it.
  */
 const maxGrowth = 96 * 1024 * 1024;
 
@@ -123,7 +123,7 @@ class Attack {
       if (response === undefined && problem !== undefined) return false;
       if (response === undefined) continue;
       const { status, headers } = response;
-      // Node itself refuses what it cannot parse, before there is a request.
+      // Node itself refuses requests that it cannot parse.
       if (text === "" && [400, 414, 431].includes(status)) continue;
       const contentType = headers.get("content-type") ?? "";
       const wrong = problemOf({ method, pathname: pathOf(target), status, contentType, text });
@@ -132,7 +132,7 @@ class Attack {
     return true;
   }
 
-  /** So many requests and sessions; each lane has a seed of its own, so that what it sends does not depend on time. */
+  /** So many requests and sessions; each lane has a seed of its own, so that its requests do not depend on time. */
   async #wave(requests: number, sessions: number, offset: number): Promise<void> {
     this.#requests = Math.round(requests);
     this.#sessions = Math.round(sessions);
@@ -186,7 +186,7 @@ class Attack {
   #check(what: string, method: string, target: string, exchange: Exchange): void {
     if (exchange.kind !== "response" || exchange.response.status === 101) return;
     const { status, headers, body } = exchange.response;
-    // Node itself refuses what it cannot parse, before there is a request.
+    // Node itself refuses requests that it cannot parse.
     if (body.length === 0 && [400, 408, 413, 414, 417, 431].includes(status)) return;
     const pathname = pathOf(target);
     const contentType = headers.get("content-type") ?? "";

@@ -5,7 +5,7 @@ import { agents } from "../support/agents.ts";
 import { modes, workflows } from "./modes.ts";
 
 const [mode = "", path = ""] = process.argv.slice(2);
-// Waits for a door that nobody opens.
+// Waits for a gate that is never opened.
 const { held, ...others } = agents;
 const { url } = await serve({
   workflows,

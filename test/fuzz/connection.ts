@@ -1,4 +1,4 @@
-// One client's connection: does what a manner says, and hands back the response, if one came.
+// One client's connection: follows a manner, and returns the response, if one came.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -70,7 +70,7 @@ export class Connection {
       this.#bytes = Buffer.concat([this.#bytes, chunk]);
       socket.emit("progress");
     });
-    // The server may cut it off at any time; what matters is what it has said until then.
+    // The server may cut it off at any time; its bytes until then count.
     socket.on("error", () => socket.destroy());
     socket.on("end", () => this.#end(socket)).on("close", () => this.#end(socket));
     await once(socket, "connect");
@@ -106,7 +106,7 @@ export class Connection {
     }
   }
 
-  /** A stream may wait for something that nobody does. */
+  /** A stream may wait for an event that never comes. */
   async #follow(head: Extract<Progress, { kind: "head" }>, method: string): Promise<Exchange> {
     await delay(following);
     const progress = readResponse(this.#bytes, method, this.#ended);

@@ -1,4 +1,4 @@
-// What a response must be: an envelope of the contract, without a word from inside, and a 5xx only where one is designed.
+// The rules of a response: an envelope of the contract, without internal details, and a 5xx only where one is designed.
 import path from "node:path";
 import { z } from "zod";
 
@@ -59,16 +59,16 @@ const success = z.strictObject({
 });
 const failure = z.strictObject({ success: z.literal(false), error: z.string().min(1) });
 const repository = path.resolve(import.meta.dirname, "../..");
-/** What only our own code knows. */
+/** Texts that only our own code contains. */
 const inside = /node_modules|\bat .+:\d+:\d+|Cannot read prop|is not a function|SQLITE|undefined \(/;
 
-/** What is wrong with a response; undefined when it is one that was designed. */
+/** The fault of a response; undefined when it was designed. */
 export function problemOf(answered: Answered): string | undefined {
   const { method, pathname, status, contentType, text } = answered;
   // Logs and traces are the place for stacks; who is shown them there is a matter of its own (test/observe).
   const showsStacks = pathname === "/api/logs" || pathname.startsWith("/api/traces/");
   if (!showsStacks && (inside.test(text) || text.includes(repository))) return "it tells of the inside";
-  // Lists, journals, traces and the log show what a step threw, by design; nothing else does.
+  // Lists, journals, traces and the log show errors thrown by steps, by design; nothing else does.
   if (!/\/(events|executions|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
     return "it tells what a step threw";
   if (text === "") {
@@ -83,7 +83,7 @@ export function problemOf(answered: Answered): string | undefined {
   return problemOfJson(answered);
 }
 
-/** What is sent there beside JSON. */
+/** The content types sent there beside JSON. */
 function typeAt(pathname: string): RegExp {
   if (pathname === "/metrics") return /^text\/plain/;
   if (pathname.endsWith("/export")) return /^application\/x-ndjson$/;

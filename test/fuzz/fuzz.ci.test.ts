@@ -1,4 +1,4 @@
-// Thousands of random requests: whatever is sent, the answer is one that was designed.
+// Thousands of random requests: every response is one that was designed.
 import { memoryStore } from "@andante/core";
 import { type App, createApp } from "@andante/server";
 import { afterEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { problemOf } from "./expectations.ts";
 import { modes, workflows } from "./modes.ts";
 import { requestMaker } from "./requests.ts";
 
-// The same ones each time, so that it says something about what was changed; `npm run fuzz` looks for others.
+// The same requests each time, so that a failure points to the change; `npm run fuzz` generates others.
 const seed = Number(process.env.FUZZ_SEED ?? 1);
 const perMode = Number(process.env.FUZZ_REQUESTS ?? 2500);
 

@@ -11,7 +11,7 @@ export const maxResident = 512 * 1024 * 1024;
 
 /** Of a body: below the limit of 4 MiB, so that everything behind it sees it. */
 const bodySize = 2_600_000;
-/** Of a body that no limit on sizes refuses: what is wrong with its elements is looked for in full. */
+/** For a body within the limits on sizes: all of its elements are validated. */
 const mediumSize = 40_000;
 /** Of a line and the headers: Node takes 16 KiB. */
 const headSize = 14_000;
@@ -120,7 +120,7 @@ const bodies: Readonly<Record<string, Readonly<Record<string, () => Fields | str
   "/custom": { "a long body": () => fill("a") },
 };
 
-/** Sizes of what comes before the body. */
+/** Sizes of the request line and the headers. */
 const heads: Readonly<Record<string, (words: Vocabulary) => Partial<RequestPlan>>> = {
   "many query parameters": () => ({ target: `/api/executions?${fill("a=&", headSize)}` }),
   "repeated query parameters": () => ({ target: `/api/executions?${fill("tag=a&", headSize)}` }),
@@ -166,7 +166,7 @@ function nearTo(path: string): string {
   return row === undefined ? "" : `${row.method} ${row.path}`;
 }
 
-/** Sends it while nothing else is under way; returns the response, and what is wrong with its cost. */
+/** Sends it while nothing else is under way; returns the response, and the fault in its cost. */
 export async function sendAlone(
   service: Service,
   { name, method, target, headers, body }: HostileRequest,

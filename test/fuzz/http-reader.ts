@@ -1,4 +1,4 @@
-// Reads HTTP responses out of a stream of bytes: as little as the fuzzer needs, and strict about what a server sends.
+// Reads HTTP responses out of a stream of bytes: as little as the fuzzer needs, and strict about the server's syntax.
 
 export interface HttpResponse {
   readonly status: number;
@@ -9,7 +9,7 @@ export interface HttpResponse {
   readonly reusable: boolean;
 }
 
-/** What has come so far: nothing whole, a head whose body is still coming, or a response. */
+/** The progress so far: nothing whole, a head whose body is still coming, or a response. */
 export type Progress =
   | { readonly kind: "nothing" }
   | { readonly kind: "head"; readonly status: number; readonly headers: ReadonlyMap<string, string> }

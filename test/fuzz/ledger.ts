@@ -1,10 +1,10 @@
-// Keeps the books of a campaign: how each request and session ended, which routes were visited, and what went wrong.
+// Keeps the books of a campaign: how each request and session ended, which routes were visited, and the faults.
 import type { Exchange } from "./connection.ts";
 import type { Memory } from "./service.ts";
 
 export class Ledger {
   readonly problems: string[] = [];
-  /** By what was sent: how often it ended with each status, `stream` or `silence`. */
+  /** By kind of request: how often it ended with each status, `stream` or `silence`. */
   readonly counts = { request: new Map<string, number>(), session: new Map<string, number>() };
   readonly memories: string[] = [];
   /** The most that a request of each hostile size has cost. */

@@ -1,7 +1,7 @@
 // npm run fuzz [requests] [sessions]: requests and socket sessions of every kind against a served process, and one request
 // of a hostile size for every 200 others, alone and within a bound.
 //
-// FUZZ_SEED repeats an earlier campaign: each lane sends the same again, though what runs beside it may differ.
+// FUZZ_SEED repeats an earlier campaign: each lane sends the same again, though the requests beside it may differ.
 import { runFuzz } from "./campaign.ts";
 
 const requests = Number(process.argv[2] ?? 100_000);

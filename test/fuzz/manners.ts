@@ -3,14 +3,14 @@ import { gzipSync } from "node:zlib";
 import type { Random } from "../../packages/core/test/support/random.ts";
 import type { RequestPlan } from "./requests.ts";
 
-/** What is done with a connection, one after the other. */
+/** The actions on a connection, one after the other. */
 export type Deed =
   | { readonly kind: "write"; readonly bytes: Buffer }
   /** Lets the other side work for so many milliseconds. */
   | { readonly kind: "wait"; readonly milliseconds: number }
-  /** No more comes from here; what the other side says is still read. */
+  /** Nothing more is sent from here; the other side is still read. */
   | { readonly kind: "end" }
-  /** Away, in the middle of whatever happens. */
+  /** Closes in the middle of everything. */
   | { readonly kind: "leave" };
 
 export interface Manner {
@@ -124,7 +124,7 @@ export function chooseManner(random: Random, plan: RequestPlan, host: string): M
   return { name, deeds: make[name]?.() ?? [write(whole)] };
 }
 
-/** What a request line can hold; `raw target` sends it as it is. */
+/** Targets that a request line can hold; `raw target` sends it as it is. */
 function encodeTarget(target: string): string {
   return `/${target.replace(/^\//, "").replaceAll(/[^!-~]/gu, (letter) => encodeURIComponent(letter.toWellFormed()))}`;
 }

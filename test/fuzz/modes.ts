@@ -1,4 +1,4 @@
-// What the fuzzer runs against: the same workflows and agents behind three kinds of doors.
+// The servers of the fuzzer: the same workflows and agents behind three kinds of authentication.
 import { createWorkflow } from "@andante/core";
 import type { WorkflowRecord } from "@andante/core/internal";
 import type { AppOptions } from "@andante/server";

@@ -1,4 +1,4 @@
-// Starts a served process for the fuzzer and watches it: whether it lives, what it writes, what it keeps in memory.
+// Starts a served process for the fuzzer and watches its life, its output and its memory.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
@@ -12,7 +12,7 @@ export type Memory = z.infer<typeof memorySchema>;
 const usageSchema = z.object({ processor: z.number(), rss: z.number(), maxRss: z.number() });
 export type Usage = z.infer<typeof usageSchema>;
 
-/** Lines of the log that tell of a failure nobody designed. */
+/** Lines of the log that report a failure that was not designed. */
 const unexpected = /unexpectedly|serving it failed|uncaught|unhandled|listener reported/i;
 
 export class Service {
@@ -66,7 +66,7 @@ export class Service {
     return usageSchema.parse((await told)[0]);
   }
 
-  /** Ends it as an operator does; what it says then counts too. */
+  /** Ends it as an operator does; its last output counts too. */
   async stop(): Promise<number | string | undefined> {
     this.#child.kill("SIGTERM");
     await this.#closed;
@@ -79,7 +79,7 @@ export class Service {
     await this.#closed;
   }
 
-  /** The log is JSON; whatever else comes is from Node itself, such as a warning or the words of a dying process. */
+  /** The log is JSON; other output is from Node itself, such as a warning or the message of a dying process. */
   #read(line: string): void {
     const fine = line.startsWith("{") && !unexpected.test(line);
     if (!fine && this.complaints.length < 20) this.complaints.push(line.slice(0, 1000));

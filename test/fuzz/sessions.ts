@@ -95,7 +95,7 @@ export function framesOf(random: Random): Buffer {
   return random.chance(0.2) ? bytes.subarray(0, random.integer(0, bytes.length)) : bytes;
 }
 
-/** Sessions of one lane; those that nobody closes stay until there are too many. */
+/** Sessions of one lane; those that stay open are bounded in number. */
 export class Sessions {
   readonly #port: number;
   readonly #random: Random;

@@ -1,4 +1,4 @@
-// What somebody writes against generated code: each caller executes, resumes and asks, and would not compile if the
+// A user's code against generated code: each caller executes, resumes and reads, and would not compile if the
 // description had lost a type. They are written beside the generated files, so they are kept here as text.
 
 const openapiTypescript = `import createClient from "openapi-fetch";

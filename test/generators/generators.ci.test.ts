@@ -1,4 +1,4 @@
-// What code generators make of /doc: it compiles under `strict`, and calls the server that it came from.
+// Clients that code generators make from /doc: they compile under `strict`, and call the server.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";

@@ -3,7 +3,7 @@ import { createLogger, memoryStore, type Store } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { expect, test } from "vitest";
 import { secretWords } from "../support/agents.ts";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import type { Fields } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -77,7 +77,7 @@ test.each(routes)("%s, a store in trouble: one line", async (route) => {
   const response = await broken.server.post(`/agents/echo/${route}`, body);
   expect(response.status).toBe(503);
   expect(response.text).not.toContain("disk full");
-  // The other line says that the storage is in trouble, whoever calls.
+  // The other line reports the storage trouble, once for all callers.
   const about = broken.lines.filter(({ agentId }) => agentId !== undefined);
   expect(about).toHaveLength(1);
   expect(about[0]).toMatchObject({
@@ -102,7 +102,7 @@ test("a caller's mistake and a caller that leaves are not failures", async () =>
       signal: caller.signal,
     }).then((response) => response.text());
     gone.catch(() => undefined);
-    await doors.arrival(`leaves-${route}`);
+    await gates.arrival(`leaves-${route}`);
     caller.abort();
     await expect(gone).rejects.toThrow();
   }

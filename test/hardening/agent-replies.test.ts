@@ -1,7 +1,7 @@
 // The replies of agents that run at once are bounded, and however one ends, its place is free again.
 import { createAndante, memoryStore } from "@andante/core";
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -26,7 +26,7 @@ async function hold(route: Route, fields: object = {}) {
     signal: caller.signal,
   }).then((response) => response.text());
   response.catch(() => undefined);
-  await doors.arrival(door);
+  await gates.arrival(door);
   return { door, caller, response };
 }
 
@@ -47,7 +47,7 @@ test.each(routes)("one more than may run is 503 with Retry-After: %s", async (ro
   const refused = await ask(route);
   expect(errorOf(refused, 503)).toBe(refusal);
   expect(refused.headers.get("retry-after")).toBe("1");
-  for (const { door } of held) doors.open(door);
+  for (const { door } of held) gates.open(door);
   await Promise.all(held.map(({ response }) => response));
   await bothAreFree();
 });

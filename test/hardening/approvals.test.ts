@@ -14,7 +14,7 @@ const notOurs = "Input validation failed: input: an approval was not requested b
 const used = "This approval has already been used";
 const user = { id: "u1", role: "user", parts: [{ type: "text", text: "pay" }] };
 
-/** An agent that pays when a person allows it, and what it has paid. */
+/** An agent that pays when a person allows it, and its payments. */
 function payer(options: Partial<ConstructorParameters<typeof Agent>[0]> = {}) {
   const paid: string[] = [];
   const agent = new Agent({

@@ -1,4 +1,4 @@
-// A server in a process of its own, for tests of what ends a process: serves the samples, says where, and waits.
+// A server in a process of its own, for tests in which the process ends: serves the samples, prints its address, and waits.
 import { createLogger, memoryStore } from "@andante/core";
 import { type ServeOptions, serve } from "@andante/server";
 import { agents } from "../support/agents.ts";

@@ -1,6 +1,6 @@
 // A full server over HTTP: starts are 503, a resume is accepted and its response comes when it has run.
 import { expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -12,7 +12,7 @@ test("resumes wait for a slot, starts are refused with Retry-After", async () =>
     );
   const [plain, early] = [await suspended(), await suspended()];
   const holding = server.post("/workflows/gated/execute", { input: { door: "full-server" } });
-  await doors.arrival("full-server");
+  await gates.arrival("full-server");
 
   const refused = await server.post("/workflows/sum/execute", { input: { a: 1 } });
   expect(errorOf(refused, 503)).toBe("Too many executions are running (limit 1), try again later");
@@ -33,7 +33,7 @@ test("resumes wait for a slot, starts are refused with Retry-After", async () =>
   expect((await resume(plain)).status).toBe(404);
   expect(responded).toBe(false);
 
-  doors.open("full-server");
+  gates.open("full-server");
   expect((await holding).status).toBe(200);
   expect(dataOf(await waiting)).toMatchObject({ status: "completed", result: { approved: true } });
   await expect.poll(() => stateOf(early)).toBe("completed");

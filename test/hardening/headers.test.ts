@@ -1,4 +1,4 @@
-// Headers that every JSON response carries: kept by no cache, read as nothing else, and a 401 says what it wants.
+// Headers of every JSON response: not cached, not sniffed, and a 401 names its scheme.
 import { describe, expect, test } from "vitest";
 import { rawRequest } from "../support/raw-request.ts";
 import type { TestResponse } from "../support/responses.ts";

@@ -5,28 +5,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { createWorkflow, type Logger, memoryStore, type Store, sqliteStore } from "@andante/core";
+import { createWorkflow, memoryStore, type Store, sqliteStore } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterwards } from "../support/afterwards.ts";
-
-class LineLogger implements Logger {
-  readonly lines: { readonly level: string; readonly msg: string; readonly store?: unknown }[] = [];
-  debug(): void {}
-  info(fields: object, msg: string): void {
-    this.lines.push({ level: "info", msg, ...fields });
-  }
-  warn(fields: object, msg: string): void {
-    this.lines.push({ level: "warn", msg, ...fields });
-  }
-  error(fields: object, msg: string): void {
-    this.lines.push({ level: "error", msg, ...fields });
-  }
-  child(): Logger {
-    return this;
-  }
-}
+import { cleanup } from "../support/cleanup.ts";
 
 const started = Promise.withResolvers<void>();
 const gate = Promise.withResolvers<string>();
@@ -40,9 +24,9 @@ const held = createWorkflow({ id: "held", input: z.unknown() }).andThen({
 });
 
 function serveOn(store: Store) {
-  const logger = new LineLogger();
+  const logger = new RecordingLogger();
   const { app, andante, close } = createApp({ store, workflows: { echo, held }, logger });
-  afterwards(() => close({ grace: 0 }));
+  cleanup(() => close({ grace: 0 }));
   const get = async (route: string) => {
     const response = await app.request(route);
     return {
@@ -56,7 +40,7 @@ function serveOn(store: Store) {
 
 function newFile(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-health-"));
-  afterwards(() => rmSync(folder, { recursive: true, force: true }));
+  cleanup(() => rmSync(folder, { recursive: true, force: true }));
   return path.join(folder, "test.db");
 }
 
@@ -150,7 +134,7 @@ test("a thread that died is replaced, and one line says so", async () => {
   const threads: Worker[] = [];
   const notice = (message: unknown) => threads.push(Object(message).worker);
   subscribe("worker_threads", notice);
-  afterwards(() => unsubscribe("worker_threads", notice));
+  cleanup(() => unsubscribe("worker_threads", notice));
   const { andante, get, logger } = serveOn(sqliteStore({ path: newFile() }));
   // The thread that reads is started by the first read.
   await andante.list({ limit: 1 });

@@ -1,12 +1,12 @@
-// Clients that read nothing of a large response, or stop in a large body: what is held for them all is bounded.
+// Clients that read nothing of a large response, or stop in a large body: the memory held for all of them is bounded.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { andThen, createWorkflow } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import type { ServeOptions } from "@andante/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterwards } from "../support/afterwards.ts";
-import { recordingLogger } from "../support/recording-logger.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider } from "../support/tokens.ts";
 
@@ -19,7 +19,7 @@ const large = createWorkflow({ id: "large", input: z.unknown() }).andAll({
 test("responses that nobody reads are dropped before they take the memory", {
   timeout: 120_000,
 }, async () => {
-  const { logger, lines } = recordingLogger();
+  const logger = new RecordingLogger();
   const server = await serveForTest({ workflows: { large }, logger });
   const { executionId } = await server.andante.execute("large", null);
   const { port, hostname, host } = new URL(server.url);
@@ -28,7 +28,7 @@ test("responses that nobody reads are dropped before they take the memory", {
   // 24 of 15 MiB: half as many again as may wait.
   for (let n = 0; n < 24; n++) {
     const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
-    afterwards(async () => void socket.destroy());
+    cleanup(async () => void socket.destroy());
     await once(socket, "connect");
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     // Its first bytes, then no more.
@@ -37,7 +37,7 @@ test("responses that nobody reads are dropped before they take the memory", {
     sockets.push(socket);
   }
   await expect
-    .poll(() => lines.some(({ msg }) => String(msg).includes("were cut")), { timeout: 5000 })
+    .poll(() => logger.lines.some(({ msg }) => String(msg).includes("were cut")), { timeout: 5000 })
     .toBe(true);
   expect((await server.get(path)).status).toBe(200);
   // A client that pauses notices that it was cut only when it reads again.
@@ -71,7 +71,7 @@ test.each([
     for (let n = 0; n < 80; n++) {
       const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
       socket.on("close", () => closed++).resume();
-      afterwards(async () => void socket.destroy());
+      cleanup(async () => void socket.destroy());
       await once(socket, "connect");
       const size = how === "length" ? `content-length: ${part.length + 1}` : "transfer-encoding: chunked";
       const head = [`POST ${path} HTTP/1.1`, `host: ${host}`, "content-type: application/json", size];

@@ -33,7 +33,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   },
 };
 
-// What patterns stumble over: runs of one class, near misses of every keyword, and openings without an end.
+// Texts that are hard for patterns: runs of one class, near misses of every keyword, and openings without an end.
 const pieces = [
   " ",
   "\n",
@@ -91,7 +91,7 @@ function timeOf(reader: (text: string) => unknown, text: string, tries: number):
 const beginnings = ["", " ", "a", ":", "@", "=", '"', "?", "bearer "];
 const endings = ["", "\n!"];
 const short = 2_000;
-// A quadratic pattern takes 16 times as long; what takes less than this is too short to measure, and no harm.
+// A quadratic pattern takes 16 times as long; a shorter time than this is too short to measure, and no harm.
 const maxGrowth = 8;
 const negligible = 4;
 

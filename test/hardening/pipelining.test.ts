@@ -6,15 +6,15 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, test } from "vitest";
 import { boundClients } from "../../packages/server/src/response/bound-clients.ts";
-import { afterwards } from "../support/afterwards.ts";
-import { doors } from "../support/doors.ts";
+import { cleanup } from "../support/cleanup.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 
 async function open(url: string): Promise<Socket> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
-  afterwards(async () => void socket.destroy());
+  cleanup(async () => void socket.destroy());
   await once(socket, "connect");
   return socket;
 }
@@ -46,7 +46,7 @@ describe("pipelined requests", async () => {
         return c.json({ n: Number(c.req.param("n")) });
       });
       app.get("/closed", async (c) => {
-        await doors.pass("pipelining-closed");
+        await gates.pass("pipelining-closed");
         return c.json({});
       });
     },
@@ -65,7 +65,7 @@ describe("pipelined requests", async () => {
     expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
     expect(text.split("HTTP/1.1 200").length - 1).toBe(count);
     expect(numbers.at(-1)).toBe(count % 3 === 2 && count <= 300 ? count - 2 : count - 1);
-    // The connection serves what comes later, too.
+    // The connection serves later requests, too.
     socket.write(get("/count/1"));
     expect(await read(socket, 1)).toContain('{"n":1}');
   });
@@ -73,24 +73,24 @@ describe("pipelined requests", async () => {
   test("a request begins when the response before it was sent", async () => {
     const socket = await open(server.url);
     const before = counted;
-    const arrived = doors.arrival("pipelining-gated");
+    const arrived = gates.arrival("pipelining-gated");
     socket.write(post("/workflows/gated/execute", { input: { door: "pipelining-gated" } }) + get("/count/7"));
     await arrived;
     expect((await server.get("/health")).status).toBe(200);
     expect(counted).toBe(before);
-    doors.open("pipelining-gated");
+    gates.open("pipelining-gated");
     expect(await read(socket, 2)).toMatch(/"status":"completed"[\s\S]*\{"n":7\}$/);
   });
 
   test("those of a client that is gone are not begun", async () => {
     const socket = await open(server.url);
     const before = counted;
-    const arrived = doors.arrival("pipelining-closed");
+    const arrived = gates.arrival("pipelining-closed");
     socket.write(get("/closed") + get("/count/1").repeat(2000));
     await arrived;
     socket.resetAndDestroy();
     expect((await server.get("/health")).status).toBe(200);
-    doors.open("pipelining-closed");
+    gates.open("pipelining-closed");
     await expect.poll(async () => (await server.get("/health")).status).toBe(200);
     // The first response has to be written to a connection of which nothing is read before it is known to be closed.
     expect(counted - before).toBeLessThan(3);
@@ -100,7 +100,7 @@ describe("pipelined requests", async () => {
     const body = { input: { door: "pipelining-streams" } };
     for (let n = 0; n < 3; n++) {
       const socket = await open(server.url);
-      const arrived = doors.arrival("pipelining-streams");
+      const arrived = gates.arrival("pipelining-streams");
       socket.write(post("/workflows/gated/stream", body).repeat(4));
       await arrived;
       socket.destroy();
@@ -114,7 +114,7 @@ describe("pipelined requests", async () => {
       return status;
     };
     await expect.poll(status, { timeout: 10_000 }).toBe(200);
-    doors.open("pipelining-streams");
+    gates.open("pipelining-streams");
   });
 });
 
@@ -127,7 +127,7 @@ test("when too many wait on all connections, the connection that adds to them is
     return respond();
   });
   const server = createServer(listener).listen(0, "127.0.0.1");
-  afterwards(async () => void server.close());
+  cleanup(async () => void server.close());
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [patient, greedy] = [await open(url), await open(url)];
@@ -136,7 +136,7 @@ test("when too many wait on all connections, the connection that adds to them is
   const cut = once(greedy.resume(), "close");
   greedy.write(get("/").repeat(12));
   await cut;
-  // What the other one waited for is gone with it, and the first is served to its end.
+  // The wait of the second request is gone with it, and the first is served to its end.
   const all = read(patient, 11);
   const timer = setInterval(() => held.shift()?.(new Response("{}")), 1);
   expect((await all).split("HTTP/1.1 200").length - 1).toBe(11);

@@ -35,11 +35,11 @@ export function frame(payload: string | Buffer, options: FrameOptions = {}): Buf
   return Buffer.concat([head, masked ? Buffer.alloc(4) : Buffer.alloc(0), data]);
 }
 
-/** Connects and upgrades; what follows is the caller's. */
+/** Connects and upgrades; the caller does the rest. */
 export async function openRaw(url: string, path: string): Promise<Socket> {
   const { port, hostname, host } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // The server may cut it off at any time, which is what is tested.
+  // The server may cut it off at any time, which these tests check.
   socket.on("error", () => socket.destroy());
   socket.write(
     `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +

@@ -4,14 +4,14 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { ServeOptions } from "@andante/server";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 
 export interface ServedProcess {
   readonly url: string;
   readonly child: ChildProcess;
   /** The exit code, or the signal that ended it; undefined while it lives. */
   ended(): number | string | undefined;
-  /** What it wrote to standard error: its log from `warn` on, and the words of a process that dies. */
+  /** Its standard error: its log from `warn` on, and the message of a process that dies. */
   errors(): string;
 }
 
@@ -34,7 +34,7 @@ export async function serveInProcess(
           stdio: ["ignore", "pipe", "pipe"],
         });
   const closed = once(child, "close");
-  afterwards(async () => {
+  cleanup(async () => {
     child.kill("SIGKILL");
     await closed;
   });

@@ -1,4 +1,4 @@
-// What clients share: when all places are taken, one that holds many gives one up for a client that holds few.
+// Places shared by clients: when all are taken, a client that holds many gives one up for a client that holds few.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -8,8 +8,8 @@ import { getRequestListener } from "@hono/node-server";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
-import { afterwards } from "../support/afterwards.ts";
-import { doors } from "../support/doors.ts";
+import { cleanup } from "../support/cleanup.ts";
+import { gates } from "../support/gates.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
@@ -25,7 +25,7 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Opens a stream, and resolves `ended` when it is over in whatever way. */
+/** Opens a stream, and resolves `ended` when it is over in any way. */
 async function open(server: TestServer, headers: Record<string, string>, door = "shares") {
   const response = await fetch(server.url + stream, {
     method: "POST",
@@ -78,7 +78,7 @@ describe("streams", () => {
     expect(own.map(({ status }) => status)).toEqual([200, 200]);
     expect(await Promise.all([held[9]?.ended, held[8]?.ended])).toEqual(["cut", "cut"]);
     expect((await open(server, ben)).status).toBe(503);
-    doors.open("shares");
+    gates.open("shares");
     expect(await Promise.all([...held.slice(0, 8), ...own].map(({ ended }) => ended))).toEqual(
       Array(10).fill("ended"),
     );
@@ -121,14 +121,14 @@ test("a socket whose client resets it while its token is verified leaves its pla
     auth: { type: "test", verifyToken },
     limits: { sockets: 1 },
   });
-  afterwards(() => app.close());
+  cleanup(() => app.close());
   const closed = Promise.withResolvers<void>();
   const upgrade: typeof app.websocket = (request, socket, head) => {
     socket.once("close", () => closed.resolve());
     app.websocket(request, socket, head);
   };
   const server = createServer().on("upgrade", upgrade).listen(0, "127.0.0.1");
-  afterwards(async () => void server.close());
+  cleanup(async () => void server.close());
   await once(server, "listening");
   const url = urlOf(server);
   const { port, hostname } = new URL(url);
@@ -169,7 +169,7 @@ describe("exports", async () => {
     const { port, hostname } = new URL(server.url);
     const open = async (): Promise<Socket> => {
       const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
-      afterwards(async () => void socket.destroy());
+      cleanup(async () => void socket.destroy());
       socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 1.2.3.4\r\n\r\n`);
       await once(socket, "data");
       return socket.pause();
@@ -198,7 +198,7 @@ describe("reads", async () => {
     trustProxy: 1,
     limits: { reads: 8 },
   });
-  afterwards(() => app.close());
+  cleanup(() => app.close());
   const list = store.list.bind(store);
   store.list = async (query) => {
     listing += 1;
@@ -206,7 +206,7 @@ describe("reads", async () => {
     return list(query);
   };
   const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
-  afterwards(async () => void server.close());
+  cleanup(async () => void server.close());
   await once(server, "listening");
   const url = urlOf(server);
   const read = (address: string, signal?: AbortSignal) =>

@@ -1,4 +1,4 @@
-// What clients hold open does not hold the server: refused upgrades are closed, and SIGTERM ends the process in time.
+// Open connections of clients do not delay the end: refused upgrades are closed, and SIGTERM ends the process in time.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ describe("a refused upgrade closes its connection", async () => {
     socket.on("data", (chunk) => chunks.push(chunk));
     await once(socket, "end");
     expect(Buffer.concat(chunks).toString()).toMatch(`HTTP/1.1 ${status} `);
-    // The server's end is closed both ways: the system refuses what comes for it.
+    // The server's end is closed both ways: the system refuses further bytes.
     const closed = new Promise((resolve) => socket.on("close", resolve));
     const writing = setInterval(() => socket.write("x"), 10);
     await closed;
@@ -92,7 +92,7 @@ describe("SIGTERM", () => {
     "an upgrade without a key": (server) => hold(server, upgrade("/ws")),
   };
 
-  // The promise is grace + 2 s; measured on a quiet machine: 1.35 to 1.43 s of 2.3. What would hold the process holds it
+  // The promise is grace + 2 s; measured on a quiet machine: 1.35 to 1.43 s of 2.3. A connection that holds the process holds it
   // for good, or for minutes, so a busy machine gets one second more here.
   const inTime = grace + 2000 + 1000;
 

@@ -1,4 +1,4 @@
-// A socket client that answers no ping is gone, whatever its connection says: it is cut off, and the others stay.
+// A socket client that answers no ping is gone, even if its connection is open: it is cut off, and the others stay.
 import { once } from "node:events";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -40,7 +40,7 @@ function eventsOf(client: WebSocket): string[] {
   return seen;
 }
 
-/** Lets time pass and waits for what each of them sees next. */
+/** Lets time pass and waits for the next message of each. */
 async function nextOf(clients: readonly WebSocket[], milliseconds: number): Promise<void> {
   const next = clients.map((client) => Promise.race([once(client, "ping"), once(client, "close")]));
   vi.advanceTimersByTime(milliseconds);

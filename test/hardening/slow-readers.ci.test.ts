@@ -1,10 +1,10 @@
-// Many clients that read nothing: what waits for them all is bounded, and those that read are served.
+// Many clients that read nothing: the data waiting for all of them is bounded, and clients that read are served.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { frame, openRaw, write } from "./raw-socket.ts";
 
@@ -28,7 +28,7 @@ test(
     const { port, hostname, host } = new URL(server.url);
     const path = `/workflows/large/executions/${executionId}/stream`;
     const sockets: Socket[] = [];
-    afterwards(async () => sockets.forEach((socket) => void socket.destroy()));
+    cleanup(async () => sockets.forEach((socket) => void socket.destroy()));
     let cut = 0;
     for (let n = 0; n < 24; n++) {
       const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
@@ -54,7 +54,7 @@ test("sockets that nobody reads are let go of once they hold too much together",
   const message = frame(JSON.stringify("x".repeat(megabyte - 100)));
   for (let n = 0; n < count; n++) {
     const socket = await openRaw(server.url, "/ws");
-    afterwards(async () => void socket.destroy());
+    cleanup(async () => void socket.destroy());
     socket.pause();
     // More than the connection and the server keep for one client.
     for (let sent = 0; sent < 12; sent++) void write(socket, message);

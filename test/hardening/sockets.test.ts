@@ -1,4 +1,4 @@
-// Whatever a client sends over a socket ends that client at most: the process lives and serves the others.
+// A message over a socket ends at most its own client: the process lives and serves the others.
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
+import { gates } from "../support/gates.ts";
 import { errorOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 
@@ -34,7 +34,7 @@ describe("beyond the limit", async () => {
       expect([errorOf(response, 503), response.headers.get("retry-after")]).toEqual([refused, "1"]);
     }
     expect(await count(server)).toBe(before);
-    doors.open("streams-a");
+    gates.open("streams-a");
     await first.rest();
     await second.rest();
   });

@@ -1,4 +1,4 @@
-// What scripts/run.mjs installs, with an npm that only notes how it was called.
+// The installation by scripts/run.mjs, with an npm that only records its arguments.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ function checkout(versions: Readonly<Record<string, string>>) {
   symlinkSync(process.execPath, path.join(folder, "node_modules/node/bin/node"));
   return {
     write,
-    /** npm's own list of what it has installed. */
+    /** npm's own list of the installed packages. */
     installed: (packages: Readonly<Record<string, string>>) =>
       write("node_modules/.package-lock.json", lockfileOf(packages)),
     /** The arguments that a task gives to npm; undefined when it does not call it. */

@@ -33,7 +33,8 @@ test("editors indent and wrap as the formatter does", () => {
   expect(everywhere).toContain(`max_line_length = ${formatter.lineWidth}\n`);
 });
 
-describe.each(["AGENTS.md", "CONTRIBUTING.md", ".github/pull_request_template.md"])("%s", (page) => {
+const pages = ["AGENTS.md", "CONTRIBUTING.md", "docs/ARCHITECTURE.md", ".github/pull_request_template.md"];
+describe.each(pages)("%s", (page) => {
   test("names commands that exist", () => {
     const scripts = scriptsIn(read(page));
     expect(scripts).not.toEqual([]);

@@ -15,7 +15,7 @@ export const rooms: Readonly<Record<string, string>> = {
   socket: "packages/server/src/socket",
 };
 
-/** One fault: a piece of source, and what stands in its place. */
+/** One fault: a piece of source, and its replacement. */
 export type Fault = Pick<Mutant, "fileName" | "location" | "mutatorName" | "replacement">;
 
 type Place = Fault["location"]["start"];
@@ -43,7 +43,7 @@ export async function listFaults(root: string): Promise<Fault[]> {
   return mutants.filter(({ status }) => status === undefined);
 }
 
-/** By a hash of what each says, not of where it stands: a change of the sources changes only what it touches. */
+/** By a hash of the text of each, not of its position: a change of the sources affects only the faults it touches. */
 export function sampleOf(root: string, faults: readonly Fault[], wanted: number, seed: number): Fault[] {
   const lines = new Map<string, string[]>();
   const seen = new Map<string, number>();

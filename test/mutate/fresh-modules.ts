@@ -3,7 +3,7 @@ import { beforeEach, inject, vi } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** What Stryker is about: its first run of all tests, without a fault, or one fault. */
+    /** Stryker's phase: its first run of all tests, without a fault, or one fault. */
     readonly mode: "dry-run" | "mutant";
     /** The number of that fault. */
     readonly activeMutant: string | undefined;
@@ -20,7 +20,7 @@ vi.resetModules();
 const isTrial = inject("mode") === "mutant";
 // A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
 const testTimeout = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 300_000;
-// Tests that say what did not come have to say it before their time is over.
+// Tests that report a missing event have to do so before their time is over.
 const patience = 0.8 * testTimeout;
 process.env.ANDANTE_TEST_PATIENCE = String(patience);
 const limits = {

@@ -4,7 +4,7 @@
 // tries only the faults in some of the rooms, with commas (default: all of them); ANDANTE_MUTATE_WORKERS is the number of
 // faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a
 // busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was of the same
-// sources, and tries the rest. What was not noticed is written to reports/mutate/survivors.md, to be read one by one;
+// sources, and tries the rest. Undetected faults are written to reports/mutate/survivors.md, to be read one by one;
 // tried.jsonl and seed.txt beside it are written while the run goes on.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -37,7 +37,7 @@ const triedFile = path.join(reports, "tried.jsonl");
 if (!continues) rmSync(triedFile, { force: true });
 const left = withoutVerdict(sample.filter((fault) => names.includes(roomOf(fault))));
 say(`mutate: ${left.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
-// Where the checker finds what belongs to the sample: it runs in a process of its own.
+// Where the checker finds the sample: it runs in a process of its own.
 const sampleFile = path.join(reports, "sample.json");
 writeFileSync(sampleFile, JSON.stringify(left.map(keyOf)));
 process.env.ANDANTE_MUTATE_SAMPLE = sampleFile;
@@ -74,8 +74,8 @@ function withoutVerdict(faults: readonly Fault[]): Fault[] {
 }
 
 /**
- * Tries the faults of one package, with the tests that say something about it. What is also reached between tests, as by the
- * timers of an engine, has tests that cover it; what is reached while modules load needs all of them.
+ * Tries the faults of one package, with the tests that cover it. Code that also runs between tests, such as the
+ * timers of an engine, has tests that cover it; code that runs while modules load needs all of them.
  */
 async function tryFaults(
   name: string,

@@ -8,13 +8,13 @@ import { keyOfResult } from "./faults.ts";
 const triedSchema = z.object({
   key: z.string(),
   status: z.string(),
-  /** What the test said that noticed, or what went wrong. */
+  /** The message of the test that failed, or of the error. */
   reason: z.string(),
   /** The first test that noticed; empty when none did. */
   killedBy: z.string(),
 });
 
-/** What became of one fault. */
+/** The verdict on one fault. */
 export type Tried = z.infer<typeof triedSchema>;
 
 /** By the key of the fault. */

@@ -1,4 +1,4 @@
-// What became of each fault: counts by room, and a page of those that no test noticed.
+// The verdict on each fault: counts by folder, and a page of the undetected ones.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { type Fault, roomOf, rooms } from "./faults.ts";
@@ -11,7 +11,7 @@ export interface Verdict {
   readonly room: string;
   readonly kind: Kind;
   readonly fault: Fault;
-  /** The first test that noticed, or what went wrong. */
+  /** The first test that failed, or the error. */
   readonly by: string;
 }
 

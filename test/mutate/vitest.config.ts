@@ -16,7 +16,7 @@ const suites: Readonly<Record<string, string[]>> = {
     "packages/core/test/**/*.test.ts",
     "test/{contract,providers}/**/*.test.ts",
     "test/auth/{authorize,user-injection,who}.test.ts",
-    // What is loaded, left and recovered shows in the traces alone.
+    // Loading, leaving and recovery show in the traces alone.
     "packages/core/src/observe/trace/execution-spans.test.ts",
     "test/observe/{metrics,traces}.test.ts",
   ],
@@ -29,8 +29,8 @@ const suites: Readonly<Record<string, string[]>> = {
   ],
 };
 
-// What runs in processes of its own cannot see the fault that is switched on; what measures time or generates for seconds
-// costs more than it finds.
+// Tests that start processes cannot see the fault that is switched on; tests that measure time or generate for seconds
+// cost more than they find.
 const elsewhere = [
   // Those of MCP drive its client in the test's own process.
   "**/!(mcp-servers).ci.test.ts",
@@ -38,7 +38,7 @@ const elsewhere = [
   "packages/core/test/execution/process-exit.test.ts",
   // Waits for longer than a test may take here.
   "packages/core/test/execution/close.test.ts",
-  // What kills database threads or fills the channel from them needs real ones.
+  // Tests that kill database threads or fill the channel from them need real ones.
   "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",
   "test/contract/{console,doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",

@@ -11,7 +11,7 @@ export class Worker extends EventEmitter {
   constructor(_file: URL, { workerData }: { workerData: ThreadData }) {
     super();
     this.#port = workerData.port;
-    // The other end closes when the thread has closed the database: this is what ends a real one.
+    // The other end closes when the thread has closed the database, which ends a real thread.
     this.#port.once("close", () => this.emit("exit", 0));
     // A real thread starts later, too; the import is here because the thread's modules are loaded by its start.
     import("../../packages/core/src/store/sqlite/thread.ts").then(

@@ -1,14 +1,14 @@
-// Where the host has a context manager, what a body calls nests under its step's span.
+// Where the host has a context manager, spans made inside a body nest under its step's span.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createWorkflow } from "@andante/core";
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { forecast } from "../support/forecast.ts";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { weatherWorkflow } from "../support/weather-workflow.ts";
 
-/** What every OpenTelemetry SDK for Node registers, in a few lines. */
+/** The context manager that every OpenTelemetry SDK for Node registers, in a few lines. */
 class StorageContextManager implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
   active = () => this.#storage.getStore() ?? ROOT_CONTEXT;
@@ -48,7 +48,7 @@ test("bodies, also after they have waited, and tools run inside the span that th
     seen["execute_tool weather"] = active()?.spanId;
     return 21;
   };
-  const server = await serveForTest({ workflows: { pair, forecast: forecast({ lookUp }) } });
+  const server = await serveForTest({ workflows: { pair, forecast: weatherWorkflow({ lookUp }) } });
   const shown: Record<string, string> = {};
   for (const workflow of ["pair", "forecast"]) {
     const answer = await server.post(`/workflows/${workflow}/execute`, { input: { city: "Paris" } });

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { typesOf } from "../support/event-reader.ts";
-import { forecast } from "../support/forecast.ts";
 import { dataOf, type Fields, payloadOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { weatherWorkflow } from "../support/weather-workflow.ts";
 
 let server: TestServer;
 
@@ -20,7 +20,7 @@ const spanShape = z.object({
 });
 
 test("a workflow with an agent and a tool is the same execution everywhere", async () => {
-  server = await serveForTest({ workflows: { forecast: forecast() } });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow() } });
   const options = { userId: "ada", conversationId: "c1" };
   const stream = await server.stream("/workflows/forecast/stream", { input: { city: "Paris" }, options });
   const events = await stream.rest();
@@ -105,7 +105,7 @@ test("a workflow with an agent and a tool is the same execution everywhere", asy
 });
 
 test("tracing.content keeps prompts, answers, arguments and results", async () => {
-  server = await serveForTest({ workflows: { forecast: forecast() }, tracing: { content: true } });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow() }, tracing: { content: true } });
   const answer = await server.post("/workflows/forecast/execute", { input: { city: "Paris" } });
   const traceId = answer.headers.get("traceparent")?.split("-")[1] ?? "";
   const { spans } = dataOf(await server.get(`/api/traces/${traceId}`));
@@ -117,7 +117,7 @@ test("a tool that fails is a span with an error and a line with the ids of agent
   const lookUp = () => {
     throw new Error("no wind");
   };
-  server = await serveForTest({ workflows: { forecast: forecast({ lookUp }) } });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow({ lookUp }) } });
   const answer = await server.post("/workflows/forecast/execute", { input: { city: "Paris" } });
   const executionId = answer.headers.get("x-execution-id");
   const lines = z
@@ -146,7 +146,7 @@ test("a tool that fails is a span with an error and a line with the ids of agent
 });
 
 test("with tracing off tokens are counted all the same", async () => {
-  server = await serveForTest({ workflows: { forecast: forecast() }, tracing: false });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow() }, tracing: false });
   const answer = await server.post("/workflows/forecast/execute", { input: { city: "Paris" } });
   expect(answer.headers.get("traceparent")).toBeNull();
   const metrics = (await server.get("/metrics")).text;

@@ -1,8 +1,8 @@
-// /metrics holds to the rules of `promtool check metrics`, whatever has happened.
+// /metrics holds to the rules of `promtool check metrics` after any events.
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { installedProgram } from "../support/installed-program.ts";
 import { lintMetrics, metricNames } from "../support/lint-metrics.ts";
 import { textOf } from "../support/responses.ts";
@@ -18,7 +18,7 @@ async function metricsOfBusyServer(): Promise<string> {
   await startGated(server, "lint");
   await server.get("/nowhere");
   const { text } = await server.get("/metrics");
-  doors.open("lint");
+  gates.open("lint");
   return text;
 }
 

@@ -1,4 +1,4 @@
-// /ws/logs: what is kept, then what comes, by filter; slow clients; many clients.
+// /ws/logs: kept lines, then new ones, by filter; slow clients; many clients.
 import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 
 let server: TestServer;
-/** For what needs no server of its own. */
+/** For tests that need no server of their own. */
 const plain = await serveForTest();
 
 const line = (n: number, fields: object = {}) =>

@@ -1,7 +1,7 @@
 // GET /metrics: every metric, with bounded labels, in Prometheus' text format.
 import { describe, expect, test } from "vitest";
-import { doors } from "../support/doors.ts";
 import { startApproval, startGated } from "../support/executions.ts";
+import { gates } from "../support/gates.ts";
 import { textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
@@ -63,7 +63,7 @@ test("executions by workflow and status, durations, running, suspended", async (
     andante_executions_suspended: 1,
   });
   expect(during.get('andante_step_failures_total{workflow="failing"}')).toBe(1);
-  doors.open("metrics");
+  gates.open("metrics");
 });
 
 test("recoveries are counted", async () => {
@@ -72,8 +72,8 @@ test("recoveries are counted", async () => {
   const id = await startGated(server, "recovery-metrics");
   await server.close();
   server = await serveForTest({ store: file.open() });
-  await doors.arrival("recovery-metrics");
-  doors.open("recovery-metrics");
+  await gates.arrival("recovery-metrics");
+  gates.open("recovery-metrics");
   const state = await server.stream(`/workflows/gated/executions/${id}/stream`);
   await state.rest();
   expect((await samples()).get('andante_execution_recoveries_total{workflow="gated"}')).toBe(1);
@@ -91,7 +91,7 @@ test("streams, sockets and the event loop have their metrics", async () => {
   for (const quantile of ["0.5", "0.99", "1"]) {
     expect(during.get(`andante_event_loop_delay_seconds{quantile="${quantile}"}`)).toBeGreaterThanOrEqual(0);
   }
-  doors.open("stream-metrics");
+  gates.open("stream-metrics");
   await stream.rest();
   expect((await samples()).get("andante_stream_clients")).toBe(0);
 });

@@ -2,10 +2,10 @@
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { forecast } from "../support/forecast.ts";
 import { dataOf, type Fields, timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
+import { weatherWorkflow } from "../support/weather-workflow.ts";
 
 let server: TestServer;
 
@@ -23,7 +23,7 @@ const endsTrace = (workflow: string) => (message: Fields) =>
   spanIn(message).name === `workflow ${workflow}`;
 
 test("only the two envelopes come; spans with start and end as the trace shows them, lines as the log does", async () => {
-  server = await serveForTest({ workflows: { forecast: forecast(), other } });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow(), other } });
   const client = await SocketClient.connect(server, "/ws/observability");
   const answer = await start("forecast");
   const messages = await client.until(endsTrace("forecast"));
@@ -51,7 +51,7 @@ test("only the two envelopes come; spans with start and end as the trace shows t
 test.each(["entityType=workflow&entityId=forecast", "entityId=forecast"])(
   "%s shows the whole trace of that workflow, its agent's spans too, and nothing of others",
   async (query) => {
-    server = await serveForTest({ workflows: { forecast: forecast(), other } });
+    server = await serveForTest({ workflows: { forecast: weatherWorkflow(), other } });
     const client = await SocketClient.connect(server, `/ws/observability?${query}`);
     await start("other");
     const answer = await start("forecast");
@@ -73,7 +73,7 @@ test.each(["entityType=workflow&entityId=forecast", "entityId=forecast"])(
 );
 
 test("an agent inside a workflow is no root: its filter does not show the workflow's trace", async () => {
-  server = await serveForTest({ workflows: { forecast: forecast() } });
+  server = await serveForTest({ workflows: { forecast: weatherWorkflow() } });
   const agent = await SocketClient.connect(server, "/ws/observability?entityType=agent&entityId=forecaster");
   const all = await SocketClient.connect(server, "/ws/observability");
   await start("forecast");

@@ -6,9 +6,9 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { forecast } from "../support/forecast.ts";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { weatherWorkflow } from "../support/weather-workflow.ts";
 
 const exported = z.object({
   traceId: z.string(),
@@ -42,7 +42,7 @@ async function collect() {
 test("an OTLP exporter gets the spans that the trace shows, with the same ids, parents, times and events", async () => {
   const { spans, exporter } = await collect();
   const processors = [new BatchSpanProcessor(exporter)];
-  const server = await serveForTest({ workflows: { forecast: forecast() }, tracing: { processors } });
+  const server = await serveForTest({ workflows: { forecast: weatherWorkflow() }, tracing: { processors } });
   const caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   await server.post("/workflows/forecast/execute", { input: { city: "Paris" } }, { traceparent: caller });
   const shown = z
@@ -58,7 +58,7 @@ test("an OTLP exporter gets the spans that the trace shows, with the same ids, p
     )
     .parse(dataOf(await server.get("/api/traces/4bf92f3577b34da6a3ce929d0e0e4736")).spans);
   expect(shown.length).toBeGreaterThan(6);
-  // Closing shuts the host's processors down, which sends what they hold.
+  // Closing shuts the host's processors down, which sends their remaining spans.
   await server.close();
   const byId = (a: { spanId: string }, b: { spanId: string }) => a.spanId.localeCompare(b.spanId);
   const plain = spans.map(({ traceId, spanId, parentSpanId, name, startTimeUnixNano, events }) => ({
@@ -73,7 +73,7 @@ test("an OTLP exporter gets the spans that the trace shows, with the same ids, p
 test("a caller that is not sampled is kept here and not exported", async () => {
   const { spans, exporter } = await collect();
   const server = await serveForTest({
-    workflows: { forecast: forecast() },
+    workflows: { forecast: weatherWorkflow() },
     tracing: { processors: [new SimpleSpanProcessor(exporter)] },
   });
   const caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -92,10 +92,10 @@ test("a caller that is not sampled is kept here and not exported", async () => {
 test("nothing global is registered: two servers in one process export only their own spans", async () => {
   const first = await collect();
   const server = await serveForTest({
-    workflows: { forecast: forecast() },
+    workflows: { forecast: weatherWorkflow() },
     tracing: { processors: [new SimpleSpanProcessor(first.exporter)] },
   });
-  const other = await serveForTest({ workflows: { forecast: forecast() } });
+  const other = await serveForTest({ workflows: { forecast: weatherWorkflow() } });
   await other.post("/workflows/forecast/execute", { input: { city: "x" } });
   expect((await other.get("/metrics")).text).toContain(
     'andante_executions_started_total{workflow="forecast"} 1',

@@ -1,4 +1,4 @@
-// Our spans beside those of OpenTelemetry's SDK: what a processor reads after the same calls is the same.
+// Our spans beside those of OpenTelemetry's SDK: a processor reads the same after the same calls.
 import {
   type Attributes,
   ROOT_CONTEXT,
@@ -21,7 +21,7 @@ const parent = trace.setSpanContext(ROOT_CONTEXT, {
 });
 const start = { startTime: [1_700_000_000, 999_999_999] as [number, number] };
 
-/** A processor that keeps what it is told. */
+/** A processor that keeps its spans. */
 function keeper() {
   const kept: { started: string[]; ended: ReadableSpan[] } = { started: [], ended: [] };
   const processor: SpanProcessor = {

@@ -9,7 +9,7 @@ import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
-/** For what needs no server of its own. */
+/** For tests that need no server of their own. */
 const plain = await serveForTest();
 
 const page = z.object({

@@ -17,7 +17,7 @@ import { serve } from "@andante/server";
 import { generateText, tool } from "ai";
 import { z } from "zod";
 
-/** What the application saw, for its parent process. */
+/** The application's results, for its parent process. */
 export interface Seen {
   /** Names of the spans in its traces. */
   readonly spans: readonly string[];

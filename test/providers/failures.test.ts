@@ -12,7 +12,7 @@ const schema = { type: "object", properties: { a: { type: "number" } }, required
 const message = { id: "u1", role: "user", parts: [{ type: "text", text: "Hi" }] };
 const retryNow = { "retry-after": "0" };
 
-/** What the caller must find instead of an answer. */
+/** The error that the caller must receive. */
 interface Ending {
   readonly kind: string;
   readonly path: string;
@@ -127,7 +127,7 @@ describe.each(providers)("$name", async (provider) => {
     process.on("unhandledRejection", note);
   });
   afterEach(async () => {
-    // The server goes on serving, and whatever was thrown was caught.
+    // The server continues, and every thrown error was caught.
     remote.behave(() => ({ kind: "answer", text: ["still here"] }));
     expect(dataOf(await server.post("/agents/helper/text", { input: "Hi" })).text).toBe("still here");
     process.off("unhandledRejection", note);

@@ -1,10 +1,10 @@
-// A provider on loopback: it speaks one of the wire formats, behaves as the test says, and remembers what it was sent.
+// A provider on loopback: it speaks one of the wire formats, behaves as the test directs, and records its requests.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
-import { afterwards } from "../support/afterwards.ts";
+import { cleanup } from "../support/cleanup.ts";
 
-/** Stands in everything that a provider says about its failures, and in its keys. Nobody outside may read it. */
+/** Is in every message of a provider about its failures, and in its keys. It must not reach a caller. */
 export const canary = "canary-7f3a";
 
 export interface ToolCall {
@@ -28,7 +28,7 @@ export interface Said {
   readonly calls?: readonly ToolCall[];
 }
 
-/** What the provider does with one request. */
+/** The provider's behaviour for one request. */
 export type Behaviour =
   | ({ readonly kind: "answer" } & Said)
   /** An error in the provider's own format. */
@@ -88,7 +88,7 @@ export async function startProvider(wire: Wire): Promise<ProviderServer> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  afterwards(async () => {
+  cleanup(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, "close");
@@ -105,7 +105,7 @@ export async function startProvider(wire: Wire): Promise<ProviderServer> {
   };
 }
 
-/** An address on which nobody listens. */
+/** An address without a listener. */
 export async function refusedAddress(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -37,7 +37,7 @@ export const anthropic: Provider = {
 
 export const providers: readonly Provider[] = [openai, anthropic];
 
-/** What the tool `weather` was asked. */
+/** The arguments of the tool `weather`. */
 export const asked: unknown[] = [];
 
 /** The agents of a server: `patient` tries again, the others do not. */

@@ -1,12 +1,12 @@
-// The agents of the contract tests. Their models are scripted; what they say follows from what they are told.
+// The agents of the contract tests. Their models are scripted; their replies follow from their messages.
 import { APICallError } from "@ai-sdk/provider";
 import { Agent, PublicError } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
-import { doors } from "./doors.ts";
+import { gates } from "./gates.ts";
 
-/** What a provider says when it fails, which nobody outside may read. */
+/** A provider's message about its failure, which must not reach a caller. */
 export const secretWords = "hunter2 is the key at provider.example";
 
 const refusal = (statusCode: number) =>
@@ -40,7 +40,7 @@ export const shortModel = controlledModel((call) => ({ text: [`seen ${call.promp
 const short = new Agent({ id: "short", model: shortModel, memory: { window: 3 } });
 const forgetful = new Agent({ id: "forgetful", model: shortModel, memory: false });
 
-/** Calls `add` when it is told to add, and tells what came out. */
+/** Calls `add` when asked to add, and replies with the result. */
 export const adder = new Agent({
   id: "adder",
   purpose: "Adds numbers",
@@ -93,7 +93,7 @@ export const careful = new Agent({
   toolApproval: { remove: "user-approval" },
 });
 
-/** Asks the client for the place; then tells what it was told. */
+/** Asks the client for the place, then repeats its output. */
 const asking = new Agent({
   id: "asking",
   model: controlledModel((call) => {
@@ -111,7 +111,7 @@ export const carefulHeld = new Agent({
     call.prompt.at(-1)?.role === "tool"
       ? {
           text: ["It is ", "done."],
-          hold: (piece) => (piece === 1 ? doors.pass("careful-held") : undefined),
+          hold: (piece) => (piece === 1 ? gates.pass("careful-held") : undefined),
         }
       : { text: ["May I? "], calls: [{ name: "remove", input: { file: "held.txt" } }] },
   ),
@@ -119,7 +119,7 @@ export const carefulHeld = new Agent({
   toolApproval: { remove: "user-approval" },
 });
 
-/** Says the JSON that it is told; a second try says what follows `then`. */
+/** Replies with the JSON in its message; a second attempt replies with the text after `then`. */
 export const objectModel = controlledModel((call) => {
   const asked = call.prompt
     .filter(({ role }) => role === "user")
@@ -156,7 +156,7 @@ export const heldModel = controlledModel((call) => ({
     if (piece !== 1) return;
     const door = lastText(call);
     signal?.addEventListener("abort", () => aborted.push(door));
-    await doors.pass(door);
+    await gates.pass(door);
   },
 }));
 const held = new Agent({ id: "held", model: heldModel });

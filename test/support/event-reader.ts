@@ -72,7 +72,7 @@ export class EventReader {
   }
 
   #parse(frame: string): Fields {
-    // What ends a stream of chat chunks; nothing may follow it.
+    // The end of a stream of chat chunks; nothing may follow it.
     if (this.#framing === "chat" && frame === "data: [DONE]") return { type: "[DONE]" };
     const shape = this.#framing !== "with-ids" ? /^data: ([^\n\r]+)$/ : /^(?:id: (\d+)\n)?data: ([^\n\r]+)$/;
     const match = shape.exec(frame);

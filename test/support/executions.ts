@@ -1,6 +1,6 @@
 // Executions that tests start and follow over HTTP.
 import { expect } from "vitest";
-import { doors } from "./doors.ts";
+import { gates } from "./gates.ts";
 import { dataOf, type Fields, listOf, textOf } from "./responses.ts";
 import type { TestServer } from "./serve-for-test.ts";
 
@@ -16,7 +16,7 @@ export async function startGated(server: TestServer, door: string, options: Fiel
     await server.post("/workflows/gated/execute", body, { prefer: "respond-async" }),
     202,
   );
-  await doors.arrival(door);
+  await gates.arrival(door);
   return textOf(started, "executionId");
 }
 

@@ -1,5 +1,5 @@
-// Does what a Dockerfile says in a folder, where there is no Docker: copies what it copies, runs what it runs, and tells
-// how its command is started. What is not done: the base image, users and rights.
+// Follows a Dockerfile in a folder, where there is no Docker: copies its files, runs its commands, and returns
+// how its command is started. Not done: the base image, users and rights.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
@@ -15,12 +15,12 @@ export interface ImageOptions {
   readonly folder: string;
   /** Of the programs that it runs. */
   readonly env: NodeJS.ProcessEnv;
-  /** What is run in place of a command that cannot be run here. */
+  /** Runs in place of a command that cannot be run here. */
   readonly rewrite?: (command: string) => string;
 }
 
 export interface ImageInFolder {
-  /** What its file system would be. */
+  /** The folder for its file system. */
   readonly root: string;
   /** Where its command is started. */
   readonly directory: string;
@@ -111,7 +111,7 @@ export function imageInFolder(options: ImageOptions): ImageInFolder {
   }
 }
 
-/** Of a folder what is in it, as COPY does. */
+/** Of a folder its contents, as COPY does. */
 function copyOne(
   source: string,
   place: string,

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
-import { afterwards } from "./afterwards.ts";
+import { cleanup } from "./cleanup.ts";
 
 export const audience = "https://api.example";
 
@@ -21,7 +21,7 @@ export async function makeKey(algorithm = "RS256"): Promise<SigningKey> {
 export class Issuer {
   /** The keys that it publishes now. */
   keys: readonly SigningKey[];
-  /** What it responds with; 200 with the keys unless a test says otherwise. */
+  /** Its response; 200 with the keys unless a test changes it. */
   response: { readonly status: number; readonly body: string } | undefined;
   /** How often its keys were asked for. */
   asked = 0;
@@ -52,7 +52,7 @@ export class Issuer {
       await new Promise<void>((resolve) => server.close(() => resolve()));
     };
     const issuer = new Issuer(keys, `http://127.0.0.1:${port}/`, stop);
-    afterwards(stop);
+    cleanup(stop);
     return issuer;
   }
 

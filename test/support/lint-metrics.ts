@@ -18,7 +18,7 @@ const label = String.raw`[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"`;
 const sampleLine = new RegExp(`^(${metricName})(?:\\{(${label}(?:,${label})*)\\})? (\\S+)$`);
 const types = ["counter", "gauge", "histogram", "summary", "untyped"];
 
-/** Units that have a base unit, and words that say what the type says already. */
+/** Units that have a base unit, and words that repeat the type. */
 const baseUnits: Readonly<Record<string, string>> = {
   milliseconds: "seconds",
   microseconds: "seconds",
@@ -34,7 +34,7 @@ const baseUnits: Readonly<Record<string, string>> = {
 const abbreviations = ["s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb"];
 const typeWords = ["counter", "gauge", "histogram", "summary"];
 
-/** What is wrong with a text of metrics, one line each. */
+/** The faults in a text of metrics, one line each. */
 export function lintMetrics(text: string): string[] {
   const problems: string[] = [];
   if (!text.endsWith("\n")) problems.push("the last line does not end");

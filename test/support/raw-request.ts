@@ -1,4 +1,4 @@
-// Requests that nobody normalises on their way.
+// Requests that no client library normalises.
 import { once } from "node:events";
 import { connect } from "node:net";
 

@@ -1,4 +1,4 @@
-// Calls of a server, and what the contract says about every response: its envelope, and the fields inside.
+// Calls of a server, and the contract's rules for every response: its envelope, and the fields inside.
 import { expect } from "vitest";
 import { z } from "zod";
 import { inTime } from "../../packages/core/test/support/in-time.ts";
@@ -35,7 +35,7 @@ export function postOf(body: unknown, headers: Record<string, string>): RequestI
   };
 }
 
-/** The payload of a success, whatever its type; the envelope has exactly the contract's fields. */
+/** The payload of a success, of any type; the envelope has exactly the contract's fields. */
 export function payloadOf(response: TestResponse, status = 200): unknown {
   const envelope = envelopeOf(response, status);
   expect(Object.keys(envelope).sort()).toEqual(["data", "success"]);

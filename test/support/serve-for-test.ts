@@ -1,8 +1,8 @@
 // A real listening server for a test, with the calls that tests make; it is closed when the test is over.
 import { type RunningServer, type ServeOptions, serve } from "@andante/server";
 import { inTime } from "../../packages/core/test/support/in-time.ts";
-import { afterwards } from "./afterwards.ts";
 import { agents } from "./agents.ts";
+import { cleanup } from "./cleanup.ts";
 import { EventReader } from "./event-reader.ts";
 import { call, postOf, responseTime, type TestResponse } from "./responses.ts";
 import { silentLogger } from "./silent-logger.ts";
@@ -35,7 +35,7 @@ export async function serveForTest(options: Partial<ServeOptions> = {}): Promise
     logger: silentLogger,
     ...options,
   });
-  afterwards(async () => (await serving).close());
+  cleanup(async () => (await serving).close());
   const server = await serving;
   const get = (path: string, headers: Record<string, string> = {}) => call(server.url + path, { headers });
   const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>

@@ -1,4 +1,4 @@
-// The logger of servers in tests: what fails in them fails on purpose.
+// The logger of servers in tests, whose failures are intended.
 import { createLogger } from "@andante/core";
 
 export const silentLogger = createLogger({ level: "silent" });

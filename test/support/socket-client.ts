@@ -37,7 +37,7 @@ export class SocketClient {
     return client;
   }
 
-  /** What has come and was not asked for yet. */
+  /** Messages that arrived and were not requested yet. */
   get arrived(): readonly Fields[] {
     return this.#arrived;
   }

@@ -2,7 +2,7 @@
 import { andThen, createWorkflow, PublicError, type StepContext } from "@andante/core";
 import type { WorkflowAgent, WorkflowDefinition } from "@andante/core/internal";
 import { z } from "zod";
-import { doors } from "./doors.ts";
+import { gates } from "./gates.ts";
 
 /** Runs straight through. */
 export const sum = createWorkflow({
@@ -68,7 +68,7 @@ export const gated = createWorkflow({ id: "gated", input: z.object({ door: z.str
   .andThen({
     id: "wait",
     execute: async ({ data }) => {
-      await doors.pass(data.door);
+      await gates.pass(data.door);
       return { passed: data.door };
     },
   })
@@ -83,7 +83,7 @@ export const gatedApproval = createWorkflow({ id: "gated-approval", input: z.obj
   .andThen({
     id: "wait",
     execute: async ({ data }) => {
-      await doors.pass(data.door);
+      await gates.pass(data.door);
       return { passed: data.door };
     },
   });
@@ -106,7 +106,7 @@ export const failingLater = createWorkflow({ id: "failing-later", input: z.objec
   },
 });
 
-/** What the steps see of the caller's options. */
+/** The caller's options as the steps see them. */
 export const mirror = createWorkflow({ id: "mirror", input: z.unknown() }).andThen({
   id: "look",
   execute: ({ data, userId, conversationId, context, executionId }) => ({

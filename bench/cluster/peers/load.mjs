@@ -1,4 +1,4 @@
-// A process under test: says that it is ready, then runs what it is asked to for a while and says how many it did.
+// A process under test: reports that it is ready, then runs the requested load for a while and reports the count.
 export function serveLoad(execute) {
   process.on("message", async ({ seconds, width }) => {
     try {

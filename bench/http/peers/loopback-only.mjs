@@ -3,7 +3,7 @@ import dgram from "node:dgram";
 import dns from "node:dns";
 import net from "node:net";
 
-// 0.0.0.0 and :: are what servers listen on; as the address of a peer they mean this machine too.
+// Servers listen on 0.0.0.0 and ::; as the address of a peer they mean this machine too.
 const loopback = (host) =>
   host === undefined || /^(localhost$|127\.|0\.0\.0\.0$|::1?$|::ffff:127\.)/.test(host);
 

@@ -1,4 +1,4 @@
-// The desk: small amounts pass, others wait, time decides when nobody does, and a crash anywhere pays once.
+// The desk: small amounts pass, others wait, a deadline decides in the end, and a crash anywhere pays once.
 import { createAndante, memoryStore } from "@andante/core";
 import { crashTest, TestClock } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,4 +1,4 @@
-// Expenses: small ones are paid, others wait for a person, and what nobody decides on is refused after three days.
+// Expenses: small ones are paid, others wait for a person, and are refused after three days without a decision.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 

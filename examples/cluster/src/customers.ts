@@ -1,4 +1,4 @@
-// Customers who order one thing after the other through the proxy, and notice what does not arrive.
+// Customers who order one thing after the other through the proxy, and report missing orders.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
@@ -51,7 +51,7 @@ export class Customers {
     const body = JSON.stringify({ input: { number }, options: { executionId } });
     const headers = { "content-type": "application/json", prefer: "respond-async" };
     while (!(await this.#fetch("execute", { method: "POST", headers, body }))?.ok) {
-      // It was not accepted, as far as the customer knows: whoever gives up now has lost nothing.
+      // It was not accepted, as far as the customer knows: giving up now loses nothing.
       if (!this.#ordering) return;
       await pause(50);
     }

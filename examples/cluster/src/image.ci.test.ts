@@ -1,4 +1,4 @@
-// The Dockerfile of a node, step by step in a folder: what it copies is enough to build it, and what it builds serves.
+// The Dockerfile of a node, step by step in a folder: the copied files are enough to build it, and the build serves.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { freePort, startDatabase } from "./postgres.ts";
 const root = path.resolve(import.meta.dirname, "../../..");
 const read = (name: string) => readFileSync(path.join(import.meta.dirname, "../deploy", name), "utf8");
 
-/** In place of an installation: what is installed here, and the packages of the copy. */
+/** In place of an installation: the packages installed here, and those of the copy. */
 const linkInstalled = `
   mkdir -p node_modules/@andante
   for each in "${root}"/node_modules/*; do

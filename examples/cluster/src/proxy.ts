@@ -50,7 +50,7 @@ function pass(incoming: IncomingMessage, response: ServerResponse, targets: read
   const outgoing = request({ host: target.hostname, port: target.port, method, path: url, headers });
   let reached = false;
   outgoing.once("socket", (socket: Socket) => {
-    // Nothing is sent before there is somebody to send it to: then it can still go to another node.
+    // Nothing is sent before a node is connected: until then the request can still go to another node.
     const send = () => {
       reached = true;
       incoming.pipe(outgoing);
@@ -60,7 +60,7 @@ function pass(incoming: IncomingMessage, response: ServerResponse, targets: read
   });
   outgoing.once("response", (answered) => {
     response.writeHead(answered.statusCode ?? 502, answered.headers);
-    // Server-sent events: what the node sends is the caller's at once.
+    // Server-sent events: each chunk of the node is sent to the caller at once.
     response.flushHeaders();
     answered.pipe(response);
     answered.once("error", () => response.destroy());

@@ -1,4 +1,4 @@
-// What the cluster runs: an order in three steps, with a short wait between two of them.
+// The workflow of the cluster: an order in three steps, with a short wait between two of them.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 
@@ -16,7 +16,7 @@ export const order = createWorkflow({
     execute: ({ data }) => ({ number: data.number, total: data.price + data.postage }),
   });
 
-/** What an order comes to, whoever has handled it and however often that was interrupted. */
+/** The result of an order, on any node and after any number of interruptions. */
 export function totalOf(number: number): number {
   return number * 3 + 5;
 }

@@ -31,7 +31,7 @@ test("the second summary is good enough", async () => {
   const { result } = await andante.execute("digest", { address: "a" });
   expect(result).toEqual({ summary: "Second.", score: 9, rounds: 2 });
   expect(kept).toEqual(["Second."]);
-  // What the judge said is in the second question.
+  // The judge's remark is in the second question.
   expect(JSON.stringify(model.calls[2]?.prompt)).toContain("now 4");
 });
 

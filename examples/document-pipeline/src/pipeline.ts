@@ -10,7 +10,7 @@ export interface Documents {
 }
 
 const verdict = z.object({ score: z.number().min(0).max(10), advice: z.string() });
-/** What the steps of one execution share. */
+/** The state that the steps of one execution share. */
 const work = z.object({
   text: z.string(),
   summary: z.string().default(""),

@@ -5,12 +5,12 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { demoModel } from "@andante/demo-model";
 import type { LanguageModel } from "ai";
 
-/** What the environment says about models. */
+/** The environment variables about models. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ChosenModel {
   readonly model: LanguageModel;
-  /** What the example prints about the model. */
+  /** The example's line about the model. */
   readonly label: string;
 }
 

@@ -18,7 +18,7 @@ export const measure = createWorkflow({
   })
   .andThen({ id: "report", execute: ({ data: [words, characters] }) => ({ words, characters }) });
 
-/** Drafts a post, asks a person, and publishes what was approved. */
+/** Drafts a post, asks a person, and publishes it when approved. */
 export function publishWith(writer: Agent) {
   return createWorkflow({
     id: "publish",

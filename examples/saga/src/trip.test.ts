@@ -13,7 +13,7 @@ interface Trouble {
   readonly drops?: number;
 }
 
-/** A bureau that keeps what is booked, and forgets no key. */
+/** A bureau that keeps bookings by key, and remembers every key. */
 function bureau({ without = [], loses = [], drops = 0 }: Trouble = {}) {
   const bookings = new Map<string, string>();
   const cancelledKeys = new Set<string>();

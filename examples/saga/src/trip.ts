@@ -5,11 +5,11 @@ import { z } from "zod";
 export interface Bookings {
   /** Books once for a key, however often it is called with it, and returns the number of the booking. */
   book(part: string, key: string): Promise<string>;
-  /** Cancels what is booked for a key, if anything is. A key that was cancelled books nothing any more. */
+  /** Cancels the booking of a key, if there is one. A cancelled key books nothing any more. */
   cancel(part: string, key: string): Promise<void>;
 }
 
-/** What the steps of one execution share. */
+/** The state that the steps of one execution share. */
 const progress = z.object({
   /** The parts that may be booked: noted before the call is made. */
   tried: z.array(z.string()).default([]),
@@ -40,7 +40,7 @@ export function tripWith({ book, cancel }: Bookings) {
           step: (chain) =>
             chain
               // A step of its own, so that it is committed before the call: from here on the part is cancelled if
-              // the trip fails, whatever becomes of the call.
+              // the trip fails, even if the call succeeds later.
               .andThen({
                 id: "note",
                 execute: ({ data, state, setState }) => {
@@ -80,7 +80,7 @@ export function tripWith({ book, cancel }: Bookings) {
           step: (part) =>
             part.andThen({
               id: "cancel",
-              // Until it succeeds: nobody wants to pay for half a trip.
+              // Until it succeeds: the customer must not pay for half a trip.
               retry: { attempts: 1000, delay: "1s", maxDelay: "10m" },
               execute: ({ data, executionId }) => cancel(data, keyOf(executionId, data)),
             }),

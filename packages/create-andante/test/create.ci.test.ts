@@ -1,4 +1,4 @@
-// The way of somebody new: create a project with the packed scaffolder, install the packed packages into it, check its types,
+// The steps of a newcomer: create a project with the packed scaffolder, install the packed packages into it, check its types,
 // run its test, start it and call it by its own npm scripts, on every Node that is supported, on SQLite and PostgreSQL.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,7 +41,7 @@ const run = (folder: string, program: string, ...args: string[]) =>
 const install = (folder: string, ...what: string[]) =>
   run(folder, process.execPath, npm, "install", "--no-audit", "--no-fund", "--loglevel=error", ...what);
 
-/** Without what a test run has set for the processes below it. */
+/** Without the variables that a test run has set for its child processes. */
 function environment(further: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { NODE_OPTIONS, VITEST, NODE_ENV, ...rest } = process.env;
   return { ...rest, ...further };
@@ -69,7 +69,7 @@ beforeAll(async () => {
   }
   install(inWork("scaffolder"), tarballs["create-andante"] ?? "");
   install(inWork("nodes"), `node-22@npm:node-${platform}@22.18.0`, `node-26@npm:node-${platform}@26.9.0`);
-  // One installation for all projects: what any of them needs, our packages from their tarballs.
+  // One installation for all projects: the dependencies of all, our packages from their tarballs.
   const created = [
     ...providers.map((provider) => create(`with-${provider}`, provider, "sqlite")),
     create("desk", "none", "postgres"),
@@ -101,7 +101,7 @@ test.each(["desk", ...providers.map((provider) => `with-${provider}`)])(
   },
 );
 
-/** npm and what it has started: npm does not pass every signal on. */
+/** npm and its child processes: npm does not pass every signal on. */
 function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid !== undefined) process.kill(-pid, signal);
 }
@@ -157,7 +157,7 @@ async function post(address: string, body: unknown, headers: Record<string, stri
   return data;
 }
 
-/** Starts the workflow, and approves what it drafts. */
+/** Starts the workflow, and approves its draft. */
 async function publishAt(url: string, headers: Record<string, string> = {}): Promise<void> {
   const publish = `${url}/workflows/publish`;
   const suspended = await post(`${publish}/execute`, { input: { topic: "rivers" } }, headers);
@@ -221,14 +221,14 @@ test("with JWT_SECRET every call needs a token, and the probes and the console's
 test("npm run dev opens the console at a terminal, and serves again after a change", {
   timeout: 120_000,
 }, async () => {
-  // In place of the browser, a program that tells what it was asked to open.
+  // In place of the browser, a program that prints the address it should open.
   const [programs, opened] = [inWork("programs"), inWork("opened")];
   mkdirSync(programs);
   for (const name of ["xdg-open", "open"])
     writeFileSync(path.join(programs, name), `#!/bin/sh\necho "$1" >> ${opened}\n`, { mode: 0o755 });
   const command = `"${process.execPath}" "${npm}" run dev`;
   const isMac = process.platform === "darwin";
-  // A terminal for it: it opens nothing where nobody looks.
+  // A terminal for it: it opens nothing without one.
   const inTerminal = isMac
     ? ["script", "-q", "/dev/null", "sh", "-c", command]
     : ["script", "-qec", command, "/dev/null"];

@@ -1,4 +1,4 @@
-// What the scaffolder asks, refuses and writes.
+// The questions, refusals and files of the scaffolder.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -135,7 +135,7 @@ test.each(combinations)(
     expect(files.includes("compose.yaml")).toBe(database === "postgres");
     const readme = readFileSync(path.join(folder, "README.md"), "utf8");
     expect(readme.includes("docker compose up --detach --wait")).toBe(database === "postgres");
-    // What it names is there.
+    // The files that it names exist.
     const mentioned = [...readme.matchAll(/^\| `(\S+)` \|/gm)].map(([, file = ""]) => file);
     expect(mentioned.filter((file) => !files.includes(file))).toEqual([]);
   },

@@ -11,7 +11,7 @@ import { Readers } from "../src/connection/readers.ts";
 import { SilenceWatch } from "../src/connection/silence-watch.ts";
 import { Lane } from "../src/group/lane.ts";
 import { spansElsewhereStatement } from "../src/operations/observations/traces.ts";
-import { Facts } from "../src/write/facts.ts";
+import { GroupFacts } from "../src/write/facts.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startProxy } from "./switching-proxy.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
@@ -245,8 +245,8 @@ test("large events and spans do not cross a connection for the time of one, or b
   const large = JSON.stringify("\u0000\ud800x".repeat(100_000));
   const events = [event("step-1"), { ...event("step-2", large), timestamp: 5_000, detail: large }];
   await store.commit(commitOf(made, 1, { events }));
-  const facts = new Facts("bounds");
-  facts.askLastAt(made.executionId);
+  const facts = new GroupFacts("bounds");
+  facts.requests.timeOf(made.executionId, 3);
   const readers = new Readers({ url: server.url, ...limits }, 1, { idle: 1_000, lock: 1_000 });
   let read = 0;
   await readers.once((query) =>
@@ -257,7 +257,7 @@ test("large events and spans do not cross a connection for the time of one, or b
     }),
   );
   await readers.close();
-  expect(facts.lastAt(made.executionId)).toBe(5_000);
+  expect(facts.facts.timeOf(made.executionId, 3)).toBe(5_000);
   expect(read).toBeLessThan(1_000);
   const spans = JSON.stringify("x".repeat(1_000_000));
   const chunks = Array.from({ length: 12 }, (_, n) => ({

@@ -1,17 +1,17 @@
 // Other clients take every connection that the database has: nodes that run wait, say why, and lose and repeat nothing.
 import { type Andante, createAndante, createWorkflow } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { LineRecorder } from "../../core/test/support/line-recorder.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const problem = "the database has no connection left";
 
 let server: PostgresServer;
 let admin: pg.Client;
-const nodes: { readonly node: Andante; readonly lines: LineRecorder }[] = [];
+const nodes: { readonly node: Andante; readonly lines: RecordingLogger }[] = [];
 beforeAll(async () => {
   server = await startPostgres({ max_connections: 25 });
   // A superuser has connections that others cannot take.
@@ -52,7 +52,7 @@ const url = () => server.url.replace("postgres:password", "app:secret");
 async function startNode() {
   // A lease that does not end meanwhile: then bodies may not run again.
   const store = postgresStore({ url: url(), schema: "few", lease: 300_000, writers: 1, readers: 2 });
-  const lines = new LineRecorder();
+  const lines = new RecordingLogger();
   const node = createAndante({ store, workflows: { chain }, logger: lines });
   try {
     await node.ready();

@@ -1,17 +1,16 @@
 // Several nodes delete old executions in one database at once: all of them, no others, and none serves them any more.
 import { Agent, type Andante, type AndanteOptions, createAndante, createWorkflow } from "@andante/core";
-import { scriptedModel } from "@andante/core/test";
+import { RecordingLogger, scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { LineRecorder } from "../../core/test/support/line-recorder.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 let server: PostgresServer;
 let admin: pg.Client;
 const nodes: Andante[] = [];
-const lines = new LineRecorder();
+const lines = new RecordingLogger();
 beforeAll(async () => {
   server = await startPostgres({ max_connections: 100 });
   admin = new pg.Client(server.url);

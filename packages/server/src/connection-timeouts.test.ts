@@ -1,12 +1,14 @@
 // Connections that are idle or too slow to send a request are closed after the configured time.
+
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { memoryStore } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 import { serve } from "./serve.ts";
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+const quiet = new RecordingLogger();
 
 /** Sends the beginning of a request to a server with these timeouts, and reads until the server closes. */
 async function untilClosed(timeouts: ConnectionTimeouts, beginning: string) {

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createWorkflow, type Logger } from "@andante/core";
+import { createWorkflow } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { type RunningServer, serve } from "@andante/server";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
@@ -30,18 +31,10 @@ const gate = createWorkflow({ id: "gate", input: z.object({}) }).andThen({
   execute: ({ suspend, resumeData }) => resumeData ?? suspend("why"),
 });
 
-const lines: { readonly level: string; readonly fields: object; readonly message: string }[] = [];
-const keep = (level: string) => (fields: object, message: string) => lines.push({ level, fields, message });
-const logger: Logger = {
-  debug: () => {},
-  info: keep("info"),
-  warn: keep("warn"),
-  error: keep("error"),
-  child: () => logger,
-};
+const logger = new RecordingLogger();
 
 async function start(): Promise<RunningServer> {
-  lines.length = 0;
+  logger.lines.length = 0;
   server = await serve({ workflows: { gate }, port: 0, handleSignals: false, logger });
   return server;
 }
@@ -60,21 +53,19 @@ test("PostgreSQL is used and told; open executions that a file still holds are w
 
   vi.stubEnv("ANDANTE_DATABASE_URL", postgres.url);
   const { url } = await start();
-  expect(lines).toContainEqual({
+  expect(logger.lines).toContainEqual({
     level: "info",
-    fields: { store: location() },
-    message: "using PostgreSQL, because ANDANTE_DATABASE_URL is set",
+    store: location(),
+    msg: "using PostgreSQL, because ANDANTE_DATABASE_URL is set",
   });
-  expect(lines).toContainEqual({
+  expect(logger.lines).toContainEqual({
     level: "warn",
-    fields: { file, open: 2 },
-    message: "this file holds open executions, which do not run: ANDANTE_DATABASE_URL names another store",
+    file,
+    open: 2,
+    msg: "this file holds open executions, which do not run: ANDANTE_DATABASE_URL names another store",
   });
-  expect(lines).toContainEqual(
-    expect.objectContaining({
-      message: "Andante is listening",
-      fields: expect.objectContaining({ store: location() }),
-    }),
+  expect(logger.lines).toContainEqual(
+    expect.objectContaining({ msg: "Andante is listening", store: location() }),
   );
   const headers = { "content-type": "application/json" };
   const begun = await fetch(`${url}/workflows/gate/execute`, {
@@ -99,5 +90,5 @@ test("without such a file nothing is warned of, and none is made", async () => {
   vi.stubEnv("ANDANTE_DB", path.join(folder, "other.db"));
   vi.stubEnv("ANDANTE_DATABASE_URL", postgres.url);
   await start();
-  expect(lines.filter(({ level }) => level !== "info")).toEqual([]);
+  expect(logger.messages).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Opens the chat that the address names, with what was said in it before.
+// Opens the chat that the address names, with its earlier messages.
 import { createRoot } from "react-dom/client";
 import { Chat } from "./chat.tsx";
 import { loadMessages } from "./server.ts";

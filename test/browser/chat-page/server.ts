@@ -1,7 +1,7 @@
 // The three calls of the server that useChat does not make by itself.
 import type { UIMessage } from "ai";
 
-/** What was said before; nothing in a conversation that has not begun. */
+/** The earlier messages; none in a conversation that has not begun. */
 export async function loadMessages(conversation: string): Promise<UIMessage[]> {
   const response = await fetch(`/api/conversations/${encodeURIComponent(conversation)}/messages`);
   if (response.status === 404) return [];
@@ -9,7 +9,7 @@ export async function loadMessages(conversation: string): Promise<UIMessage[]> {
   return data.messages;
 }
 
-/** Stops the answer at the server: without this, one that nobody reads goes on. */
+/** Stops the reply at the server; without this, a reply without a reader continues. */
 export async function stopAnswer(agent: string, conversation: string): Promise<void> {
   await fetch(`/agents/${agent}/chat/${encodeURIComponent(conversation)}/stream`, { method: "DELETE" });
 }

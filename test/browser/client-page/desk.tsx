@@ -1,4 +1,4 @@
-// The desk where people approve: what waits, and how the execution stands that was decided last.
+// The desk where people approve: open requests, and the state of the execution that was decided last.
 import type { Client, InboxItem } from "@andante/client";
 import { useExecution, useInbox } from "@andante/client/react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// Opens what the address names, with the client: a chat in a conversation, or the desk where refunds are approved.
+// Opens the page that the address names, with the client: a chat in a conversation, or the desk where refunds are approved.
 import { AndanteApiError, createClient } from "@andante/client";
 import type { UIMessage } from "ai";
 import { createRoot } from "react-dom/client";
@@ -12,7 +12,7 @@ const conversation = address.get("conversation") ?? "";
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no root");
 
-/** What was said before; nothing in a conversation that has not begun. */
+/** The earlier messages; none in a conversation that has not begun. */
 async function earlier(): Promise<UIMessage[]> {
   try {
     const { messages } = await andante.conversation(conversation).messages();

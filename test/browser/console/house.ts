@@ -6,7 +6,7 @@ import { z } from "zod";
 
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
-/** A model that never runs out of turns: each call is answered by what `reply` makes of its last message. */
+/** A model that never runs out of turns: `reply` computes each response from the last message. */
 function endlessModel(modelId: string, reply: Parameters<typeof scriptedModel>[0][number]): LanguageModel {
   const turns = Array.from({ length: 1000 }, () => reply);
   return Object.assign(scriptedModel(turns), { modelId });

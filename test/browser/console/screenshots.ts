@@ -48,7 +48,7 @@ await chat("c-42", "A short report on customer 8813, please.");
 
 const { traces } = await andante.traces.list({ ...(waiting && { executionId: waiting }) });
 
-/** The address of each page, and what is on it once it is drawn. */
+/** The address of each page, and a text on it once it is drawn. */
 const pages: Readonly<Record<string, readonly [address: string, drawn: string]>> = {
   landing: ["/", "h1"],
   home: ["/console/", ".wait-row"],

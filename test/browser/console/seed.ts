@@ -2,7 +2,7 @@
 import type { Andante } from "@andante/core";
 import type { Clock } from "@andante/core/test";
 
-/** The real clock, some time ago: what happens under it happened then. */
+/** The real clock, some time ago, so that events under it are in the past. */
 export class ShiftedClock implements Clock {
   /** Milliseconds. */
   ago = 0;

@@ -1,5 +1,5 @@
 // Kills the process of a chat around each of its writes and inside each of its tools, twice in a row where it comes to
-// that, and checks what tools, journal, conversation and client have seen.
+// that, and checks the calls of tools, the journal, the conversation and the client's view.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ import { type ChatEnd, type ChatLife, chatEndSchema } from "./protocol.ts";
 export interface ChatTotals {
   readonly kills: number;
   readonly trials: number;
-  /** What went wrong, a line for each. */
+  /** The faults, a line for each. */
   readonly problems: readonly string[];
 }
 
@@ -97,7 +97,7 @@ function differences(end: ChatEnd, expected: ChatEnd): string[] {
   return problems;
 }
 
-/** Resolves to what it has seen; undefined when it was killed. */
+/** Resolves to its report; undefined when it was killed. */
 async function runLife(life: ChatLife): Promise<ChatEnd | undefined> {
   const child = spawn(process.execPath, ["--conditions=andante-source", childFile, JSON.stringify(life)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -36,7 +36,7 @@ async function live({ database, log, kill }: ChatLife): Promise<ChatEnd> {
   return { seen, kept, usage, writes: sum("writes"), moments: sum("moments") };
 }
 
-/** Deltas of one text are one, whatever pieces they came in. */
+/** Deltas of one text count as one, however it was divided. */
 async function shapeOf(chunks: AsyncIterable<UIMessageChunk>): Promise<string[]> {
   const shown: string[] = [];
   let text = "";

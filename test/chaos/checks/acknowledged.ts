@@ -1,4 +1,4 @@
-// Whatever a caller was told is done is in the journal.
+// Every acknowledged call is in the journal.
 import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
@@ -24,7 +24,7 @@ function keeps(event: StoredEvent, line: Extract<Line, { kind: "acknowledged" }>
     case "pause":
       return event.type === "workflow-suspended" && names(event, line.suspensionId);
     case "resume":
-      // A rewind closes whatever is open and names no suspension.
+      // A rewind closes every open suspension and names none.
       return (
         event.type === "execution-rewound" ||
         (event.type === "workflow-resumed" && names(event, line.suspensionId))

@@ -1,4 +1,4 @@
-// Bodies run when the journal calls for them and never otherwise, and are given what the journal says.
+// Bodies run when the journal calls for them and never otherwise, and get the journal's input.
 import { isDeepStrictEqual } from "node:util";
 import { callerContext, callerUserId } from "../child/scenario.ts";
 import type { StartLine } from "../side-log.ts";

@@ -1,4 +1,4 @@
-// Tells from a journal which bodies had to run in one life, and with what.
+// Computes from a journal which bodies had to run in one life, and with which input.
 import type { StoredEvent } from "@andante/core/store";
 
 /** A run of a body that the journal calls for. */
@@ -12,8 +12,8 @@ export interface DueRun {
 
 /**
  * The runs by path, in order: those that were due when event `from` was the last one, then those that later events
- * called for. A committed outcome, of the step or of a container around it, ends what was due; so does a suspension,
- * until its answer is committed.
+ * called for. A committed outcome, of the step or of a container around it, ends the due run; so does a suspension,
+ * until its resume is committed.
  */
 export function dueRuns(events: readonly StoredEvent[], from: number): Map<string, DueRun[]> {
   const ledger = new Ledger();
@@ -128,7 +128,7 @@ class Ledger {
   }
 }
 
-/** True for the path itself, what is inside it and the functions beside it. */
+/** True for the path itself, paths inside it and the functions beside it. */
 function isWithin(path: string, container: string): boolean {
   return path === container || ["/", "[", "#"].some((next) => path.startsWith(container + next));
 }

@@ -10,11 +10,11 @@ export interface Ending {
   readonly status: string;
   readonly result: unknown;
   readonly error: unknown;
-  /** The paths of the bodies that ran; of what was cancelled, of the steps that began. */
+  /** The paths of the bodies that ran; for a cancelled execution, of the steps that began. */
   readonly paths: readonly string[];
-  /** The journal without what depends on timing. */
+  /** The journal without the fields that depend on timing. */
   readonly story: readonly string[];
-  /** What bodies sent, each once, however often they sent it. */
+  /** The events emitted by bodies, each once, however often it was emitted. */
   readonly sent: readonly string[];
 }
 
@@ -68,11 +68,11 @@ function isTold({ type, path }: StoredEvent): boolean {
 }
 
 function tell({ type, path, stepIndex, stepType, value }: StoredEvent): string {
-  // What a function makes of the state depends on who was first; the sum of all is in the result.
+  // A state set by a function depends on the order of branches; the sum of all is in the result.
   return [type, path, stepIndex, stepType, type === "state-changed" ? "" : value].join(" ");
 }
 
-/** What is left of a list when each item of another is taken out once. */
+/** The rest of a list after each item of another is removed once. */
 function without(list: readonly string[], taken: readonly string[]): string[] {
   const left = [...list];
   for (const item of taken) {

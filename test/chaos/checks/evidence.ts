@@ -1,4 +1,4 @@
-// What the checks are given: one execution after one life.
+// The input of the checks: one execution after one life.
 import type { Remains } from "../autopsy.ts";
 import type { Line } from "../side-log.ts";
 
@@ -9,7 +9,7 @@ export interface Evidence {
   readonly before: Remains | undefined;
   /** How this life left it. */
   readonly after: Remains | undefined;
-  /** What the side log says about it, from all lives so far. */
+  /** The side log's entries about it, from all lives so far. */
   readonly lines: readonly Line[];
 }
 

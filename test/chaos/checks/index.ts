@@ -19,12 +19,12 @@ const always: readonly Check[] = [
   checkTimes,
 ];
 
-/** What must hold after every life, however it ended. */
+/** Rules that hold after every life, however it ended. */
 export function checkLife(evidence: Evidence): string[] {
   return always.flatMap((check) => check(evidence));
 }
 
-/** What must hold once the execution has ended; `expected` is absent for the undisturbed run itself. */
+/** Rules that hold once the execution has ended; `expected` is absent for the undisturbed run itself. */
 export function checkEnd(evidence: Evidence, expected: Ending | undefined): string[] {
   const ending = expected === undefined ? [] : checkEnding(expected)(evidence);
   return [...checkWholeStream(evidence), ...ending];

@@ -1,4 +1,4 @@
-// Every outcome in the journal is what a body really did, and is there once.
+// Every outcome in the journal was returned by a body, and is there once.
 import { isDeepStrictEqual } from "node:util";
 import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
@@ -24,7 +24,7 @@ export const checkOutcomes: Check = ({ after, lines }) => {
     if (path === null || !outcomeTypes.includes(type)) continue;
     if (ended.has(path)) problems.push(`${path} has two outcomes`);
     ended.add(path);
-    // What a model says is not the word of a body; what a tool did is.
+    // A model's text is not the output of a body; a tool's result is.
     if (type === "checkpoint-complete" && !/\.tool\[\d+\]$/.test(path)) continue;
     const isBody = path.includes("#") || bodyTypes.includes(event.stepType ?? "");
     if (isBody && !lines.some((line) => tells(line, event)))
@@ -38,7 +38,7 @@ function tells(line: Line, event: StoredEvent): boolean {
   if (event.type === "checkpoint-complete") return tellsTool(line, event);
   if (event.type === "step-error" || event.type === "step-bailed") return line.kind === "thrown";
   if (line.kind !== "end") return false;
-  // A tap passes its data on, whatever it returned.
+  // A tap passes its data on; its return value is ignored.
   if (event.stepType === "andTap") return true;
   const value: unknown = event.value === null ? undefined : JSON.parse(event.value);
   if (event.stepType === "andAgent" && !event.path?.includes("#"))

@@ -1,10 +1,10 @@
-// Streams show what the journal holds: nothing before it is committed, nothing twice, nothing left out.
+// Streams equal the journal: nothing before it is committed, nothing twice, nothing left out.
 import { isDeepStrictEqual } from "node:util";
 import type { StoredEvent } from "@andante/core/store";
 import type { EventLine } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
-/** What agents say and their tools do as it happens: not journaled, so it has no number. */
+/** Live parts of agents and tools: not journaled, so they have no number. */
 const live = new Set(["text-delta", "tool-call", "tool-result", "tool-error"]);
 
 export const checkStream: Check = ({ after, lines }) => {

@@ -1,4 +1,4 @@
-// What is open by the journal is what the store says is open, and an execution rests only at what is open.
+// Journal and store agree on the open suspensions, and an execution rests only at an open one.
 import { isDeepStrictEqual } from "node:util";
 import type { StoredEvent } from "@andante/core/store";
 import type { Check } from "./evidence.ts";

@@ -8,7 +8,7 @@ import { die, type Killer } from "./killer.ts";
 /** The context of a body inside a container, where the data's type has to be said. */
 export type Given<Data> = StepContext<{ data: Data; input: unknown; resume: unknown; suspend: unknown }>;
 
-/** What the log keeps of a body's context; conditions and prompts have no answer. */
+/** The logged part of a body's context; conditions and prompts have no resume data. */
 interface RecordedContext {
   readonly executionId: string;
   readonly stepPath: string;
@@ -108,7 +108,7 @@ export class Bodies {
     };
   }
 
-  /** What a model says at the end of its step. Its prompt names the execution and the path: `… (executionId path)`. */
+  /** The model's text at the end of its step. Its prompt names the execution and the path: `… (executionId path)`. */
   said(prompt: string, text: string): string {
     const [, executionId = "", path = ""] = /\(([^ ()]+) ([^ ()]+)\)/.exec(prompt) ?? [];
     return this.#finish({ executionId, path }, () => text);

@@ -37,7 +37,7 @@ export class Killer {
     return make();
   }
 
-  /** Claims what is abandoned, unless the process has to end first. */
+  /** Claims abandoned executions, unless the process has to end first. */
   claim<Answer>(make: () => Promise<Answer>): Promise<Answer> {
     return this.#kill.kind === "claim" ? this.#around(this.#kill.phase, make) : make();
   }

@@ -6,7 +6,7 @@ import type { Bodies } from "./bodies.ts";
 export interface Scenario {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
-  /** What is answered to a suspension of a step; undefined leaves it open. Depends on nothing but the suspension. */
+  /** The resume data for a suspension of a step; undefined leaves it open. Depends on nothing but the suspension. */
   answer?(suspension: ExecutionSuspension): Answer | undefined;
   /** Pauses the execution from outside, once, when the step at this path has started. */
   readonly pauseAt?: string;
@@ -23,6 +23,6 @@ export interface Answer {
 /** Makes a scenario out of recorded bodies. */
 export type MakeScenario = (bodies: Bodies) => Scenario;
 
-/** What every execution is started with; it must reach every body of every life. */
+/** The context of every execution; it must reach every body of every life. */
 export const callerContext = { tenant: "north", flags: { dryRun: false, limits: [1, 2.5, null] } };
 export const callerUserId = "user-7";

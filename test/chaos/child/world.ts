@@ -55,7 +55,7 @@ export class World {
     return mood === "eager" && !execution.acknowledged && random.pick([true, false]);
   }
 
-  /** Looks how the execution stands and does what is called for. What happens meanwhile makes it look again. */
+  /** Reads the state of the execution and acts on it. Events meanwhile make it read again. */
   async #look(): Promise<void> {
     this.#again = true;
     if (this.#looking || this.#options.mood === "away") return;

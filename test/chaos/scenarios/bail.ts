@@ -1,4 +1,4 @@
-// bail: ends a child early with what is waiting in it, then the whole workflow.
+// bail: ends a child early together with its suspensions, then the whole workflow.
 import { andThen, createWorkflow } from "@andante/core";
 import type { FunctionContext } from "@andante/core/internal";
 import { z } from "zod";

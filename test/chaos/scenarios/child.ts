@@ -1,4 +1,4 @@
-// andWorkflow: a child workflow that holds another one, with schemas that change what passes.
+// andWorkflow: a child workflow that holds another one, with schemas that transform their values.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 import type { MakeScenario } from "../child/scenario.ts";

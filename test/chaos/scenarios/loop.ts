@@ -1,4 +1,4 @@
-// Loops of both kinds, the second with a branch inside, and what they set along the way.
+// Loops of both kinds, the second with a branch inside, and the state that they set.
 import { andBranch, andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
 import type { MakeScenario } from "../child/scenario.ts";

@@ -1,4 +1,4 @@
-// A resume that goes back to an earlier step: what came after it runs again, with the new answer.
+// A resume that goes back to an earlier step: the steps after it run again, with the new resume data.
 import { andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
 import type { Given } from "../child/bodies.ts";

@@ -34,7 +34,7 @@ function agent(bodies: Bodies): Agent {
     });
   return new Agent({
     id: "worker",
-    // However often it is asked, it says what the conversation so far calls for.
+    // Its reply depends only on the conversation so far, however often it is asked.
     model: scriptedModel(
       Array.from({ length: 1000 }, () => ({ prompt }) => {
         const asked = prompt.filter(({ role }) => role === "assistant").length;

@@ -18,7 +18,7 @@ const store = postgresStore({
   readers: 2,
   statementTimeout: lease * 3,
 });
-/** Others than the operator see what is theirs, and of the workflow `fan` not even that. */
+/** Users other than the operator see their own executions, except those of the workflow `fan`. */
 const authorize: Authorize = ({ user, action, resource }) => {
   if (user?.id === "operator" || action.startsWith("workflows.")) return true;
   return resource.workflowId === "fan" ? false : "own";

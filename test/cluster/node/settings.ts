@@ -1,4 +1,4 @@
-// What a node of the cluster is told when it starts.
+// The settings of a node of the cluster at its start.
 import { z } from "zod";
 
 export const nodeSettingsSchema = z.object({
@@ -24,5 +24,5 @@ export const nodeSettingsSchema = z.object({
 
 export type NodeSettings = z.infer<typeof nodeSettingsSchema>;
 
-/** What a node says once it serves. */
+/** The message of a node once it serves. */
 export const readySchema = z.object({ url: z.string() });

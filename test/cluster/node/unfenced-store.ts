@@ -1,4 +1,4 @@
-// The store without its fence: whoever has lost a claim writes all the same, and no process notices that its lease has
+// The store without its fence: a process that has lost a claim writes all the same, and does not notice that its lease has
 // ended. Only to show that the checks see it.
 import type { Store } from "@andante/core/store";
 import pg from "pg";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { appendBody } from "../side-log.ts";
 import type { NodeSettings } from "./settings.ts";
 
-/** What a body is given, as far as the log wants it. */
+/** The logged part of a body's input. */
 interface BodyContext {
   readonly executionId: string;
   readonly stepPath: string;
@@ -89,11 +89,11 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
             : body(context),
       })
       .andThen(step("after")),
-    /** The old release has another first step: what began with one does not fit the other. */
+    /** The old release has another first step: executions begun with one do not fit the other. */
     release: flow("release").andThen(step(first)).andThen(step("second")).andThen(step("third")),
     /** The same, and it asks a person. */
     asked: flow("asked").andThen(step(first)).andThen(gate).andThen(step("after")),
-    /** The new release has a further step: what has not reached it fits both. */
+    /** The new release has a further step: executions that have not reached it fit both. */
     grown: release === "new" ? grown.andThen(step("c")) : grown,
   };
 }

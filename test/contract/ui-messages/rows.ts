@@ -1,21 +1,21 @@
-// What a model and its tools can produce: one entry for each row of the table in docs/ui-messages.md.
+// The output of models and tools: one entry for each row of the table in docs/ui-messages.md.
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Fields } from "../../support/responses.ts";
 
 export type ModelPart = LanguageModelV4StreamPart;
 
 export interface Row {
-  /** What the model says in each of its calls; the last one is followed by nothing. */
+  /** The parts that the model emits in each of its calls; the last one is followed by nothing. */
   readonly calls: readonly (readonly ModelPart[])[];
-  /** What the kept message has of it; empty when nothing is kept. */
+  /** The parts of the kept message; empty when nothing is kept. */
   readonly kept: readonly Fields[];
-  /** What `/chat` sends of it beside the types in the table. */
+  /** The chunks that `/chat` sends beside the types in the table. */
   readonly sent?: readonly Fields[];
   /** The metadata of the kept message. */
   readonly metadata?: Fields;
   /** The reply ends so. Default: complete. */
   readonly ends?: "stopped" | "failed";
-  /** What a person decides about the tool that waits. */
+  /** The decision about the tool that waits. */
   readonly approved?: boolean;
 }
 

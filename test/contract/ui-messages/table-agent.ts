@@ -1,11 +1,11 @@
-// The agent behind the table: its model says what the row says that the user's message names.
+// The agent behind the table: its model emits the parts of the row that the user's message names.
 import { setImmediate } from "node:timers/promises";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { Agent, operationContext, PublicError } from "@andante/core";
 import { dynamicTool, tool } from "ai";
 import { z } from "zod";
 import { resultOf } from "../../../packages/core/src/agent/durable/model-parts.ts";
-import { doors } from "../../support/doors.ts";
+import { gates } from "../../support/gates.ts";
 import { type ModelPart, type Row, rows } from "./rows.ts";
 
 /**
@@ -17,7 +17,7 @@ import { type ModelPart, type Row, rows } from "./rows.ts";
  */
 export type Telling = "plain" | "held" | "continued" | "crashed";
 
-/** What the user says to hear a row. */
+/** The message that requests a row. */
 export function question(row: string, telling: Telling, door: string): string {
   return JSON.stringify([row, telling, door]);
 }
@@ -64,15 +64,15 @@ async function* stream(call: LanguageModelV4CallOptions): AsyncGenerator<ModelPa
   yield* parts;
   if (parts.some(({ type }) => type === "error")) return;
   if (row.ends === "stopped") {
-    // What was said is passed on by promises alone: after two turns of the event loop it has arrived.
+    // Parts are passed on by promises alone: after two turns of the event loop they have arrived.
     await setImmediate();
     await setImmediate();
-    void doors.pass(`${question(name, telling, door)} stopped`);
+    void gates.pass(`${question(name, telling, door)} stopped`);
     await stopped(call.abortSignal);
   }
   const isLast = number >= row.calls.length - 1;
-  if (telling === "held" && isLast) await doors.pass(door);
-  if (telling === "continued" && number >= row.calls.length) await doors.pass(door);
+  if (telling === "held" && isLast) await gates.pass(door);
+  if (telling === "continued" && number >= row.calls.length) await gates.pass(door);
   const calls = parts.some((part) => part.type === "tool-call" && part.providerExecuted !== true);
   const tokens = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };
   yield {
@@ -139,7 +139,7 @@ export const table = new Agent({
       inputSchema: z.object({}),
       execute: async (_, { messages, abortSignal }) => {
         const [part] = z.array(z.looseObject({ text: z.string() })).parse(messages[0]?.content);
-        await Promise.race([doors.pass(part?.text ?? ""), stopped(abortSignal)]);
+        await Promise.race([gates.pass(part?.text ?? ""), stopped(abortSignal)]);
         return "waited";
       },
     }),

@@ -1,7 +1,7 @@
-// Tells a row of the table on each way, and collects what a client sees of it and what is kept.
+// Plays a row of the table on each route, and collects the client's view and the kept message.
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, vi } from "vitest";
-import { doors } from "../../support/doors.ts";
+import { gates } from "../../support/gates.ts";
 import { dataOf, type Fields, fieldsOf, listOf } from "../../support/responses.ts";
 import type { TestServer } from "../../support/serve-for-test.ts";
 import type { Row } from "./rows.ts";
@@ -55,7 +55,7 @@ export class Teller {
       const caller = new AbortController();
       const door = `${question(this.#name, "plain", conversationId)} stopped`;
       const posted = post([this.#user("plain", conversationId)], caller.signal);
-      await doors.arrival(door);
+      await gates.arrival(door);
       caller.abort();
       await expect(posted).rejects.toThrow();
     } else await post([this.#user("plain", conversationId)]);
@@ -86,7 +86,7 @@ export class Teller {
       id,
       messages: [this.#user("crashed", id)],
     });
-    await doors.arrival(question(this.#name, "crashed", id));
+    await gates.arrival(question(this.#name, "crashed", id));
     await reader.drop();
   }
 
@@ -94,7 +94,7 @@ export class Teller {
   async afterCrash() {
     const id = this.#id("crashed");
     const reader = await this.#server.stream(streamOf(id));
-    doors.open(question(this.#name, "crashed", id));
+    gates.open(question(this.#name, "crashed", id));
     const built = await build(await reader.rest());
     return { built, kept: await this.kept(id) };
   }
@@ -112,9 +112,9 @@ export class Teller {
 
   async #attach(id: string, messages: unknown[]) {
     const reader = await this.#server.stream("/agents/table/chat", { id, messages });
-    await doors.arrival(id);
+    await gates.arrival(id);
     const back = await this.#server.stream(streamOf(id));
-    doors.open(id);
+    gates.open(id);
     await reader.rest();
     return { built: await build(await back.rest()), kept: await this.kept(id) };
   }
@@ -168,7 +168,7 @@ function decided(message: Fields, approved: boolean): Fields {
   return { ...message, parts };
 }
 
-/** The message that a client makes of chunks; of those that follow `earlier`, with what it has already. */
+/** The message that a client builds from chunks; with `earlier`, from the chunks that follow it. */
 async function build(chunks: readonly Fields[], earlier?: Fields): Promise<Fields> {
   // The AI SDK makes parts of them, and changes those.
   const given = structuredClone(
@@ -181,7 +181,7 @@ async function build(chunks: readonly Fields[], earlier?: Fields): Promise<Field
   return plain(last as Fields);
 }
 
-/** The message through JSON, without what only the server knows of it. */
+/** The message through JSON, without the fields that only the server knows. */
 function plain({ createdAt: _, partial: __, ...message }: Fields): Fields {
   return JSON.parse(JSON.stringify(message));
 }

@@ -1,4 +1,4 @@
-// The table in docs/ui-messages.md: what becomes of each part of a reply, on every way. Each of its cells is a test.
+// The table in docs/ui-messages.md: the result of each part of a reply on every route. Each of its cells is a test.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Fields, listOf } from "../../support/responses.ts";
@@ -49,7 +49,7 @@ const recovered = new Map(
   ),
 );
 
-/** What stands in backticks. */
+/** The texts in backticks. */
 const names = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
 const typesOf = (events: readonly Fields[]) => events.map(({ type }) => type);
 const partsOf = (message: Fields) => listOf(message, "parts");
@@ -98,7 +98,7 @@ describe.each(lines)("%s", (name, chatCell = "", streamCell = "", keptCell = "",
     expect(names(keptCell)).toEqual([...new Set(row.kept.map(nameOf))]);
     expect(comparable(kept)).toEqual(expect.arrayContaining(has));
     if (row.metadata !== undefined) expect(kept.metadata).toEqual(row.metadata);
-    // A client that has read all of it shows what is kept.
+    // A client that has read all of it shows the kept message.
     expect(seen?.chat.built).toEqual(kept);
   });
 
@@ -120,7 +120,7 @@ describe.each(lines)("%s", (name, chatCell = "", streamCell = "", keptCell = "",
   }
 });
 
-/** What a client sees, which is what is kept. */
+/** The client's view, which equals the kept message. */
 function shown(seen: { readonly built: Fields; readonly kept: Fields } | undefined): Fields | undefined {
   if (seen !== undefined) expect(seen.built).toEqual(seen.kept);
   return seen?.built;

@@ -1,4 +1,4 @@
-// A small application for the test of what a start imports. Argument: `agents` to register one.
+// A small application for the test of a start's imports. Argument: `agents` to register one.
 import { Agent, createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { mcpTools } from "@andante/core/mcp";
 import { scriptedModel } from "@andante/core/test";

@@ -1,3 +1,3 @@
-// The packages imported and nothing made of them, for the test of what that loads.
+// The packages imported and not used, for the test of the loaded modules.
 import "@andante/core";
 import "@andante/server";

@@ -1,4 +1,4 @@
-// What a start imports: heavy packages only where they are used.
+// The imports of a start: heavy packages only where they are used.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { expect, test } from "vitest";

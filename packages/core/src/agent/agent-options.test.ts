@@ -308,6 +308,7 @@ test("what could never work is refused where the agent is defined", () => {
 test.each([
   [{ approvalSecret: "" }, "approvalSecret must be a string of 1 character or more"],
   [{ approvalSecret: 5 }, "approvalSecret must be a string of 1 character or more"],
+  [{ budget: { token: 5 } }, 'budget: unknown option "token"'],
   [{ budget: { conversation: { token: 5 } } }, 'budget.conversation: unknown option "token"'],
 ])("the refusal says what is wrong and where: %j", (options, problem) => {
   const define = () => Reflect.construct(Agent, [{ id: "a", model: scriptedModel([]), ...options }]);

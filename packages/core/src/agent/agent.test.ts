@@ -8,6 +8,7 @@ import { controlledModel, lastText } from "../../test/support/controlled-model.t
 import { allInTime } from "../../test/support/in-time.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/create-logger.ts";
+import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./call/agent-options.ts";
 import type { AgentHookContext } from "./call/hooks.ts";
@@ -115,13 +116,11 @@ test("onError is called for a provider that failed and for an abort, with genera
 });
 
 test("hooks that are not there are not called, and nobody is told of a failure in them", async () => {
-  const warnings: string[] = [];
-  const quiet = createLogger({ level: "silent" });
-  const logger = { ...quiet, warn: (_: object, message: string) => warnings.push(message) };
+  const logger = new RecordingLogger();
   const failing = controlledModel(() => ({ refuse: new Error("no") }));
   const agent = new Agent({ id: "a", model: failing, hooks: { onEnd: () => undefined }, maxRetries: 0 });
   await expect(agent.generate({ prompt: "x", operation: operation({ logger }) })).rejects.toThrow("no");
-  expect(warnings).toEqual([]);
+  expect(logger.of("warn")).toEqual([]);
 });
 
 test("a transform of the caller's changes what is streamed", async () => {

@@ -3,11 +3,11 @@ import { APICallError } from "@ai-sdk/provider";
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { PublicError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { type ScriptedReply, scriptedModel } from "../test-kit/scripted-model.ts";
 import { createWorkflow } from "../workflow/create-workflow.ts";
 import { Agent } from "./agent.ts";
@@ -133,7 +133,7 @@ test("onEnd is told of complete replies with all that they used, and not of fail
 });
 
 test("a hook that throws is told of by its name, and the reply goes on", async () => {
-  const lines = new LineRecorder();
+  const lines = new RecordingLogger();
   const fail = () => {
     throw new Error("broken");
   };

@@ -3,13 +3,13 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
 import { allInTime } from "../../test/support/in-time.ts";
-import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { Agent } from "./agent.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
 
-const logger = new LineRecorder();
+const logger = new RecordingLogger();
 const model = controlledModel(() => ({ refuse: new Error("the well is dry") }));
 const agent = new Agent({ id: "a", model, maxRetries: 0 });
 const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });

@@ -1,14 +1,14 @@
 // The store removes old entries by the clock that its processes share, not by the machine's own.
 import { expect, test } from "vitest";
-import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { firstIdAt } from "./log/log-feed.ts";
 import { ObservationWriter } from "./observation-writer.ts";
 import { RollupTally } from "./rollups/rollup-tally.ts";
 import { RollupWriter } from "./rollups/rollup-writer.ts";
 
 const clock = { now: () => 1_000_000_000 };
-const logger = new LineRecorder();
+const logger = new RecordingLogger();
 
 test("log lines and traces are removed by their age at the store's time", async () => {
   const { observations } = memoryStore();

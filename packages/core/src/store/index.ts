@@ -2,6 +2,7 @@
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
 export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
+export * from "./decide/index.ts";
 export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
 export type * from "./neighbours.ts";

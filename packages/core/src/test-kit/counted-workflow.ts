@@ -61,7 +61,7 @@ function countedStep(step: Step, path: string, count: CountRun): Step {
   }
 }
 
-/** The same agent, which stays what it is: one of ours is asked call by call. */
+/** The same agent, of the same class: an `Agent` is called call by call. */
 function countedAgent(agent: WorkflowAgent, count: () => void): WorkflowAgent {
   return new Proxy(agent, {
     get(target, name) {

@@ -19,7 +19,7 @@ export interface WaitingStep {
   readonly data: unknown;
 }
 
-/** What a step that waits is resumed with; undefined leaves it to its deadline. */
+/** The resume data for a step that waits; undefined leaves it to its deadline. */
 export type ResumeWaitingStep = (step: WaitingStep) => unknown;
 
 export interface LifeOptions {
@@ -69,7 +69,7 @@ async function toTheEnd(andante: Andante, options: LifeOptions): Promise<true> {
   const result = async () => (await andante.start(workflow.id, input, start)).result();
   for (let { status } = await result(); status === "suspended"; { status } = await result()) {
     const { suspensions = [] } = (await options.store.state(executionId)) ?? {};
-    // What waited has been resumed meanwhile, by its deadline.
+    // The step has been resumed meanwhile, by its deadline.
     if (suspensions.length === 0) continue;
     const [waiting, resumeData] = findResumable(suspensions, options.resume);
     if (waiting !== undefined) {
@@ -92,7 +92,7 @@ function findResumable(
   return [];
 }
 
-/** Nobody resumes it: the earliest deadline passes. */
+/** Without a resume: the earliest deadline passes. */
 async function letTimePass(suspensions: readonly Suspension[], options: LifeOptions): Promise<void> {
   const { clock, store, start, life } = options;
   const [first] = suspensions

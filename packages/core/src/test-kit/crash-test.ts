@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { encodeEvent } from "../journal/codec.ts";
-import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Commit, ExecutionRow, Store } from "../store/store.ts";
 import type { NewStoredEvent } from "../store/stored-event.ts";
@@ -11,20 +10,21 @@ import type { InferInput } from "../workflow/chain-types.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { type ResumeWaitingStep, runLife } from "./crash-test-life.ts";
 import { type Crash, crashingStore } from "./crashing-store.ts";
+import { RecordingLogger } from "./recording-logger.ts";
 import { TestClock } from "./test-clock.ts";
 
 export interface CrashTestOptions<W extends WorkflowDefinition = WorkflowDefinition> {
   readonly workflow: W;
   readonly input: InferInput<W>;
   /**
-   * What a step that waits is resumed with. Undefined leaves it to its deadline; without one the test fails. It may be
+   * The resume data for a step that waits. Undefined leaves it to its deadline; without one the test fails. It may be
    * called for the same suspension again after a crash. Default: always undefined.
    */
   readonly resume?: ResumeWaitingStep;
   /** Called before each run, to bring the world outside back to where it was. Default: does nothing. */
   readonly reset?: () => unknown;
   /**
-   * What the run has done to the world outside, such as the charges of a fake bank; compared like the result. Default:
+   * The side effects of the run, such as the charges of a fake bank; compared like the result. Default:
    * nothing.
    */
   readonly observe?: () => unknown;
@@ -40,15 +40,15 @@ export interface CrashTestEnding {
   readonly result: unknown;
   /** Name and message, and the step that failed. */
   readonly error: unknown;
-  /** What agents used, as it was counted; null when none was asked. */
+  /** The counted usage of agents; null when none was called. */
   readonly usage: unknown;
-  /** What `observe` returned. */
+  /** The return value of `observe`. */
   readonly observed: unknown;
 }
 
 /** One run with a crash. */
 export interface CrashTestRun extends Crash {
-  /** What the write holds, such as `step-complete charge, step-start receipt`. */
+  /** The events of the write, such as `step-complete charge, step-start receipt`. */
   readonly what: string;
   readonly ending: CrashTestEnding;
   /** How often each function ran, by its path. */
@@ -152,7 +152,7 @@ class Tries {
       store,
       start: { executionId, context },
       count: (path: string) => (bodyRuns[path] = (bodyRuns[path] ?? 0) + 1),
-      logger: silent,
+      logger: new RecordingLogger(),
       folds: this.#folds,
       clock: new TestClock(),
     };
@@ -208,7 +208,7 @@ function maxOf(all: readonly Readonly<Record<string, number>>[]): Record<string,
   return max;
 }
 
-/** Records what each counted write holds. */
+/** Records the events of each counted write. */
 function recordingStore(store: Store, wrote: (what: string) => void): Store {
   const of = (events: readonly Pick<NewStoredEvent, "type" | "path">[]) =>
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
@@ -235,12 +235,3 @@ function recordingStore(store: Store, wrote: (what: string) => void): Store {
     wake: recording(store.wake, () => "wake up"),
   };
 }
-
-/** What goes wrong on purpose is not worth a line. */
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => silent,
-};

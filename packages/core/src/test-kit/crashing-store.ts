@@ -9,7 +9,7 @@ export interface Crash {
   readonly variant: "lost" | "unacknowledged";
 }
 
-/** What every call after the crash is refused with. */
+/** The error of every call after the crash. */
 export class CrashedError extends Error {
   constructor() {
     super("The process has crashed in this test: it no longer writes or reads anything");
@@ -43,7 +43,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
   const call = async <Argument, Result>(run: (argument: Argument) => Promise<Result>, argument: Argument) => {
     if (crashed) throw new CrashedError();
     const result = await run(argument);
-    // What was under way when the process ended is done, but nobody learns of it.
+    // Calls under way when the process ended take effect, but their result is lost.
     if (crashed) throw new CrashedError();
     return result;
   };
@@ -60,7 +60,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     };
   };
   const store: Store = {
-    // Definitions and observations are not what the crash is about: reads and writes of them pass.
+    // Definitions and observations are not subject to the crash: reads and writes of them pass.
     ...inner,
     conversations: {
       post: passing((argument) => inner.conversations.post(argument)),

@@ -1,4 +1,4 @@
-// The public surface of @andante/core/test: what helps to test workflows and agents.
+// The public surface of @andante/core/test: tools for tests of workflows and agents.
 import "../require-node.ts";
 
 export type { Clock } from "../values/clock.ts";
@@ -11,6 +11,7 @@ export {
 } from "./crash-test.ts";
 export type { ResumeWaitingStep, WaitingStep } from "./crash-test-life.ts";
 export { type Crash, CrashedError, type CrashingStore, crashingStore } from "./crashing-store.ts";
+export { type RecordedLine, RecordingLogger } from "./recording-logger.ts";
 export {
   ScriptEndedError,
   type ScriptedModel,

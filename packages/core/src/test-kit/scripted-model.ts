@@ -1,4 +1,4 @@
-// A language model for tests: replies turn by turn what its script says, and keeps what it was asked.
+// A language model for tests: replies turn by turn from its script, and keeps its prompts.
 import { ReadableStream } from "node:stream/web";
 import type {
   LanguageModelV4Content,
@@ -9,7 +9,7 @@ import type {
 import type { LanguageModel } from "ai";
 import { splitPieces } from "./split-pieces.ts";
 
-/** A model and what it is asked, named by way of `ai`, so that they fit the version that the host has. */
+/** A model and its call options, named by way of `ai`, so that they fit the version that the host has. */
 type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
 type ModelCall = Parameters<Model["doStream"]>[0];
 
@@ -27,7 +27,7 @@ export type ScriptedTurn =
   | string
   | Error
   | {
-      /** What it says; an array streams in exactly these pieces, a string word by word. Default: nothing. */
+      /** The text of the reply; an array streams in exactly these pieces, a string word by word. Default: nothing. */
       readonly text?: string | readonly string[];
       /** An object that it says as JSON, in place of text. */
       readonly object?: unknown;
@@ -37,11 +37,11 @@ export type ScriptedTurn =
       readonly error?: Error;
     };
 
-/** A turn, or a function that makes it of what the model was asked. */
+/** A turn, or a function that computes it from the call options. */
 export type ScriptedReply = ScriptedTurn | ((call: ModelCall) => ScriptedTurn | Promise<ScriptedTurn>);
 
 export interface ScriptedModel extends Model {
-  /** What it was asked, in order. */
+  /** The call options of each call, in order. */
   readonly calls: readonly ModelCall[];
   /** How many turns of the script are left. */
   readonly remaining: number;
@@ -135,7 +135,7 @@ function finishReason({ toolCalls }: Reply): LanguageModelV4FinishReason {
   return { unified: toolCalls.length > 0 ? "tool-calls" : "stop", raw: undefined };
 }
 
-/** A piece counts as a token; what was asked is not counted. */
+/** A piece counts as a token; the prompt is not counted. */
 function usageOf({ pieces }: Reply): LanguageModelV4Usage {
   return {
     inputTokens: { total: 0, noCache: 0, cacheRead: undefined, cacheWrite: undefined },

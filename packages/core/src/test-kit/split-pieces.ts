@@ -1,4 +1,4 @@
-// Cuts what a model says into the small pieces in which it streams; one piece counts as one token.
+// Cuts a model's text into the small pieces in which it streams; one piece counts as one token.
 
 /**
  * Cuts text into words, each with the white space before it (the last one keeps the white space at the end); JSON is

@@ -8,8 +8,8 @@ export interface TestClockOptions {
   readonly start?: Date | number;
   /**
    * Jumps to the time that an execution sleeps for as soon as it waits: `andSleep`, `andSleepUntil` and the delays of
-   * retries take no time. Timeouts and deadlines are not skipped: move the clock with `advance`. But what lies on the way
-   * of a jump happens, in its order: a sleep of an hour passes a deadline of ten minutes. Default: true.
+   * retries take no time. Timeouts and deadlines are not skipped: move the clock with `advance`. But timers on the way
+   * of a jump fire, in their order: a sleep of an hour passes a deadline of ten minutes. Default: true.
    */
   readonly skipSleeps?: boolean;
 }
@@ -22,7 +22,7 @@ interface Alarm {
 }
 
 /**
- * Pass it to `createAndante({ clock })`. Moving it starts what falls due; `await andante.settled()` waits until that is
+ * Pass it to `createAndante({ clock })`. Moving it starts due timers; `await andante.settled()` waits until that is
  * done.
  *
  * @example
@@ -81,7 +81,7 @@ export class TestClock implements Clock {
     if (this.#alarms.has(alarm)) this.#moveTo(alarm.time);
   }
 
-  /** One alarm at a time: what one of them sets may be the next that is due. */
+  /** One alarm at a time: an alarm that one of them sets may be the next that is due. */
   #moveTo(time: number): void {
     for (let alarm = this.#firstUntil(time); alarm !== undefined; alarm = this.#firstUntil(time)) {
       this.#alarms.delete(alarm);

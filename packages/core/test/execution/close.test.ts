@@ -1,7 +1,7 @@
 // close() always resolves: neither a body nor a store that never returns holds it up, and one line names the rest.
 import { expect, test, vi } from "vitest";
 import type { Store } from "../../src/store/store.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -9,18 +9,12 @@ const never = <T>() => new Promise<T>(() => undefined);
 const isAboutClosing = ({ msg }: { msg: string }) => msg.startsWith("closing");
 
 onMemory((bench) => {
-  const closing = async (andante: ReturnType<typeof bench.andante>, grace = 50) => {
-    const start = performance.now();
-    await andante.close({ grace });
-    return performance.now() - start;
-  };
-
   test("a body that ignores its signal is named and left", async () => {
     const stubborn = heldBody("late");
     const polite = heldBody("in time");
     const workflow = flow().andThen({ id: "stubborn", execute: stubborn.execute });
     const other = flow().andThen({ id: "polite", execute: polite.execute });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow, other);
     const { executionId, result } = await andante.start(workflow.id, {}, { userId: "ada" });
     const ended = await andante.start(other.id, {});
@@ -29,7 +23,7 @@ onMemory((bench) => {
     await polite.started;
     polite.finish();
     await ended.result();
-    await closing(andante);
+    await andante.close({ grace: 50 });
     expect(signal.aborted).toBe(true);
     expect(await stopped).toMatchObject({ code: "shutting-down" });
     expect(logger.of("warn", "error").filter(isAboutClosing)).toMatchObject([
@@ -44,10 +38,10 @@ onMemory((bench) => {
 
   test("nothing is told when everything ends in time", async () => {
     const workflow = flow().andSleep({ id: "nap", duration: "1h" });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow);
     await andante.start(workflow.id, {});
-    await closing(andante);
+    await andante.close({ grace: 50 });
     expect(logger.of("warn", "error").filter(isAboutClosing)).toEqual([]);
   });
 
@@ -73,12 +67,12 @@ onMemory((bench) => {
     const workflow = flow().andSleep({ id: "nap", duration: 1100 });
     const asked = Promise.withResolvers<void>();
     const { store, hang } = hanging("wake", asked.resolve);
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store, logger }, workflow);
     await andante.start(workflow.id, {});
     hang();
     await asked.promise;
-    expect(await closing(andante)).toBeLessThan(8000);
+    await andante.close({ grace: 50 });
     expect(logger.of("warn", "error").filter(isAboutClosing)).toMatchObject([
       { msg: "closing without waiting longer for what does not end", waiting: ["due timers"] },
     ]);
@@ -88,10 +82,10 @@ onMemory((bench) => {
     const asked = Promise.withResolvers<void>();
     const { store, hang } = hanging("claimAbandoned", asked.resolve);
     hang();
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store, logger }, flow());
     await asked.promise;
-    expect(await closing(andante)).toBeLessThan(8000);
+    await andante.close({ grace: 50 });
     expect(logger.of("warn", "error").filter(isAboutClosing)).toMatchObject([
       { waiting: expect.arrayContaining(["the start"]) },
     ]);
@@ -106,7 +100,7 @@ onMemory((bench) => {
     hang();
     andante.start(workflow.id, {}).catch(() => undefined);
     await asked.promise;
-    expect(await closing(andante)).toBeLessThan(8000);
+    await andante.close({ grace: 50 });
   });
 
   test("an execution that is loaded from a store that never replies does not hold it up", async () => {
@@ -122,7 +116,7 @@ onMemory((bench) => {
     const signal = await held.started;
     hang();
     await asked.promise;
-    expect(await closing(andante)).toBeLessThan(8000);
+    await andante.close({ grace: 50 });
     expect(signal.aborted).toBe(true);
     expect(await stopped).toMatchObject({ code: "shutting-down" });
     held.finish();
@@ -133,7 +127,7 @@ onMemory((bench) => {
     const andante = bench.andanteWith({ store: wrapStore(bench.store, { observations }) }, flow());
     await andante.ready();
     andante.logger.info({}, "a line");
-    expect(await closing(andante)).toBeLessThan(8000);
+    await andante.close({ grace: 50 });
     expect(observations.append).toHaveBeenCalled();
   });
 });

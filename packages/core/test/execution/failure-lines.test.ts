@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { PermanentError, StoreRefusedError } from "../../src/errors/index.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { scriptedModel } from "../../src/test-kit/scripted-model.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
@@ -21,7 +21,7 @@ onMemory((bench) => {
   let ids = 0;
   /** Runs it to its end; returns the lines that it left. */
   const run = async (workflow: WorkflowDefinition, options: Parameters<typeof bench.andanteWith>[0] = {}) => {
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger, ...options }, workflow);
     const executionId = `failing-${process.pid}-${++ids}`;
     const { status } = await andante.execute(workflow.id, {}, { executionId, userId: "ada" });
@@ -180,7 +180,7 @@ onMemory((bench) => {
     });
 
     test("for a deadline that nobody met", async () => {
-      const logger = new LineRecorder();
+      const logger = new RecordingLogger();
       const workflow = flow().andThen({
         id: "gate",
         execute: ({ suspend }) => suspend("why", {}, { deadline: "1h" }),
@@ -208,7 +208,7 @@ onMemory((bench) => {
         await held.started;
         await die();
       }
-      const logger = new LineRecorder();
+      const logger = new RecordingLogger();
       await bench.andanteWith({ logger }, workflow).ready();
       expect(logger.of("error")).toMatchObject(
         one(workflow, executionId, { stepPath: "deadly", err: { name: "CrashLoopError" } }),
@@ -238,7 +238,7 @@ onMemory((bench) => {
       const { executionId } = await first.start(id, {}, { userId: "ada" });
       await held.started;
       await first.close({ grace: 0 });
-      const logger = new LineRecorder();
+      const logger = new RecordingLogger();
       await bench.andanteWith({ logger }, begin().andThen({ id: "other", execute: () => 1 })).ready();
       const lines = logger.of("warn", "error").filter((line) => line.executionId === executionId);
       expect(lines).toMatchObject([
@@ -276,7 +276,7 @@ onMemory((bench) => {
       id: "gate",
       execute: ({ suspend, resumeData }) => resumeData ?? suspend(),
     });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow);
     const first = await andante.execute(workflow.id, {});
     await andante.cancel(workflow.id, first.executionId);

@@ -5,7 +5,8 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { flow, heldBody, MemoryLogger } from "../support/test-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { flow, heldBody } from "../support/test-andante.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-full-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,7 +20,7 @@ test("a running execution stalls on a full disk and completes once there is room
     .andThen({ id: "after", execute: ({ data }) => [Object(data).length, ++after] });
   const filler = flow();
   const workflows = { workflow, filler };
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   const first = createAndante({ store: sqliteStore({ path: file, maxBytes: 500_000 }), workflows, logger });
   const { executionId, result } = await first.start(workflow.id, {});
   const answer = result().catch((error: unknown) => error);

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { inTime } from "../support/in-time.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
 import { heldBody, onMemory } from "../support/test-andante.ts";
 
 let flows = 0;
@@ -200,7 +200,7 @@ onMemory((bench) => {
   });
 
   test("lines of a hook name the execution, and its user where it has one", async () => {
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const ended = Promise.withResolvers<void>();
     const workflow = hooked({
       onEnd: (context) => {

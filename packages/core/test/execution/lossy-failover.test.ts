@@ -9,6 +9,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -16,18 +17,18 @@ import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
 import { sharedStore } from "../support/shared-store.ts";
-import { attach, flow, heldBody, MemoryLogger } from "../support/test-andante.ts";
+import { attach, flow, heldBody } from "../support/test-andante.ts";
 
 /** Long enough to be kept once and referred to from then on. */
 const long = (letter: string) => letter.repeat(1_000);
 
 let replicated: ReplicatedStore;
 let nodes: Andante[] = [];
-const logger = new MemoryLogger();
+const logger = new RecordingLogger();
 beforeEach(async () => {
   replicated = await replicatedStore();
   nodes = [];
-  logger.messages.length = 0;
+  logger.lines.length = 0;
 });
 afterEach(async () => {
   for (const node of nodes) await node.close({ grace: 0 });

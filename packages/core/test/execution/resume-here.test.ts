@@ -1,5 +1,5 @@
-// A resume of an execution that went idle in the same process: the store is not asked for it, and what others have written
-// meanwhile counts all the same.
+// A resume of an execution that went idle in the same process: the store is not read for it, and events of other processes
+// meanwhile count all the same.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
@@ -25,7 +25,7 @@ onMemory((bench) => {
           resumeData === undefined ? suspend("second") : { data, resumeData },
       });
 
-  /** With what it asks the store for, and the resumes that it writes. */
+  /** With its reads of the store, and the resumes that it writes. */
   const watched = (workflow: WorkflowDefinition) => {
     const resumes: Resume[] = [];
     let reads = 0;

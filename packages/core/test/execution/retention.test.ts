@@ -8,11 +8,11 @@ import type { Logger } from "../../src/observe/log/logger.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { inTime } from "../support/in-time.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
-import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
+import { attach, onMemoryAndFile, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const workflow = createWorkflow({ id: "kept", input: z.unknown() })
@@ -27,7 +27,7 @@ function retentionOn(
   store: Store,
   options: RetentionOptions,
   pace = {},
-  logger: Logger = new MemoryLogger(),
+  logger: Logger = new RecordingLogger(),
 ) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
@@ -87,7 +87,7 @@ onMemoryAndFile((bench) => {
     await post(`young-${process.pid}`, Date.now());
     await retentionOn(bench.store, {}).run();
     expect(await bench.store.conversations.list({ limit: 100 })).toHaveLength(26);
-    const lines = new LineRecorder();
+    const lines = new RecordingLogger();
     for (let round = 0; round < 2; round++)
       await retentionOn(bench.store, { conversations: "12h" }, {}, lines).run();
     // Where nothing was removed there is nothing to tell.

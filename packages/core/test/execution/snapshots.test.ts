@@ -1,4 +1,4 @@
-// Long executions: what they have come to is kept in a form that later events are added to. Whatever of it is missing or
+// Long executions: their fold is kept in a form that later events are added to. If any part of it is missing or
 // cannot be read, they continue as if it had never been.
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -8,6 +8,23 @@ const read = { id: "read", execute: ({ state }: { state: unknown }) => state };
 
 onMemory((bench) => {
   describe("setState", () => {
+    test.each([["a text"], [5], [null], [undefined], [["a list"]]])(
+      "refuses %j, which is not an object, also from a function",
+      async (patch) => {
+        for (const given of [patch, () => patch]) {
+          const workflow = flow().andThen({
+            id: "set",
+            execute: (context) => void Reflect.apply(context.setState, context, [given]),
+          });
+          const andante = bench.andante(workflow);
+          const { executionId, status } = await andante.execute(workflow.id, 1);
+          expect(status).toBe("error");
+          const events = await andante.events(workflow.id, executionId);
+          expect(JSON.stringify(events)).toContain("expected an object");
+        }
+      },
+    );
+
     test("is seen by later steps and by the body itself, and told in the journal", async () => {
       const workflow = flow()
         .andThen({
@@ -155,10 +172,8 @@ onMemory((bench) => {
           for (let key = 0; key < 4000; key++) setState({ [`key-${key}`]: key });
         },
       });
-      const start = performance.now();
-      await bench.andante(workflow).execute(workflow.id, 1);
-      // About 0.1 s; with a copy of all keys for each it was more than 20 s.
-      expect(performance.now() - start).toBeLessThan(5000);
+      // About 0.1 s; with a copy of all keys for each it took more than 20 s, longer than tests wait for a result.
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "completed" });
     });
 
     test("is dropped when the attempt fails or suspends", async () => {

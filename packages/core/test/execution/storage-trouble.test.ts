@@ -9,7 +9,7 @@ import { internalsOf } from "../../src/andante/internals.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -85,7 +85,7 @@ onMemory((bench) => {
     const running = flow().andThen({ id: "held", execute: held.execute });
     const sleeping = flow().andSleep({ id: "nap", duration: 1200 });
     const troubled = troubledStore(bench.store);
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store: troubled.store, logger }, running, sleeping);
     const { result } = await andante.start(running.id, {});
     const asleep = await andante.start(sleeping.id, {});
@@ -116,7 +116,7 @@ onMemory((bench) => {
     const held = heldBody("done");
     const workflow = flow().andThen({ id: "held", execute: held.execute });
     const troubled = troubledStore(bench.store);
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
     const { result } = await andante.start(workflow.id, {});
     await held.started;
@@ -133,7 +133,7 @@ onMemory((bench) => {
     async (first) => {
       const workflow = flow();
       const troubled = troubledStore(bench.store);
-      const logger = new LineRecorder();
+      const logger = new RecordingLogger();
       const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
       const { metrics, health } = whatOperatorsSee(andante);
       await andante.ready();
@@ -182,7 +182,7 @@ onMemory((bench) => {
   test("the first failure asks the store how it is: as good as full it stays in trouble, though something finds room", async () => {
     const workflow = flow();
     const troubled = troubledStore(bench.store);
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
     const { metrics } = whatOperatorsSee(andante);
     await andante.ready();
@@ -209,7 +209,7 @@ onMemory((bench) => {
       };
     const { commit, heartbeat } = bench.store;
     const store = wrapStore(bench.store, { commit: quiet(commit), heartbeat: quiet(heartbeat) });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const andante = bench.andanteWith({ store, logger }, workflow);
     const { result } = await andante.start(workflow.id, {});
     await held.started;
@@ -229,7 +229,7 @@ onMemory((bench) => {
 test("a real file that cannot grow is one line, however many starts are refused", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-trouble-"));
   const workflow = flow();
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const store = sqliteStore({ path: path.join(folder, "full.db"), maxBytes: 400_000 });
   const andante = createAndante({ store, workflows: { workflow }, logger });
   onTestFinished(async () => {

@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
@@ -68,7 +68,7 @@ onMemory((bench) => {
     });
     // More often than an execution may crash its process.
     for (let time = 1; time <= 8; time++) {
-      const logger = new LineRecorder();
+      const logger = new RecordingLogger();
       const older = bench.andanteWith({ store, logger }, workflow);
       await older.settled();
       await older.close();
@@ -125,7 +125,7 @@ onMemory((bench) => {
       },
     });
     const clock = new TestClock({ start: Date.now() + aDay, skipSleeps: false });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     const next = bench.andanteWith({ store, clock, logger }, workflow);
     await next.settled();
     clock.advance("1s");

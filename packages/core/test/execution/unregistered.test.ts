@@ -1,6 +1,6 @@
 // Executions whose workflow is not registered any more: named at start, listed, read and cancelled.
 import { expect, test } from "vitest";
-import { LineRecorder } from "../support/line-recorder.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -21,7 +21,7 @@ onMemoryAndFile((bench) => {
 
   test("are named at start in one warning, with how many wait", async () => {
     const [one, two] = [await orphans(), await orphans()];
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     await bench.andanteWith({ logger }, gated()).ready();
     const lines = logger.of("warn", "error").filter(({ msg }) => msg.includes("not registered"));
     expect(lines).toHaveLength(1);
@@ -35,7 +35,7 @@ onMemoryAndFile((bench) => {
     const store = wrapStore(bench.store, {
       countUnfinished: async () => [{ workflowId: workflow.id, count: 1 }],
     });
-    const logger = new LineRecorder();
+    const logger = new RecordingLogger();
     await bench.andanteWith({ logger, store }, workflow).ready();
     expect(logger.of("warn", "error")).toEqual([]);
   });

@@ -4,10 +4,10 @@ import { z } from "zod";
 import type { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { startHttp } from "../support/mcp-server.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 
 export const call = (name: string, input: object = {}) => ({ calls: [{ name, input }] });
 export const adding = call("add", { one: 2, two: 3 });
@@ -36,7 +36,7 @@ export async function server(heard?: (name: string) => void, port = 0) {
 }
 
 export function open(agent: Agent) {
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
   onTestFinished(() => andante.close());
   const text = async () => (await inTime(andante.agents.text(agent.id, "go"), "the reply")).text;

@@ -8,10 +8,10 @@ import { checkServer } from "../../src/agent/mcp/mcp-server.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { DefinitionError, McpServerGoneError } from "../../src/errors/index.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
-import { LineRecorder } from "../support/line-recorder.ts";
 import { adding, call, open, relay, server } from "./mcp-agent.ts";
 
 test("a tool of a server is called like one's own, also under a prefix", async () => {
@@ -25,7 +25,7 @@ test("a tool is also called without a signal that could stop it", async () => {
   const { url } = await server();
   const connection = new McpConnection(checkServer("sums", { url }));
   onTestFinished(() => connection.close());
-  const { add } = await connection.tools(new LineRecorder());
+  const { add } = await connection.tools(new RecordingLogger());
   const options = { toolCallId: "c", messages: [], context: {} };
   const output = await inTime(Promise.resolve(add?.execute?.({ one: 2, two: 3 }, options)), "the output");
   expect(output).toMatchObject({ content: [{ text: "5" }] });
@@ -98,7 +98,7 @@ describe("a definition that cannot work is refused", () => {
 
 test("the lines about a server that is gone, and back, name it and its place, without what may be secret", async () => {
   const first = await server();
-  const lines = new LineRecorder();
+  const lines = new RecordingLogger();
   const connection = new McpConnection(checkServer("sums", { url: `${first.url}?key=hunter2` }));
   onTestFinished(() => connection.close());
   await first.stop();

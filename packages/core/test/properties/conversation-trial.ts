@@ -9,10 +9,10 @@ import { AndanteError } from "../../src/errors/index.ts";
 import type { StoredMessage } from "../../src/store/conversation-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { decisionOn, modelMessage, userMessage } from "./conversation-messages.ts";
 import {
   type Action,
@@ -109,7 +109,7 @@ class ConversationTrial {
         if (pace === "slow" && !life.crashed) await new Promise<void>((resolve) => this.#slow.push(resolve));
       },
     };
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const andante = createAndante({
       store: life.store,
       logger,

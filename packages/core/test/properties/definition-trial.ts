@@ -7,9 +7,9 @@ import { AndanteError } from "../../src/errors/index.ts";
 import type { Store, StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { fingerprintOf } from "../../src/workflow/outline.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { buildWorkflow, type Stage, witnessId } from "./build.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { endingsOf, keyOf } from "./reference.ts";
@@ -186,7 +186,7 @@ class DefinitionTrial {
     });
     const workflow = buildWorkflow(this.#id, this.#chain, this.#stageOf(life, world, fits));
     this.#chains.set(fingerprintOf(workflow).definition, this.#chain);
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const options = { store: life.store, logger, clock: this.#clock, workflows: { workflow } };
     const andante = createAndante(options);
     try {

@@ -7,9 +7,9 @@ import { readFailure } from "../../src/journal/failure.ts";
 import type { Snapshot, Store, StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 import { buildWorkflow, type Entered, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
@@ -190,7 +190,7 @@ class WorkflowTrial {
     const stage = this.#stageOf(life);
     const timeout = this.#plan.timeout ? workflowTimeout : undefined;
     const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const options = { store: life.store, logger, clock: this.#scene.clock, workflows: { workflow } };
     const andante = new AndanteService(options, this.#plan.folds);
     const ended = await this.#drive(andante, life).catch((error: unknown) => {

@@ -10,7 +10,8 @@ import { StoreBusyError } from "../../src/errors/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { commitOf, event, execution } from "../../src/store-cases/store-cases.ts";
-import { flow, MemoryLogger } from "../support/test-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { flow } from "../support/test-andante.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-bytes-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -131,7 +132,7 @@ describe("messages stay short", () => {
     }
     await store.close();
     const longest = watchMessages();
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const andante = createAndante({ store: sqliteStore({ path: file }), workflows: { workflow }, logger });
     const { executions } = await andante.list({ limit: 100 });
     expect(executions).toHaveLength(12);

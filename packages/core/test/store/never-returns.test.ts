@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { flow, MemoryLogger } from "../support/test-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { flow } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const never = () => new Promise<never>(() => undefined);
@@ -20,7 +21,7 @@ test.each(operations)("closing resolves when `%s` never returns", async (operati
   const andante = createAndante({
     store: wrapStore(store, hanging),
     workflows: { workflow },
-    logger: new MemoryLogger(),
+    logger: new RecordingLogger(),
     retention: { maxCount: 1 },
   });
   if (!hangs) {

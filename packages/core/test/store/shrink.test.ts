@@ -7,7 +7,8 @@ import { afterAll, expect, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { commitOf, execution } from "../../src/store-cases/store-cases.ts";
-import { flow, MemoryLogger } from "../support/test-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { flow } from "../support/test-andante.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-shrink-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -69,7 +70,7 @@ test("retention shrinks the file by itself", async () => {
   const file = path.join(folder, "retention.db");
   await fill(file);
   const before = sizeOf(file);
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   const andante = createAndante({
     store: sqliteStore({ path: file }),
     workflows: { flow: flow() },
@@ -89,10 +90,10 @@ test("retention shrinks the file by itself", async () => {
   expect(logger.messages).toEqual([]);
 });
 
-test("a file of an earlier release stays as it is, and shrinks once it was vacuumed as documented", async () => {
+test("a file that was made from a dump stays as it is, and shrinks once it was vacuumed as documented", async () => {
   const file = path.join(folder, "old.db");
   const old = new DatabaseSync(file);
-  // What makes a file one of an earlier release: it holds something, and was not made to shrink.
+  // Such a file holds a table before the store opens it, so its setting stays.
   old.exec("create table made_before (id integer)");
   old.close();
   await fill(file);

@@ -8,29 +8,13 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
-import type { Logger } from "../../src/observe/log/logger.ts";
 import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { allInTime, boundedWait, inTime } from "./in-time.ts";
 import { wrapStore } from "./wrapped-store.ts";
-
-/** A logger that keeps the messages of warnings and errors. */
-export class MemoryLogger implements Logger {
-  readonly messages: string[] = [];
-  debug(): void {}
-  info(): void {}
-  warn(_: object, message: string): void {
-    this.messages.push(message);
-  }
-  error(_: object, message: string): void {
-    this.messages.push(message);
-  }
-  child(): Logger {
-    return this;
-  }
-}
 
 let flows = 0;
 /** A workflow with an id of its own, because tests share stores; takes anything by default. */
@@ -48,7 +32,7 @@ export interface Bench {
   /** An Andante with these workflows, closed after the test. */
   andante(...workflows: WorkflowDefinition[]): Andante;
   andanteWith(options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]): Andante;
-  readonly logger: MemoryLogger;
+  readonly logger: RecordingLogger;
   readonly store: Store;
 }
 
@@ -71,10 +55,10 @@ export function onMemoryAndFile(cases: (bench: Bench) => void): void {
 export function onStore(name: string, store: Store, cases: (bench: Bench) => void): void {
   describe(`on ${name}`, () => {
     const made: Andante[] = [];
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     beforeAll(() => store.open());
     afterEach(async () => {
-      logger.messages.length = 0;
+      logger.lines.length = 0;
       for (const andante of made.splice(0)) await andante.close({ grace: 0 });
     });
     afterAll(() => store.close());

@@ -3,8 +3,8 @@
 import { ToolLoopAgent } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { controlledModel } from "../support/controlled-model.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 import { openStore, startProcess } from "./processes.ts";
 
@@ -41,7 +41,7 @@ test("an agent of another make keeps no file that cannot be loaded either", asyn
   const store = await openStore();
   const model = controlledModel(() => ({ text: ["hello"] }));
   const agents = { clerk: new ToolLoopAgent({ model, maxRetries: 0 }) };
-  const andante = createAndante({ agents, store: wrapStore(store), logger: new MemoryLogger() });
+  const andante = createAndante({ agents, store: wrapStore(store), logger: new RecordingLogger() });
   onTestFinished(() => andante.close({ grace: 0 }));
   await expect(andante.agents.text("clerk", ask("u1", [gone]), talk)).rejects.toMatchObject({ status: 400 });
   expect(await store.conversations.read({ conversationId: "talk" })).toBeUndefined();

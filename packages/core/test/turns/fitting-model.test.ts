@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { halfOf, tokensOf, withoutOldResults } from "../../src/agent/call/shorten-prompt.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { controlledModel } from "../support/controlled-model.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { openStore, startProcess } from "./processes.ts";
 
 const tooLong = (message = "This model's maximum context length is 128000 tokens") =>
@@ -54,7 +54,7 @@ test("a chat that is too long for the model is asked once more with half of it, 
 });
 
 test("one that stays too long fails, and other refusals are not asked again", async () => {
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   for (const [refuse, calls] of [
     [tooLong("prompt is too long: 300000 tokens > 200000 maximum"), 2],
     [tooLong("invalid temperature"), 1],

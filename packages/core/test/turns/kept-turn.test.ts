@@ -6,10 +6,10 @@ import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { StoreRefusedError } from "../../src/errors/index.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
@@ -247,7 +247,7 @@ describe("a turn", () => {
   test("of an agent that is not ours counts what it used, too", async () => {
     const store = await openStore();
     const agents = { clerk: new ToolLoopAgent({ model: hello }) };
-    const andante = createAndante({ agents, store: wrapStore(store), logger: new MemoryLogger() });
+    const andante = createAndante({ agents, store: wrapStore(store), logger: new RecordingLogger() });
     onTestFinished(() => andante.close({ grace: 0 }));
     expect(said(await all(await ask(andante, "u1")))).toBe("hello");
     expect((await andante.conversations.read("talk")).usage.calls).toBe(1);

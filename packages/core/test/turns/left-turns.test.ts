@@ -10,10 +10,10 @@ import { maxRunsWithoutEvent } from "../../src/execution/run/reentry-guard.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
@@ -92,7 +92,7 @@ test("an agent that is not ours is not asked again about a turn that began too l
       agents: { clerk },
       store: wrapStore(store),
       clock,
-      logger: new MemoryLogger(),
+      logger: new RecordingLogger(),
     });
     onTestFinished(() => andante.close({ grace: 0 }));
     return andante;
@@ -169,7 +169,7 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
   await held.asked;
   const abandoned = (await store.liveTurn("talk"))?.executionId ?? "";
   await first.end();
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   const heir = new Agent({ id: "heir", model: hello });
   let trouble: Error | undefined;
   const endTurn: Store["endTurn"] = (turn) =>
@@ -228,7 +228,7 @@ function startWithin(events: number, model: ScriptedModel) {
   const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
   const agents = { clerk: new Agent({ id: "clerk", model, tools: { look } }) };
   const limits = { journal: { events } };
-  const andante = createAndante({ agents, store: memoryStore(), limits, logger: new MemoryLogger() });
+  const andante = createAndante({ agents, store: memoryStore(), limits, logger: new RecordingLogger() });
   onTestFinished(() => andante.close({ grace: 0 }));
   return andante;
 }

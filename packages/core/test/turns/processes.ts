@@ -8,15 +8,15 @@ import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Crash, type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import type { ScriptedModel } from "../support/controlled-model.ts";
 import { allInTime } from "../support/in-time.ts";
-import { MemoryLogger } from "../support/test-andante.ts";
 
 export interface Process {
   readonly andante: Andante;
   readonly life: CrashingStore;
-  readonly logger: MemoryLogger;
+  readonly logger: RecordingLogger;
   /** It is gone: it neither sends nor receives any more, and its claims are free. */
   end(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function openStore(): Promise<Store> {
 export function startProcess(store: Store, options: ProcessOptions): Process {
   const { model, tools, crash, clock, agent } = options;
   const life = crashingStore(store, crash);
-  const logger = new MemoryLogger();
+  const logger = new RecordingLogger();
   const agents = { clerk: new Agent({ id: "clerk", model, ...(tools && { tools }), ...agent }) };
   const andante = createAndante({ agents, store: life.store, logger, ...(clock && { clock }) });
   const end = async () => {

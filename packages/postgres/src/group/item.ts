@@ -1,27 +1,30 @@
 // A write that waits for its group.
-import type { NewExecution } from "@andante/core/store";
-import type { Changes } from "../write/changes.ts";
-import type { Facts } from "../write/facts.ts";
-import type { GroupOperation } from "../write/operation.ts";
-import type { LockedRow } from "../write/row.ts";
+import type {
+  Changes,
+  Decision,
+  ExecutionRecord,
+  FactRequests,
+  Facts,
+  NewExecution,
+} from "@andante/core/store";
 import type { SwiftCommit } from "./swift-commit.ts";
 
-/** An operation together with its argument and with whoever waits for its result. */
+/** A decision with its argument and its caller. */
 export interface BoundWrite {
-  ask(row: LockedRow | undefined, facts: Facts): void;
-  /** Returns a function that tells the result, to be called once the group is committed. */
-  decide(row: LockedRow | undefined, facts: Facts, changes: Changes): () => void;
+  request(record: ExecutionRecord | undefined, requests: FactRequests): void;
+  /** Returns a function that resolves the call with the result, to be called once the group is committed. */
+  decide(record: ExecutionRecord | undefined, facts: Facts, changes: Changes): () => void;
 }
 
 export function bind<Argument, Result>(
-  operation: GroupOperation<Argument, Result>,
+  decision: Decision<Argument, Result>,
   argument: Argument,
   resolve: (result: Result) => void,
 ): BoundWrite {
   return {
-    ask: (row, facts) => operation.ask?.(argument, row, facts),
-    decide: (row, facts, changes) => {
-      const result = operation.decide(argument, row, facts, changes);
+    request: (record, requests) => decision.request?.(argument, record, requests),
+    decide: (record, facts, changes) => {
+      const result = decision.decide(argument, record, facts, changes);
       return () => resolve(result);
     },
   };

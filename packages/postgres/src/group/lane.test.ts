@@ -55,7 +55,7 @@ function laneOf() {
     const from = performance.now();
     const tell = (what: string) => told.push(`${name} ${what} ${Math.round(performance.now() - from)}`);
     const decide = () => () => tell("after");
-    const does = { write: { ask: () => undefined, decide } };
+    const does = { write: { request: () => undefined, decide } };
     const reject = () => tell("refused after");
     lane.add({ operation: "write", length: 0, executionId, does, isIntake: false, reject, ...fields });
   };

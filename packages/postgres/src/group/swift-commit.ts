@@ -4,9 +4,8 @@
 // Nearly all commits are such. Whatever is not as expected (another owner, a pause, an open suspension, an event that
 // somebody else has written, the same commit again) changes nothing here, and is decided on the locked row instead.
 
-import { type Commit, type CommitResult, rowText } from "@andante/core/store";
+import { type Commit, type CommitResult, endTime, resultOf, rowText, writeKey } from "@andante/core/store";
 import type { Statement } from "../connection/parameters.ts";
-import { writeKey } from "../operations/recorded-commit.ts";
 
 export interface SwiftCommit {
   readonly commit: Commit;
@@ -86,11 +85,8 @@ function valuesOf({ swift: { commit }, before }: ExpectedCommit): unknown[] {
   const key = writeKey(commit, "ok", false);
   const common = [executionId, token, number, before, sequence, stepIndex];
   if (end === null) return [...common, progress, journal, key, "running", null, null, null, null];
-  const { status, result, error } = end;
-  const isLong = typeof result === "object" && result !== null;
-  const inline = typeof result === "string" ? result : null;
-  const endAt = following.at(-1)?.timestamp ?? Date.now();
-  return [...common, true, journal, key, status, endAt, inline, isLong ? sequence : null, error];
+  const { result, resultAt } = resultOf(end.result, sequence);
+  return [...common, true, journal, key, end.status, endTime(commit), result, resultAt, end.error];
 }
 
 /** The number of the last event after it. */

@@ -2,13 +2,14 @@
 //
 // Whatever the size of the group it takes two round trips, a third when an operation has more to ask than its row tells,
 // and only one when all of it is commits as expected and new executions. The rows are locked in the order of their ids, so that two nodes wait for each other one way only.
+import type { ExecutionRecord } from "@andante/core/store";
 import { type Query, type Result, type TransactionTimeouts, withTimeouts } from "../connection/client.ts";
 import { inText, type Statement } from "../connection/parameters.ts";
 import { codeOf, isSqlState, kindOf } from "../connection/trouble.ts";
 import { createdBefore, createStatement, idsIn } from "../operations/create.ts";
-import { Changes } from "../write/changes.ts";
-import { Facts } from "../write/facts.ts";
-import { type LockedRow, lockedColumns, toLocked } from "../write/row.ts";
+import { CollectedChanges } from "../write/changes.ts";
+import { GroupFacts } from "../write/facts.ts";
+import { lockedColumns, toRecord } from "../write/row.ts";
 import type { Creation, GroupItem } from "./item.ts";
 import type { KnownSequences } from "./known-sequences.ts";
 import { type ExpectedCommit, isExpected, sequenceAfter, swiftCommits } from "./swift-commit.ts";
@@ -89,20 +90,20 @@ async function decide(
 ): Promise<Map<string, Outcome>> {
   const creations = items.flatMap(({ does }) => ("creation" in does ? [does.creation] : []));
   const writes = items.flatMap((item) => ("write" in item.does ? [{ item, write: item.does.write }] : []));
-  const changes = new Changes();
+  const changes = new CollectedChanges();
   const decided = new Map<string, () => void>();
-  let rows = new Map<unknown, LockedRow>();
+  let records = new Map<unknown, ExecutionRecord>();
   let statements: Statement[];
   try {
     const begun = query(beginGroup(timeouts));
     const ids = writes.map(({ item }) => item.executionId);
     const [, locked] = await allOf([begun, lock(query, schema, ids)]);
-    rows = new Map(locked?.rows.map((row) => [row.execution_id, toLocked(row)]));
-    const facts = new Facts(schema);
-    for (const { item, write } of writes) write.ask(rows.get(item.executionId), facts);
+    records = new Map(locked?.rows.map((row) => [row.execution_id, toRecord(row)]));
+    const facts = new GroupFacts(schema);
+    for (const { item, write } of writes) write.request(records.get(item.executionId), facts.requests);
     await facts.read(query);
     for (const { item, write } of writes)
-      decided.set(item.executionId, write.decide(rows.get(item.executionId), facts, changes));
+      decided.set(item.executionId, write.decide(records.get(item.executionId), facts.facts, changes));
     statements = inText([...changes.statements(schema), ...creating(schema, creations)]);
   } catch (error) {
     // Not waited for: what the next group sends comes after it.
@@ -111,8 +112,8 @@ async function decide(
   }
   const created = await createdIn(query, schema, creations, await commit(query, [], statements));
   for (const executionId of decided.keys()) {
-    const row = rows.get(executionId);
-    known.note(executionId, row?.token ? row.sequence : undefined);
+    const record = records.get(executionId);
+    known.note(executionId, record?.token ? record.sequence : undefined);
   }
   return new Map([...decided, ...noteCreations(creations, created, known)]);
 }

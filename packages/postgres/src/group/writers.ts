@@ -1,17 +1,17 @@
 // The connections that write executions: each execution has its lane, so that its writes stay in order.
-import type { Claim, Commit, CommitResult, NewExecution, Store, WrittenEvent } from "@andante/core/store";
+import {
+  type Claim,
+  type Commit,
+  type CommitResult,
+  type Decision,
+  decisions,
+  type NewExecution,
+  type Store,
+  type WrittenEvent,
+} from "@andante/core/store";
 import type { ConnectSettings, TransactionTimeouts } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import type { SilenceWatch } from "../connection/silence-watch.ts";
-import { adopt } from "../operations/adopt.ts";
-import { cancel } from "../operations/cancel.ts";
-import { commit } from "../operations/commit.ts";
-import { park } from "../operations/park.ts";
-import { pause } from "../operations/pause.ts";
-import { release } from "../operations/release.ts";
-import { resume } from "../operations/resume.ts";
-import { wake } from "../operations/wake.ts";
-import type { GroupOperation } from "../write/operation.ts";
 import { bind, type GroupItem } from "./item.ts";
 import { Lane } from "./lane.ts";
 import { canBeSwift } from "./swift-commit.ts";
@@ -42,7 +42,7 @@ export class Writers {
     const { connect, count, schema, timeouts, watch, written } = options;
     const giveBack = (claim: ToGiveBack) => {
       // It waits for as long as the trouble lasts; once the store is closed the lease ends the claim.
-      this.#write("release", release, claim, { isIntake: false }).catch(() => {});
+      this.#write("release", decisions.release, claim, { isIntake: false }).catch(() => {});
     };
     const healed = () => {
       for (const lane of this.#lanes) lane.retry();
@@ -58,13 +58,13 @@ export class Writers {
       giveBack,
       create: (execution) => this.#create(execution),
       commit: (argument) => this.#commit(argument),
-      pause: (argument) => this.#write("pause", pause, argument, caller),
-      resume: (argument) => this.#write("resume", resume, argument, caller, argument),
-      cancel: (argument) => this.#write("cancel", cancel, argument, caller),
-      wake: (argument) => this.#write("wake", wake, argument, caller, argument),
-      release: (argument) => this.#write("release", release, argument, owner),
-      adopt: (argument) => this.#write("adopt", adopt, argument, caller),
-      park: (argument) => this.#write("park", park, argument, caller),
+      pause: (argument) => this.#write("pause", decisions.pause, argument, caller),
+      resume: (argument) => this.#write("resume", decisions.resume, argument, caller, argument),
+      cancel: (argument) => this.#write("cancel", decisions.cancel, argument, caller),
+      wake: (argument) => this.#write("wake", decisions.wake, argument, caller, argument),
+      release: (argument) => this.#write("release", decisions.release, argument, owner),
+      adopt: (argument) => this.#write("adopt", decisions.adopt, argument, caller),
+      park: (argument) => this.#write("park", decisions.park, argument, caller),
     };
   }
 
@@ -98,7 +98,7 @@ export class Writers {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
       const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
-      const does = { write: bind(commit, argument, resolve), swift };
+      const does = { write: bind(decisions.commit, argument, resolve), swift };
       let length = lengthOf(argument.events) + lengthOf(argument.following);
       for (const { data } of argument.open) length += data?.length ?? 0;
       this.#add({ operation: "commit", length, executionId, does, isIntake: false, reject });
@@ -107,14 +107,14 @@ export class Writers {
 
   #write<Argument extends { readonly executionId: string }, Result>(
     operation: string,
-    how: GroupOperation<Argument, Result>,
+    decision: Decision<Argument, Result>,
     argument: Argument,
     { isIntake }: { readonly isIntake: boolean },
     { claim, events = [] }: { readonly claim?: Claim; readonly events?: readonly WrittenEvent[] } = {},
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
-      const does = { write: bind(how, argument, resolve) };
+      const does = { write: bind(decision, argument, resolve) };
       this.#add({
         operation,
         length: lengthOf(events),

@@ -1,19 +1,21 @@
-// What the operations of a group have decided to write: collected item by item, written with few statements.
-
-import { rowText, type Suspension, type Timer, type WrittenEvent } from "@andante/core/store";
+// The changes that the decisions of a group make: collected item by item, written with few statements.
+import {
+  type Changes,
+  type ExecutionRecord,
+  type Outcome,
+  rowText,
+  type Suspension,
+  type Timer,
+  type WrittenEvent,
+} from "@andante/core/store";
 import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
-import { type LockedRow, updateRows, valuesOf } from "./row.ts";
+import { updateRows, valuesOf } from "./row.ts";
 
-export class Changes {
-  readonly #rows: LockedRow[] = [];
-  readonly #ends: {
-    executionId: string;
-    result: string | null;
-    resultAt: number | null;
-    error: string | null;
-  }[] = [];
-  readonly #journal: { executionId: string; sequence: number; events: string; key: string | null }[] = [];
+export class CollectedChanges implements Changes {
+  readonly #records: ExecutionRecord[] = [];
+  readonly #ends: (Outcome & { readonly executionId: string })[] = [];
+  readonly #journal: { executionId: string; sequence: number; events: string; key: string }[] = [];
   readonly #closed: string[] = [];
   readonly #closedAll: string[] = [];
   readonly #opened: { executionId: string; suspension: Suspension; held: boolean }[] = [];
@@ -24,28 +26,18 @@ export class Changes {
   readonly #released: string[] = [];
   readonly #moved = new Map<string, number>();
 
-  /** The row as it is now is to be written. */
-  row(row: LockedRow): void {
-    this.#rows.push(row);
+  update(record: ExecutionRecord): void {
+    this.#records.push(record);
   }
 
-  /** What the row of an execution that ends says beside its status. */
-  end(
-    executionId: string,
-    how: { result: string | null; resultAt: number | null; error: string | null },
-  ): void {
-    this.#ends.push({ executionId, ...how });
+  end(executionId: string, outcome: Outcome): void {
+    this.#ends.push({ executionId, ...outcome });
   }
 
-  /** Appends events to the journal of a row and counts them there. */
-  append(row: LockedRow, events: readonly WrittenEvent[], key: string | null): void {
-    if (events.length === 0) return;
-    const text = rowText(row.sequence, events);
-    row.sequence += events.length;
-    this.#journal.push({ executionId: row.executionId, sequence: row.sequence, events: text, key });
+  append(executionId: string, last: number, events: readonly WrittenEvent[], key: string): void {
+    this.#journal.push({ executionId, sequence: last + events.length, events: rowText(last, events), key });
   }
 
-  /** `held`: the execution is paused, so that no time runs out. */
   open(executionId: string, suspension: Suspension, held: boolean): void {
     this.#opened.push({ executionId, suspension, held });
   }
@@ -70,17 +62,15 @@ export class Changes {
     this.#clearedAll.push(executionId);
   }
 
-  /** Takes the times of a paused execution out of what falls due, or puts them back. */
   hold(executionId: string, held: boolean): void {
     (held ? this.#held : this.#released).push(executionId);
   }
 
-  /** The timeout of an execution, if it has one, comes so many milliseconds later. */
   moveTimeout(executionId: string, by: number): void {
     this.#moved.set(executionId, (this.#moved.get(executionId) ?? 0) + by);
   }
 
-  /** In the order in which they have to run. */
+  /** The statements, in the order in which they have to run. */
   statements(s: string): Statement[] {
     const found: Statement[] = [];
     const add = (what: readonly unknown[], statement: string, values: readonly unknown[]) => {
@@ -121,7 +111,7 @@ export class Changes {
        where executions.execution_id = moved.execution_id and timeout_at is not null`,
       [[...this.#moved.keys()], [...this.#moved.values()]],
     );
-    add(this.#rows, updateRows(s), valuesOf(this.#rows));
+    add(this.#records, updateRows(s), valuesOf(this.#records));
     add(
       this.#ends,
       `update ${s}.executions set result = ended.result, result_at = ended.result_at, error = ended.error

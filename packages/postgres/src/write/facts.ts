@@ -1,104 +1,51 @@
-// What the operations of a group need to know beyond the rows of their executions: asked for together, read in one go.
+// The facts that the decisions of a group request, read together.
+import { type FactRequests, type Facts, lookback, type RecordedWrite } from "@andante/core/store";
 import { integer, type Row, text } from "../columns.ts";
 import type { Query } from "../connection/client.ts";
 
-/** A write that stands in the journal already. */
-export interface RecordedWrite {
-  /** The number of its last event. */
-  readonly sequence: number;
-  readonly events: string;
-  readonly key: string;
-}
-
-/** Events that others may have written since a write that is repeated. */
-const farBack = 1_000;
-
-export class Facts {
+export class GroupFacts {
   readonly #schema: string;
   readonly #suspensionIds: string[] = [];
   readonly #containers: { readonly executionId: string; readonly path: string }[] = [];
   readonly #owners: string[] = [];
   readonly #sleepers: string[] = [];
   readonly #keys: { readonly executionId: string; readonly key: string }[] = [];
+  readonly #events: { readonly executionId: string; readonly sequence: number }[] = [];
   readonly #open = new Map<string, { readonly executionId: string; readonly path: string | null }>();
   readonly #below = new Map<string, Set<string>>();
   readonly #alive = new Set<string>();
   readonly #dueAt = new Map<string, number>();
   readonly #recorded = new Map<string, RecordedWrite>();
-  readonly #ends: string[] = [];
-  readonly #lastAt = new Map<string, number>();
-  readonly #wantedTimes: { readonly executionId: string; readonly sequence: number }[] = [];
   readonly #times = new Map<string, number>();
+
+  readonly requests: FactRequests = {
+    openSuspensions: (suspensionIds) => this.#suspensionIds.push(...suspensionIds),
+    below: (executionId, paths) => {
+      for (const path of paths) this.#containers.push({ executionId, path });
+    },
+    isAlive: (owner) => this.#owners.push(owner),
+    dueAt: (executionId) => this.#sleepers.push(executionId),
+    timeOf: (executionId, sequence) => this.#events.push({ executionId, sequence }),
+    recorded: (executionId, keys) => {
+      for (const key of keys) this.#keys.push({ executionId, key });
+    },
+  };
+
+  /** Those that were requested before `read`. A group holds one write of an execution, so its id is enough of a key. */
+  readonly facts: Facts = {
+    openSuspension: (suspensionId) => this.#open.get(suspensionId),
+    below: (executionId) => [...(this.#below.get(executionId) ?? [])],
+    isAlive: (owner) => this.#alive.has(owner),
+    dueAt: (executionId) => this.#dueAt.get(executionId),
+    timeOf: (executionId) => this.#times.get(executionId),
+    recorded: (executionId) => this.#recorded.get(executionId),
+  };
 
   constructor(schema: string) {
     this.#schema = schema;
   }
 
-  /** Asks which of these suspensions are open. */
-  askOpen(suspensionIds: readonly string[]): void {
-    this.#suspensionIds.push(...suspensionIds);
-  }
-
-  /** Asks which suspensions of an execution are open at or below these steps. */
-  askBelow(executionId: string, paths: readonly string[]): void {
-    for (const path of paths) this.#containers.push({ executionId, path });
-  }
-
-  askAlive(owner: string): void {
-    this.#owners.push(owner);
-  }
-
-  /** Asks for the earliest timer of an execution. */
-  askDueAt(executionId: string): void {
-    this.#sleepers.push(executionId);
-  }
-
-  /** Asks for the last write to a journal with one of these keys. */
-  askRecorded(executionId: string, keys: readonly string[]): void {
-    for (const key of keys) this.#keys.push({ executionId, key });
-  }
-
-  /** Asks for the time of the last event of a journal. */
-  askLastAt(executionId: string): void {
-    this.#ends.push(executionId);
-  }
-
-  /** Asks for the time of one event of a journal. */
-  askTime(executionId: string, sequence: number): void {
-    this.#wantedTimes.push({ executionId, sequence });
-  }
-
-  openSuspension(suspensionId: string) {
-    return this.#open.get(suspensionId);
-  }
-
-  /** The suspensions that were asked for with `askBelow`. */
-  below(executionId: string): readonly string[] {
-    return [...(this.#below.get(executionId) ?? [])];
-  }
-
-  isAlive(owner: string): boolean {
-    return this.#alive.has(owner);
-  }
-
-  dueAt(executionId: string): number | undefined {
-    return this.#dueAt.get(executionId);
-  }
-
-  lastAt(executionId: string): number {
-    return this.#lastAt.get(executionId) ?? 0;
-  }
-
-  /** The time of the event that was asked for with `askTime`; undefined where the journal has no such event. */
-  time(executionId: string): number | undefined {
-    return this.#times.get(executionId);
-  }
-
-  recorded(executionId: string): RecordedWrite | undefined {
-    return this.#recorded.get(executionId);
-  }
-
-  /** Reads what was asked for, and nothing when nothing was. */
+  /** Reads the requested facts, with one statement for each kind that was requested. */
   async read(query: Query): Promise<void> {
     const reads: Promise<void>[] = [];
     const ask = async (wanted: unknown[], statement: string, values: unknown[], keep: (row: Row) => void) => {
@@ -143,19 +90,10 @@ export class Facts {
         [this.#sleepers],
         (row) => this.#dueAt.set(text(row, "execution_id"), integer(row, "due_at")),
       ),
-      // Only the time crosses the connection: a row may hold megabytes. `json` leaves what \u escapes stand for as it is.
-      ask(
-        this.#ends,
-        `select execution_id, (journal.events::json -> -1 -> 1)::text::float8 as last_at
-         from ${s}.executions join ${s}.journal using (execution_id, sequence) where execution_id = any($1)`,
-        [this.#ends],
-        (row) => {
-          if (row.last_at !== null) this.#lastAt.set(text(row, "execution_id"), integer(row, "last_at"));
-        },
-      ),
+      // Only the time crosses the connection: a row may hold megabytes. `json` does not interpret \u escapes.
       // The row that holds an event is the first that ends at or after its number; a negative index counts from the end.
       ask(
-        this.#wantedTimes,
+        this.#events,
         `select wanted.execution_id,
            (found.events::json -> (wanted.sequence - found.sequence - 1)::integer -> 1)::text::float8 as at
          from unnest($1::text[], $2::bigint[]) as wanted (execution_id, sequence)
@@ -163,19 +101,19 @@ export class Facts {
            select journal.sequence, journal.events from ${s}.journal
            where journal.execution_id = wanted.execution_id and journal.sequence >= wanted.sequence
            order by journal.sequence limit 1) as found`,
-        [this.#wantedTimes.map((each) => each.executionId), this.#wantedTimes.map((each) => each.sequence)],
+        [this.#events.map((each) => each.executionId), this.#events.map((each) => each.sequence)],
         (row) => {
           if (row.at !== null) this.#times.set(text(row, "execution_id"), integer(row, "at"));
         },
       ),
-      // Among the last: whoever repeats a write has made none since.
+      // Among the last events: a caller that repeats a write has made none since.
       ask(
         this.#keys,
         `select journal.execution_id, journal.sequence, journal.events, journal.write_key
          from unnest($1::text[], $2::text[]) as wanted (execution_id, write_key)
          join ${s}.executions using (execution_id)
          join ${s}.journal on journal.execution_id = wanted.execution_id and journal.write_key = wanted.write_key
-           and journal.sequence > executions.sequence - ${farBack}
+           and journal.sequence > executions.sequence - ${lookback}
          order by journal.sequence`,
         [this.#keys.map((each) => each.executionId), this.#keys.map((each) => each.key)],
         (row) =>

@@ -1,27 +1,17 @@
-// The row of an execution as a group reads and changes it: what decisions need, without the values that may be long.
-import type { ExecutionStatus } from "@andante/core/store";
-import { integer, nullableInteger, nullableText, type Row, status, text, truth } from "../columns.ts";
-
-export interface LockedRow {
-  readonly executionId: string;
-  readonly kind: string;
-  status: ExecutionStatus;
-  sequence: number;
-  stepIndex: number;
-  openSuspensions: number;
-  paused: boolean;
-  resumes: number;
-  owner: string | null;
-  token: string | null;
-  commits: number;
-  idle: boolean;
-  recoveries: number;
-  usage: string | null;
-  endAt: number | null;
-  parked: string | null;
-  parkedUnder: string | null;
-  definition: string | null;
-}
+// Reads the records that decisions change from locked rows, and writes them back.
+import type { ExecutionRecord } from "@andante/core/store";
+import {
+  integer,
+  nullableInteger,
+  nullableText,
+  type Row,
+  readFreeText,
+  readUsage,
+  status,
+  text,
+  truth,
+  writeFreeText,
+} from "../columns.ts";
 
 /** The columns that a group may change, with their types, in the order of `valuesOf`. */
 const changeable: readonly (readonly [column: string, type: string])[] = [
@@ -45,10 +35,10 @@ const changeable: readonly (readonly [column: string, type: string])[] = [
 
 export const lockedColumns = ["execution_id", "kind", ...changeable.map(([column]) => column)].join(", ");
 
-export function toLocked(row: Row): LockedRow {
+export function toRecord(row: Row): ExecutionRecord {
   return {
     executionId: text(row, "execution_id"),
-    kind: text(row, "kind"),
+    kind: row.kind === "turn" ? "turn" : "workflow",
     status: status(row),
     sequence: integer(row, "sequence"),
     stepIndex: integer(row, "step_index"),
@@ -60,9 +50,9 @@ export function toLocked(row: Row): LockedRow {
     commits: integer(row, "commits"),
     idle: truth(row, "idle"),
     recoveries: integer(row, "recoveries"),
-    usage: nullableText(row, "usage"),
+    usage: readUsage(row.usage),
     endAt: nullableInteger(row, "end_at"),
-    parked: nullableText(row, "parked"),
+    parked: row.parked === null ? null : readFreeText(text(row, "parked")),
     parkedUnder: nullableText(row, "parked_under"),
     definition: nullableText(row, "definition"),
   };
@@ -79,7 +69,7 @@ export function updateRows(schema: string): string {
 }
 
 /** The arrays that `updateRows` takes. */
-export function valuesOf(rows: readonly LockedRow[]): unknown[][] {
+export function valuesOf(rows: readonly ExecutionRecord[]): unknown[][] {
   return [
     rows.map((row) => row.executionId),
     rows.map((row) => row.status),
@@ -93,9 +83,9 @@ export function valuesOf(rows: readonly LockedRow[]): unknown[][] {
     rows.map((row) => row.commits),
     rows.map((row) => row.idle),
     rows.map((row) => row.recoveries),
-    rows.map((row) => row.usage),
+    rows.map((row) => row.usage && JSON.stringify(row.usage)),
     rows.map((row) => row.endAt),
-    rows.map((row) => row.parked),
+    rows.map((row) => (row.parked === null ? null : writeFreeText(row.parked))),
     rows.map((row) => row.parkedUnder),
     rows.map((row) => row.definition),
   ];

@@ -1,7 +1,9 @@
 // Without middleware a request is read from Node's request: the result is the same however its bytes arrive.
+
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createWorkflow, memoryStore } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import type { MiddlewareHandler } from "hono";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -10,7 +12,7 @@ import type { CustomApp } from "../app-options.ts";
 import type { AuthProvider } from "../auth/provider.ts";
 import { serve } from "../serve.ts";
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+const quiet = new RecordingLogger();
 const echo = createWorkflow({ id: "echo", input: z.unknown() }).andThen({
   id: "same",
   execute: ({ data }) => data,

@@ -1,11 +1,12 @@
 // Requests with lists of the wrong elements: one problem is reported, however many there are.
+
 import { Agent, type AgentOptions, createWorkflow, memoryStore } from "@andante/core";
-import { scriptedModel } from "@andante/core/test";
+import { RecordingLogger, scriptedModel } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+const quiet = new RecordingLogger();
 const names = createWorkflow({ id: "names", input: z.object({ names: z.array(z.string()) }) }).andThen({
   id: "count",
   execute: ({ data }) => data.names.length,

@@ -2,11 +2,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import type { Logger } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";
 import { boundClients } from "./bound-clients.ts";
 
-const logger: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => logger };
+const logger = new RecordingLogger();
 
 /** A server that holds every first request of a connection until `release` is called. */
 async function serve(maxWaiting: number) {

@@ -1,14 +1,13 @@
-import type { Logger } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { boundConnections } from "./bound-connections.ts";
 
 const period = 100;
-const warn = vi.fn();
-const logger: Logger = { debug() {}, info() {}, warn, error() {}, child: () => logger };
+const logger = new RecordingLogger();
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  warn.mockClear();
+  logger.lines.length = 0;
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -34,7 +33,9 @@ test("beyond that the largest are cut, no more of them than are needed, and the 
   boundConnections(new Set(all), logger, { maxBytes: 100, period }).watch();
   vi.advanceTimersByTime(period);
   expect(all.map(({ destroy }) => destroy.mock.calls.length)).toEqual([0, 1, 0, 0]);
-  expect(warn.mock.calls).toEqual([[{ connections: 1, bytes: 90 }, expect.stringContaining("cut")]]);
+  expect(logger.lines).toEqual([
+    { level: "warn", msg: expect.stringContaining("cut"), connections: 1, bytes: 90 },
+  ]);
 });
 
 test("those that have not read for a second go before a larger one that has just been sent something", () => {

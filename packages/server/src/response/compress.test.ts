@@ -1,8 +1,10 @@
 // Large responses are compressed as the client accepts; small ones, streams and responses to guessable requests are
 // not.
+
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { createWorkflow, memoryStore } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type App, createApp } from "../app.ts";
@@ -14,7 +16,7 @@ const echo = createWorkflow({ id: "echo", input: z.object({ text: z.string() }) 
   id: "back",
   execute: ({ data }) => data.text,
 });
-const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+const quiet = new RecordingLogger();
 
 const decoders = { br: promisify(brotliDecompress), gzip: promisify(gunzip) };
 

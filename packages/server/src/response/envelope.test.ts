@@ -1,24 +1,25 @@
-import { AndanteError, type Logger, PublicError } from "@andante/core";
+import { AndanteError, PublicError } from "@andante/core";
 import { ExecutionFailedError, ShuttingDownError } from "@andante/core/errors";
+import { RecordingLogger } from "@andante/core/test";
 import { HTTPException } from "hono/http-exception";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { InvalidTokenError } from "../errors/auth-errors.ts";
 import { failure, headerText, success } from "./envelope.ts";
 
-const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+const quiet = new RecordingLogger();
 
 test("a success without data has data null: the field is always there", async () => {
   expect(await success(undefined).toResponse().text()).toBe('{"success":true,"data":null}');
 });
 
 test("of a foreign error the caller learns nothing but that it happened, and the log everything", async () => {
-  const error = vi.fn();
+  const logger = new RecordingLogger();
   const secret = new Error("SELECT * FROM passwords");
-  const response = failure(secret, { ...quiet, error }).toResponse();
+  const response = failure(secret, logger).toResponse();
   expect(response.status).toBe(500);
   expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
   expect(response.headers.has("x-error-code")).toBe(false);
-  expect(error).toHaveBeenCalledWith({ err: secret }, expect.any(String));
+  expect(logger.lines).toEqual([{ level: "error", msg: expect.any(String), err: secret }]);
 });
 
 test.each([undefined, null, "text", { status: 200, message: "x" }])(

@@ -2,10 +2,10 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { RecordingLogger } from "@andante/core/test";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { LineRecorder } from "../../../core/test/support/line-recorder.ts";
 import { Reads } from "../request/reads.ts";
 import { jsonLines } from "./json-lines.ts";
 
@@ -16,12 +16,12 @@ async function* broken() {
   throw new Error("the secret reason");
 }
 
-function appWith(logger: LineRecorder): Hono {
+function appWith(logger: RecordingLogger): Hono {
   return new Hono().get("/", (http) => jsonLines(broken(), { http, logger, bounds }).toResponse());
 }
 
 test("the connection breaks, and the reason is logged alone", async () => {
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const complaints = vi.spyOn(console, "error").mockImplementation(() => undefined);
   const server = createServer(getRequestListener(appWith(logger).fetch)).listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -37,7 +37,7 @@ test("the connection breaks, and the reason is logged alone", async () => {
 });
 
 test("without a listener of Node whoever reads it gets the error", async () => {
-  const response = await appWith(new LineRecorder()).request("/");
+  const response = await appWith(new RecordingLogger()).request("/");
   await expect(response.text()).rejects.toThrow("the secret reason");
 });
 
@@ -60,7 +60,7 @@ test.each([
 ])("%s ends the reading and leaves its place", async (_, leaves, patience) => {
   const { lines, left } = endless();
   const stream = { waits: vi.fn(), end: vi.fn() };
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const app = new Hono().get("/", (http) =>
     jsonLines(lines, { http, logger, bounds, stream }, patience).toResponse(),
   );
@@ -82,7 +82,7 @@ test("a client that is gone before the response leaves its place", async () => {
   const { lines } = endless();
   const stream = { waits: vi.fn(), end: vi.fn() };
   const app = new Hono().get("/", (http) =>
-    jsonLines(lines, { http, logger: new LineRecorder(), bounds, stream }).toResponse(),
+    jsonLines(lines, { http, logger: new RecordingLogger(), bounds, stream }).toResponse(),
   );
   await app.request("/", { signal: AbortSignal.abort() });
   expect(stream.end).toHaveBeenCalled();

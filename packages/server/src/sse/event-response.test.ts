@@ -1,9 +1,9 @@
-import { createLogger, type Logger } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type EventResponseOptions, eventResponse } from "./event-response.ts";
 import type { SentEvent } from "./frames.ts";
 
-const silent = createLogger({ level: "silent" });
+const silent = new RecordingLogger();
 
 /** A source whose events the test sends; it counts the reads. */
 function source() {
@@ -216,8 +216,7 @@ describe("a client that goes away", () => {
 
 test("events that cannot be read end the stream without a word to the client, and are logged", async () => {
   const from = source();
-  const warn = vi.fn();
-  const logger: Logger = { ...quiet, warn };
+  const logger = new RecordingLogger();
   const { read } = respond(from, { logger });
   let text = read();
   from.send({ sequence: 1 });
@@ -226,11 +225,9 @@ test("events that cannot be read end the stream without a word to the client, an
   const problem = new Error("the disk is gone");
   from.fail(problem);
   expect(await text).toBeUndefined();
-  expect(warn).toHaveBeenCalledWith({ err: problem }, expect.any(String));
+  expect(logger.lines).toEqual([{ level: "warn", msg: expect.any(String), err: problem }]);
   expect(from.returned).toHaveBeenCalledOnce();
 });
-
-const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
 
 describe("an event that cannot be sent", () => {
   const cycle: Record<string, unknown> = {};
@@ -238,8 +235,8 @@ describe("an event that cannot be sent", () => {
 
   test("ends the stream: the source is left, no timer stays, and a line says why", async () => {
     const from = source();
-    const warn = vi.fn();
-    const { read } = respond(from, { logger: { ...silent, warn } });
+    const logger = new RecordingLogger();
+    const { read } = respond(from, { logger });
     const first = read();
     from.send({ sequence: 1 });
     expect(await first).toBe('data: {"sequence":1}\n\n');
@@ -247,7 +244,7 @@ describe("an event that cannot be sent", () => {
     from.send(cycle);
     expect(await second).toBeUndefined();
     expect(from.returned).toHaveBeenCalledOnce();
-    expect(warn).toHaveBeenCalledOnce();
+    expect(logger.of("warn")).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
   });
 

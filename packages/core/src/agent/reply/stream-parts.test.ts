@@ -1,10 +1,10 @@
 // The parts of a streamed reply, fit for callers.
 import { expect, test } from "vitest";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { Operation } from "../call/operation.ts";
 import { type Part, safeParts } from "./stream-parts.ts";
 
-function operation(logger = new LineRecorder()): Operation {
+function operation(logger = new RecordingLogger()): Operation {
   const { signal } = new AbortController();
   return new Operation({ userId: undefined, conversationId: undefined, context: new Map(), logger, signal });
 }

@@ -3,7 +3,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { inTime } from "../../../test/support/in-time.ts";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { AndanteOptions } from "../../andante/andante-options.ts";
 import { createAndante } from "../../andante/create-andante.ts";
@@ -12,6 +11,7 @@ import { StoreUnavailableError } from "../../errors/index.ts";
 import type { NeighbourListener } from "../../store/neighbours.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, execution } from "../../store-cases/store-cases.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { fingerprintOf } from "../../workflow/outline.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
@@ -28,7 +28,7 @@ async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteO
   const heard = Promise.withResolvers<NeighbourListener>();
   const heads: (readonly string[])[] = [];
   const asked = { heads, states: 0, rounds: 0 };
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const state: { failure?: Error } = {};
   const andante = createAndante({
     workflows: { [workflow.id]: workflow },

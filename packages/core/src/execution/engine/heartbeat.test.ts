@@ -1,19 +1,19 @@
 // The heart's timer: one beat at a time, a failure is told and tried again, and a lease that has passed is noticed.
 
 import { expect, onTestFinished, test, vi } from "vitest";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
 import { Metrics } from "../../observe/metrics.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { systemClock } from "../../values/clock.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
 function heartOf(operations: Partial<Store>) {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
   const store = wrapStore(memoryStore(), operations);

@@ -1,7 +1,7 @@
 // Claims that nothing here holds: released at the second look that finds them so, and never before.
 import { expect, onTestFinished, test, vi } from "vitest";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import type { ClaimsQuery, OwnedClaim } from "../../store/store.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { type ClaimHolder, OrphanedClaims } from "./orphaned-claims.ts";
 
 interface State {
@@ -19,7 +19,7 @@ function holderOf(claims: OwnedClaim[]) {
   const held = new Set<string>();
   const queries: ClaimsQuery[] = [];
   const released: string[] = [];
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const state: State = { closing: false, failure: undefined, isStorage: false, wakes: 0 };
   const holder: ClaimHolder = {
     get closing() {

@@ -1,9 +1,9 @@
 // The scheduler's rounds: what takes long in one execution does not hold up the others, and nothing is tried too often.
 import { expect, onTestFinished, test } from "vitest";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import type { DueTimer } from "../../store/store.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { type DueTimerProcessor, type Processed, Scheduler } from "./scheduler.ts";
@@ -15,7 +15,7 @@ function schedulerOn(
   clock: Clock = systemClock,
   others: Partial<DueTimerProcessor> = {},
 ) {
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const scheduler = new Scheduler({
     store: wrapStore(memoryStore(), { due: async () => due() }),
     clock,

@@ -1,12 +1,12 @@
 // When storage trouble begins and ends where nothing is written for long, and what is said of it.
 
 import { expect, onTestFinished, test, vi } from "vitest";
-import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
 import { Metrics } from "../../observe/metrics.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store, StoreHealth } from "../../store/store.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -19,7 +19,7 @@ function watchForTest(clock: Clock = systemClock) {
   onTestFinished(() => {
     vi.useRealTimers();
   });
-  const logger = new LineRecorder();
+  const logger = new RecordingLogger();
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
   const health = vi.fn<Store["health"]>(async () => well);

@@ -1,7 +1,8 @@
 // Log lines from where they are written to where they are read: steps, lists, followers, bounds, trouble.
 import { expect, test } from "vitest";
-import { collect, flow, MemoryLogger, onMemory } from "../../../test/support/test-andante.ts";
+import { collect, flow, onMemory } from "../../../test/support/test-andante.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import type { LogLine } from "./log-feed.ts";
 import type { Logger } from "./logger.ts";
 
@@ -194,7 +195,7 @@ onMemory(({ andante, andanteWith, store }) => {
       refused.resolve();
       throw new Error("no room");
     };
-    const logger = new MemoryLogger();
+    const logger = new RecordingLogger();
     const workflow = flow().andThen({ id: "speak", execute: ({ logger }) => logger.info({}, "x") });
     const here = andanteWith({ store: broken, logger }, workflow);
     const events = await here.stream(workflow.id, {});

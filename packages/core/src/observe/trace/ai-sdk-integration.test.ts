@@ -3,24 +3,16 @@ import { generateText } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Logger } from "../log/logger.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { Observation } from "../observation.ts";
 import { loadIntegration } from "./ai-sdk-integration.ts";
 
-const lines: { readonly level: string; readonly fields: object; readonly message: string }[] = [];
-const told = (level: string) => (fields: object, message: string) => lines.push({ level, fields, message });
-const logger: Logger = {
-  debug: () => {},
-  info: told("info"),
-  warn: told("warn"),
-  error: told("error"),
-  child: () => logger,
-};
+const logger = new RecordingLogger();
 const store = memoryStore();
 beforeAll(() => store.open());
 afterAll(() => store.close());
 beforeEach(() => {
-  lines.length = 0;
+  logger.lines.length = 0;
 });
 
 const model = new MockLanguageModelV4({
@@ -52,15 +44,15 @@ async function observed(agentId: string, load: typeof loadIntegration) {
 test("where it is installed agents have traces", async () => {
   const { traces } = await observed("traced", loadIntegration);
   expect(traces).toHaveLength(2);
-  expect(lines).toEqual([]);
+  expect(logger.of("info", "warn", "error")).toEqual([]);
 });
 
 test("where it is not, agents work without, tokens are counted, and the log says so once", async () => {
   const { traces, metrics } = await observed("untraced", async () => undefined);
   expect(traces).toEqual([]);
   expect(metrics).toContain('andante_model_tokens_total{agent="untraced",model="scripted",type="output"} 4');
-  expect(lines).toEqual([
-    { level: "info", fields: { package: "@ai-sdk/otel" }, message: expect.stringMatching(/^install this/) },
+  expect(logger.of("info", "warn", "error")).toEqual([
+    { level: "info", package: "@ai-sdk/otel", msg: expect.stringMatching(/^install this/) },
   ]);
 });
 
@@ -68,5 +60,8 @@ test("one that cannot be loaded is named in the log, and agents work without", a
   const broken = new Error("its own dependency is missing");
   const { traces } = await observed("unlucky", () => Promise.reject(broken));
   expect(traces).toEqual([]);
-  expect(lines[0]).toMatchObject({ level: "warn", message: "@ai-sdk/otel could not be loaded" });
+  expect(logger.of("info", "warn", "error")[0]).toMatchObject({
+    level: "warn",
+    msg: "@ai-sdk/otel could not be loaded",
+  });
 });

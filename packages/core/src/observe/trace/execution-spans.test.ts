@@ -199,9 +199,7 @@ onMemory(({ andante, andanteWith }) => {
     const lines = (await here.logs.list({ limit: 1000 })).map(({ msg }) => msg);
     expect(lines).toContain("a span processor of the host failed");
     expect(lines).toContain("the host's logger failed");
-    const start = performance.now();
     await here.close({ grace: 0 });
-    expect(performance.now() - start).toBeLessThan(2500);
   });
 
   test("tracing: false makes no trace, no header and no span", async () => {

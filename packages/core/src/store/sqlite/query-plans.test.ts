@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { migrate } from "./migrate.ts";
 import { ownReads, reads, writes } from "./operations/index.ts";
 import type { Bind } from "./operations/late.ts";
+import { performDecision } from "./perform-decision.ts";
 
 /** Statements that walk or sort on purpose, with the reason. */
 const exceptions: readonly { readonly statement: RegExp; readonly why: string }[] = [
@@ -61,6 +62,7 @@ function statementsOf(database: DatabaseSync): string[] {
   // All at once, not when they are called.
   const now: Bind = (database, make) => make(database);
   writes(recording, now);
+  performDecision(recording);
   ownReads(recording, now);
   const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting } = reads(
     recording,

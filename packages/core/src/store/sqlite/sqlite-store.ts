@@ -10,7 +10,6 @@ import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
-import { packCommit, packCreate, usualResult, usualResume } from "./packed-writes.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -57,8 +56,6 @@ export function memoryStore(): Store {
   return new SqliteStore(":memory:", null);
 }
 
-const isCreated = { created: true };
-
 class SqliteStore implements Store {
   readonly location: string;
   readonly #maxBytes: number | null;
@@ -91,14 +88,12 @@ class SqliteStore implements Store {
     }
   }
 
-  create: Store["create"] = (execution) =>
-    this.#expect(isCreated, this.#writer, "create", packCreate(execution));
-  commit: Store["commit"] = (commit) =>
-    this.#expect(usualResult(commit), this.#writer, "commit", packCommit(commit));
+  create = this.#write("create");
+  commit = this.#write("commit");
   beginTurn = this.#write("beginTurn");
   endTurn = this.#write("endTurn");
   pause = this.#write("pause");
-  resume: Store["resume"] = (resume) => this.#expect(usualResume(resume), this.#writer, "resume", resume);
+  resume = this.#write("resume");
   cancel = this.#write("cancel");
   heartbeat = this.#write("heartbeat");
   release = this.#write("release");
@@ -194,16 +189,6 @@ class SqliteStore implements Store {
     argument: Parameters<Operations[Name]>[0],
   ): Promise<ReturnType<Operations[Name]>> {
     return thread === undefined ? notOpen() : thread.call(name, argument);
-  }
-
-  /** The same for a call whose usual result need not be sent. */
-  #expect<Name extends OperationName>(
-    usual: NonNullable<ReturnType<Operations[Name]>>,
-    thread: ThreadClient | undefined,
-    name: Name,
-    argument: Parameters<Operations[Name]>[0],
-  ): Promise<NonNullable<ReturnType<Operations[Name]>>> {
-    return thread === undefined ? notOpen() : thread.expect(usual, name, argument);
   }
 }
 

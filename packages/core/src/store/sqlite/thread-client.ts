@@ -11,8 +11,6 @@ import { ThreadLife } from "./thread-life.ts";
 import { pack, type ResultsMessage, type ThreadStart } from "./thread-messages.ts";
 
 interface Waiting extends OutgoingCall {
-  /** What the call returns when the thread says no more than that it is done. */
-  readonly usual: unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -93,20 +91,6 @@ export class ThreadClient {
     argument: Parameters<Operations[Name]>[0],
   ): Promise<ReturnType<Operations[Name]>>;
   call(operation: OperationName, argument: unknown): Promise<unknown> {
-    return this.#call(undefined, operation, argument);
-  }
-
-  /** The same for an operation that returns nothing where its result is the usual one. */
-  expect<Name extends OperationName>(
-    usual: NonNullable<ReturnType<Operations[Name]>>,
-    operation: Name,
-    argument: Parameters<Operations[Name]>[0],
-  ): Promise<NonNullable<ReturnType<Operations[Name]>>>;
-  expect(usual: unknown, operation: OperationName, argument: unknown): Promise<unknown> {
-    return this.#call(usual, operation, argument);
-  }
-
-  #call(usual: unknown, operation: OperationName, argument: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) return reject(new StoreUnavailableError({ cause: this.#lost }));
       if (this.#closing)
@@ -116,7 +100,7 @@ export class ThreadClient {
       }
       const id = ++this.#lastId;
       if (this.#waiting.size === 0) this.#life?.keepAlive(true);
-      const waiting: Waiting = { id, operation, argument, usual, sent: 0, resolve, reject };
+      const waiting: Waiting = { id, operation, argument, sent: 0, resolve, reject };
       this.#waiting.set(id, waiting);
       this.#outbox.add(waiting);
       if (this.#awaitsCall) this.#startLate();
@@ -173,7 +157,7 @@ export class ThreadClient {
       const waiting = this.#waiting.get(id);
       if (waiting === undefined) continue;
       this.#waiting.delete(id);
-      if (typeof result === "number") waiting.resolve(waiting.usual);
+      if (typeof result === "number") waiting.resolve(undefined);
       else if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }

@@ -22,7 +22,7 @@ export interface ThreadData extends ThreadStart {
 /** Without names, which would be written and read for each. */
 export type Call = readonly [id: number, operation: OperationName, argument: unknown];
 
-/** The id alone: nothing is returned, or what the caller takes for the usual result. */
+/** The id alone: the operation returned nothing. */
 export type CallResult =
   | number
   | { readonly id: number; readonly value: unknown }

@@ -1,11 +1,9 @@
 // Commits the end of a turn, and with it what the conversation keeps: the reply and what it used.
-import { type CommitResult, type EndTurn, nothingUsed } from "@andante/core/store";
-import { readUsage } from "../../columns.ts";
+import { type CommitResult, decisions, type EndTurn, nothingUsed } from "@andante/core/store";
 import type { Query } from "../../connection/client.ts";
-import { Changes } from "../../write/changes.ts";
-import { Facts } from "../../write/facts.ts";
-import { lockedColumns, toLocked } from "../../write/row.ts";
-import { commit } from "../commit.ts";
+import { CollectedChanges } from "../../write/changes.ts";
+import { GroupFacts } from "../../write/facts.ts";
+import { lockedColumns, toRecord } from "../../write/row.ts";
 import { keepReply } from "../conversations/keep-reply.ts";
 import { lockConversation } from "../conversations/once.ts";
 
@@ -15,17 +13,16 @@ export function endTurn(s: string) {
   return async (query: Query, { commit: last, reply }: EndTurn): Promise<CommitResult> => {
     await lockConversation(query, s, reply.conversationId);
     const [found] = (await query(lock, [last.executionId])).rows;
-    const row = found && toLocked(found);
-    // One that has ended was ended by this very commit, which is repeated, or by somebody else.
-    const live = row?.endAt === null;
-    const facts = new Facts(s);
-    const changes = new Changes();
-    commit.ask?.(last, row, facts);
+    const record = found && toRecord(found);
+    // A turn that has ended was ended by this commit, which is repeated, or by another writer.
+    const live = record?.endAt === null;
+    const facts = new GroupFacts(s);
+    const changes = new CollectedChanges();
+    decisions.commit.request?.(last, record, facts.requests);
     await facts.read(query);
-    const result = commit.decide(last, row, facts, changes);
+    const result = decisions.commit.decide(last, record, facts.facts, changes);
     for (const [statement, values] of changes.statements(s)) await query(statement, values);
-    if (live && result.kind === "ok")
-      await keep(query, { ...reply, usage: readUsage(row.usage) ?? nothingUsed });
+    if (live && result.kind === "ok") await keep(query, { ...reply, usage: record.usage ?? nothingUsed });
     return result;
   };
 }

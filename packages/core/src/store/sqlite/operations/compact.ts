@@ -16,7 +16,7 @@ export function compact(database: DatabaseSync) {
   const pages = pragma("page_count");
   const free = pragma("freelist_count");
   return ({ bytes }: { bytes: number }): { more: boolean } => {
-    // A file whose setting an operator has changed cannot shrink in parts.
+    // A file that was made from a text dump has lost the setting and cannot shrink in parts.
     if (mode() !== incremental) return { more: false };
     const tooMany = free() - Math.ceil(pages() * keptFree);
     if (tooMany <= 0) return { more: false };

@@ -1,23 +1,12 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
-import {
-  isShort,
-  isUsual,
-  type PackedCommit,
-  type PackedCreate,
-  type ShortCommit,
-  unpackCommit,
-  unpackCreate,
-  unpackShort,
-} from "../packed-writes.ts";
-import { adopt } from "./adopt.ts";
+import { type Decision, decisions } from "../../decide/index.ts";
+import { type PerformDecision, performDecision } from "../perform-decision.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
-import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { claims } from "./claims.ts";
 import { commit } from "./commit.ts";
-import { commitShort } from "./commit-short.ts";
 import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { countUnfinished } from "./count-unfinished.ts";
@@ -38,9 +27,6 @@ import { logs } from "./observations/logs.ts";
 import { trace, traces } from "./observations/traces.ts";
 import { keepFrom, trim } from "./observations/trim.ts";
 import { outline } from "./outline.ts";
-import { park } from "./park.ts";
-import { pause } from "./pause.ts";
-import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { addRollups } from "./rollups/add-rollups.ts";
 import { rollupsOverTime, rollupTotals } from "./rollups/read-rollups.ts";
@@ -50,37 +36,34 @@ import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
 import { waiting } from "./waiting.ts";
-import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync, bind: Bind = late) {
-  const creating = bind(database, create);
-  const committing = bind(database, commit);
-  const committingShort = bind(database, commitShort);
+  let performer: PerformDecision | undefined;
+  const perform: PerformDecision = (decision, argument) => {
+    performer ??= performDecision(database);
+    return performer(decision, argument);
+  };
+  const decided = <Argument extends { readonly executionId: string }, Result>(
+    decision: Decision<Argument, Result>,
+  ) => {
+    return (argument: Argument): Result => perform(decision, argument);
+  };
+  const committing = bind(database, () => commit(database, perform));
   return {
-    /** Undefined: it is created. */
-    create: (execution: PackedCreate) => {
-      const result = creating(unpackCreate(execution));
-      return result.created ? undefined : result;
-    },
-    /** Undefined: its result is the usual one. */
-    commit: (packed: PackedCommit | ShortCommit) => {
-      if (isShort(packed) && committingShort(packed)) return undefined;
-      const argument = isShort(packed) ? unpackShort(packed) : unpackCommit(packed);
-      const result = committing(argument);
-      return isUsual(argument, result) ? undefined : result;
-    },
+    create: bind(database, create),
+    commit: committing,
     ...turnWrites(database, bind, committing),
-    pause: bind(database, pause),
-    resume: bind(database, resume),
-    cancel: bind(database, cancel),
+    pause: decided(decisions.pause),
+    resume: bind(database, () => resume(database, perform)),
+    cancel: decided(decisions.cancel),
     heartbeat: bind(database, heartbeat),
-    release: bind(database, release),
+    release: decided(decisions.release),
     claimAbandoned: bind(database, claimAbandoned),
-    wake: bind(database, wake),
+    wake: decided(decisions.wake),
     define: bind(database, define),
-    adopt: bind(database, adopt),
-    park: bind(database, park),
+    adopt: decided(decisions.adopt),
+    park: decided(decisions.park),
     unpark: bind(database, unpark),
     keepSnapshot: bind(database, keepSnapshot),
     deleteFinished: bind(database, deleteFinished),

@@ -1,26 +1,24 @@
-// Commits the end of a turn, and with it what the conversation keeps: the reply and what it used.
+// Commits the end of a turn, and with it the reply and the usage that the conversation keeps.
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply } from "../../../conversation-store.ts";
 import type { Commit, CommitResult, EndTurn } from "../../../store.ts";
-import { nothingUsed, type StoredUsage, sumUsage } from "../../../usage.ts";
+import { nothingUsed } from "../../../usage.ts";
 import { readUsage } from "../../columns.ts";
 
 interface TurnWrites {
-  /** `usage` is what the execution has then used. */
-  commit(commit: Commit, usage: StoredUsage | null): CommitResult;
+  commit(commit: Commit): CommitResult;
   keepReply(reply: KeepReply): boolean;
 }
 
 export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrites) {
-  const live = database.prepare("select usage from executions where execution_id = ? and end_at is null");
+  const isLive = database.prepare("select 1 from executions where execution_id = ? and end_at is null");
+  const usageOf = database.prepare("select usage from executions where execution_id = ?");
   return ({ commit: last, reply }: EndTurn): CommitResult => {
-    // One that has ended was ended by this very commit, which is repeated, or by somebody else.
-    const row = live.get(last.executionId);
-    const before = readUsage(row?.usage);
-    const total = last.usage === null ? null : sumUsage(before, last.usage);
-    const result = commit(last, total);
-    if (row !== undefined && result.kind === "ok")
-      keepReply({ ...reply, usage: total ?? before ?? nothingUsed });
+    // A turn that has ended was ended by this commit, which is repeated, or by another writer.
+    const live = isLive.get(last.executionId) !== undefined;
+    const result = commit(last);
+    if (live && result.kind === "ok")
+      keepReply({ ...reply, usage: readUsage(usageOf.get(last.executionId)?.usage) ?? nothingUsed });
     return result;
   };
 }

@@ -1,6 +1,6 @@
 // The operations on turns by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
-import type { commit } from "../commit.ts";
+import type { Commit, CommitResult } from "../../../store.ts";
 import { keepReply } from "../conversations/keep-reply.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { replaceLast } from "../conversations/replace-last.ts";
@@ -9,7 +9,7 @@ import { beginTurn } from "./begin-turn.ts";
 import { endTurn } from "./end-turn.ts";
 
 /** `committing` is the operation of every execution. */
-export function turnWrites(database: DatabaseSync, bind: Bind, committing: ReturnType<typeof commit>) {
+export function turnWrites(database: DatabaseSync, bind: Bind, committing: (commit: Commit) => CommitResult) {
   return {
     beginTurn: bind(database, () =>
       beginTurn(database, { post: postMessage(database), replaceLast: replaceLast(database) }),

@@ -1,0 +1,32 @@
+// The changes that a decision makes: a store applies all of them, or none.
+
+import type { Timer } from "../store.ts";
+import type { StoredJson, WrittenEvent } from "../stored-event.ts";
+import type { Suspension } from "../suspension.ts";
+import type { ExecutionRecord } from "./record.ts";
+
+export interface Changes {
+  /** Writes the record. A decision calls it last, when the record is as it is to be kept. */
+  update(record: ExecutionRecord): void;
+  /** Writes the outcome of an execution that ends. `resultAt`: the event that holds a long result. */
+  end(executionId: string, outcome: Outcome): void;
+  /** Writes events after the number `last`, in one row of the journal. */
+  append(executionId: string, last: number, events: readonly WrittenEvent[], key: string): void;
+  /** `held`: the execution is paused, so that its times do not run. */
+  open(executionId: string, suspension: Suspension, held: boolean): void;
+  close(suspensionIds: readonly string[]): void;
+  closeAll(executionId: string): void;
+  setTimer(executionId: string, timer: Timer): void;
+  clearTimer(executionId: string, path: string): void;
+  clearTimers(executionId: string): void;
+  /** Holds the timers and deadlines of an execution that is paused, or lets them run again. */
+  hold(executionId: string, held: boolean): void;
+  /** Moves the timeout of an execution, if it has one, by milliseconds. */
+  moveTimeout(executionId: string, by: number): void;
+}
+
+export interface Outcome {
+  readonly result: StoredJson;
+  readonly resultAt: number | null;
+  readonly error: StoredJson;
+}

@@ -1,10 +1,12 @@
-// The quick statements do the same as the decisions: same result, same rows. Where they do nothing, nothing has changed.
+// The quick statements, and the statement that claims executions, do the same as the decisions: same result, same rows.
+// Where a quick statement does nothing, no row has changed.
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
-import { type Decision, decisions } from "../../src/store/decide/index.ts";
+import { type Decision, decisions, isAbandoned, takeOver } from "../../src/store/decide/index.ts";
 import { rowText } from "../../src/store/sql/journal-row.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
-import { openSuspension, performDecision } from "../../src/store/sqlite/perform-decision.ts";
+import { claimAbandoned } from "../../src/store/sqlite/operations/claim-abandoned.ts";
+import { openSuspension, performDecision, recordOf } from "../../src/store/sqlite/perform-decision.ts";
 import { quickCommit, quickResume } from "../../src/store/sqlite/quick-statements.ts";
 import { createRandom } from "../support/random.ts";
 import { type RandomExecution, randomWrites } from "../support/random-writes.ts";
@@ -101,4 +103,34 @@ test(`resumes, seed ${seed}`, () => {
     if (compare(of, resume(of), quick, decisions.resume)) done++;
   }
   expect(done).toBeGreaterThan(trials / 100);
+});
+
+test(`claims of abandoned executions, seed ${seed}`, () => {
+  const random = createRandom(seed);
+  const { execution } = randomWrites(random.next);
+  const claim = claimAbandoned(database);
+  const read = recordOf(database);
+  let claimed = 0;
+  for (let trial = 0; trial < trials / 10; trial++) {
+    database.exec("begin");
+    const made = Array.from({ length: 8 }, execution);
+    for (const each of made) insert(each);
+    const [isKnown, isAlive] = [random.chance(0.7), random.chance(0.3)];
+    const expiresAt = isAlive ? Number.MAX_SAFE_INTEGER : 0;
+    if (isKnown) database.prepare("insert into owners values ('here', ?)").run(expiresAt);
+    const suspects = random.chance(0.3);
+    const expected = made
+      .flatMap(({ executionId }) => read(executionId) ?? [])
+      .filter((record) => isAbandoned(record, isKnown && isAlive) && record.recoveries >= 2 === suspects)
+      .sort((a, b) => a.recoveries - b.recoveries || (a.executionId < b.executionId ? -1 : 1));
+    if (!suspects) expected.sort((a, b) => (a.executionId < b.executionId ? -1 : 1));
+    for (const [index, record] of expected.entries())
+      takeOver(record, { owner: "there", token: `key.${index}` }, isKnown);
+    const query = { owner: "there", key: "key", workflowIds: ["w"], suspects, suspectAfter: 2, limit: 8 };
+    const result = claim(query).map(({ row }) => read(row.executionId));
+    expect(result).toEqual(expected);
+    claimed += result.length;
+    database.exec("rollback");
+  }
+  expect(claimed).toBeGreaterThan(trials / 20);
 });

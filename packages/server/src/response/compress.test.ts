@@ -1,4 +1,5 @@
-// Large responses are compressed as the client accepts; small ones, streams and what must stay as it is are not.
+// Large responses are compressed as the client accepts; small ones, streams and responses to guessable requests are
+// not.
 
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";

@@ -5,6 +5,8 @@ import { commit } from "./commit.ts";
 import { pause } from "./pause.ts";
 import { resume } from "./resume.ts";
 
+export { isAbandoned, takeOver } from "./abandoned.ts";
+export { beforeTurn, type TurnFacts } from "./begin-turn.ts";
 export type { Changes, Outcome } from "./changes.ts";
 export { endTime, resultOf } from "./commit.ts";
 export type { Decision } from "./decision.ts";

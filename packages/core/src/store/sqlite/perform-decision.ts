@@ -26,16 +26,27 @@ const plain = [
 /** The columns that indexes hold: written only when one of them changes. */
 const indexed = ["status", "paused", "idle", "end_at", "parked"];
 
-export const recordColumns = ["execution_id", "kind", ...plain, ...indexed].join(", ");
+const recordColumns = ["execution_id", "kind", ...plain, ...indexed].join(", ");
+
+/** Returns a function that reads the record of an execution. */
+export function recordOf(database: DatabaseSync) {
+  const select = database.prepare(`select ${recordColumns} from executions where execution_id = ?`);
+  return (executionId: string): ExecutionRecord | undefined => {
+    const row = select.get(executionId);
+    return row && toRecord(row);
+  };
+}
 
 export function performDecision(database: DatabaseSync): PerformDecision {
-  const select = database.prepare(`select ${recordColumns} from executions where execution_id = ?`);
+  const read = recordOf(database);
   const facts = factsIn(database);
-  let read: Row | undefined;
-  const changes = changesOf(database, () => read);
+  /** The record as it was read. */
+  let before: ExecutionRecord | undefined;
+  const changes = changesOf(database, () => before);
   return (decision, argument) => {
-    read = select.get(argument.executionId);
-    return decision.decide(argument, read && toRecord(read), facts, changes);
+    const record = read(argument.executionId);
+    before = record && { ...record };
+    return decision.decide(argument, record, facts, changes);
   };
 }
 
@@ -105,8 +116,7 @@ function factsIn(database: DatabaseSync): Facts {
   };
 }
 
-/** `read`: the row as it was read. */
-function changesOf(database: DatabaseSync, read: () => Row | undefined): Changes {
+function changesOf(database: DatabaseSync, before: () => ExecutionRecord | undefined): Changes {
   const updating = (columns: readonly string[]) =>
     database.prepare(
       `update executions set ${columns.map((column) => `${column} = ?`).join(", ")} where execution_id = ?`,
@@ -142,11 +152,12 @@ function changesOf(database: DatabaseSync, read: () => Row | undefined): Changes
         record.parkedUnder,
         record.definition,
       ];
-      const { status, endAt, parked, executionId } = record;
+      const old = before();
+      if (old !== undefined && isIndexedAlike(old, record))
+        return void update.run(...values, record.executionId);
+      const { status, endAt, parked } = record;
       const inIndexes = [status, Number(record.paused), Number(record.idle), endAt, parked];
-      if (indexed.every((column, index) => read()?.[column] === inIndexes[index]))
-        update.run(...values, executionId);
-      else updateAll.run(...values, ...inIndexes, executionId);
+      updateAll.run(...values, ...inIndexes, record.executionId);
     },
     end: (executionId, { result, resultAt, error }) => void end.run(result, resultAt, error, executionId),
     close: (suspensionIds) => {
@@ -160,6 +171,17 @@ function changesOf(database: DatabaseSync, read: () => Row | undefined): Changes
     },
     moveTimeout: (executionId, by) => void moveTimeout.run(by, executionId),
   };
+}
+
+/** Whether the columns that indexes hold are equal. */
+function isIndexedAlike(one: ExecutionRecord, other: ExecutionRecord): boolean {
+  return (
+    one.status === other.status &&
+    one.paused === other.paused &&
+    one.idle === other.idle &&
+    one.endAt === other.endAt &&
+    one.parked === other.parked
+  );
 }
 
 export function timerChanges(database: DatabaseSync): Pick<Changes, "setTimer" | "clearTimer"> {

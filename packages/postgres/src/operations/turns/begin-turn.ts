@@ -1,6 +1,6 @@
 // Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
 
-import { type BeginTurn, type BeginTurnResult, rowText } from "@andante/core/store";
+import { type BeginTurn, type BeginTurnResult, beforeTurn, rowText } from "@andante/core/store";
 import { nullableText, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { lockConversation } from "../conversations/once.ts";
@@ -12,7 +12,7 @@ export function beginTurn(s: string) {
   const post = postMessage(s);
   const replace = replaceLast(s);
   const readBefore = messagesBefore(s);
-  const isRepeated = `select from ${s}.executions where execution_id = $1 and token = $2`;
+  const tokenOf = `select token from ${s}.executions where execution_id = $1`;
   const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
   const findLive = `select execution_id from ${s}.executions
     where conversation_id = $1 and kind = 'turn' and end_at is null`;
@@ -37,12 +37,19 @@ export function beginTurn(s: string) {
   return async (query: Query, argument: BeginTurn): Promise<BeginTurnResult> => {
     const { executionId, conversationId, userId, claim, events, ...turn } = argument.turn;
     await lockConversation(query, s, conversationId);
-    if ((await query(isRepeated, [executionId, claim.token])).count > 0) return begun(query, argument);
-    const [owner] = (await query(ownerOf, [conversationId])).rows;
-    // Nobody learns of a turn that is another user's.
-    if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
-    const [live] = (await query(findLive, [conversationId])).rows;
-    if (live !== undefined) return { kind: "busy", executionId: text(live, "execution_id") };
+    const found = await Promise.all([
+      query(tokenOf, [executionId]),
+      query(ownerOf, [conversationId]),
+      query(findLive, [conversationId]),
+    ]);
+    const [same, conversation, live] = found.map(({ rows }) => rows[0]);
+    const early = beforeTurn(argument.turn, {
+      token: same && nullableText(same, "token"),
+      owner: conversation && nullableText(conversation, "user_id"),
+      live: live && text(live, "execution_id"),
+    });
+    if (early === "repeated") return begun(query, argument);
+    if (early !== undefined) return early;
     const kind = await keep(query, argument);
     if (kind !== "begun") return { kind };
     const { agentId, input, context, startAt } = turn;
@@ -50,7 +57,7 @@ export function beginTurn(s: string) {
     await query(insert, [...what, events.length, claim.owner, claim.token]);
     if (events.length > 0) await query(journal, [executionId, events.length, rowText(0, events)]);
     // Nothing is before the message that a conversation begins with.
-    return owner === undefined && argument.before !== undefined
+    return conversation === undefined && argument.before !== undefined
       ? { kind: "begun", before: [] }
       : begun(query, argument);
   };

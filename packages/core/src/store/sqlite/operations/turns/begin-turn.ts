@@ -1,6 +1,7 @@
 // Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
 import type { DatabaseSync } from "node:sqlite";
 import type { PostMessage, PostResult, ReplaceLast } from "../../../conversation-store.ts";
+import { beforeTurn } from "../../../decide/index.ts";
 import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
 import { nullableText, text } from "../../columns.ts";
 import { appendEvents } from "../../journal-rows.ts";
@@ -14,7 +15,7 @@ interface MessageWrites {
 export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
   const append = appendEvents(database);
   const readBefore = messagesBefore(database);
-  const isRepeated = database.prepare("select 1 from executions where execution_id = ? and token = ?");
+  const tokenOf = database.prepare("select token from executions where execution_id = ?");
   const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
   const findLive = database.prepare(
     `select execution_id from executions indexed by executions_live_turn
@@ -39,12 +40,18 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
   return (argument: BeginTurn): BeginTurnResult => {
     const { turn } = argument;
     const { executionId, conversationId, userId, claim, events } = turn;
-    if (isRepeated.get(executionId, claim.token) !== undefined) return begun(argument);
-    const owner = ownerOf.get(conversationId);
-    // Nobody learns of a turn that is another user's.
-    if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
-    const live = findLive.get(conversationId);
-    if (live !== undefined) return { kind: "busy", executionId: text(live, "execution_id") };
+    const [same, conversation, live] = [
+      tokenOf.get(executionId),
+      ownerOf.get(conversationId),
+      findLive.get(conversationId),
+    ];
+    const early = beforeTurn(turn, {
+      token: same && nullableText(same, "token"),
+      owner: conversation && nullableText(conversation, "user_id"),
+      live: live && text(live, "execution_id"),
+    });
+    if (early === "repeated") return begun(argument);
+    if (early !== undefined) return early;
     const kind = keep(argument);
     if (kind !== "begun") return { kind };
     const { agentId, input, context, startAt } = turn;
@@ -52,7 +59,7 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
     insert.run(...what, events.length, claim.owner, claim.token);
     append(executionId, 0, events);
     // Nothing is before the message that a conversation begins with.
-    return owner === undefined && argument.before !== undefined
+    return conversation === undefined && argument.before !== undefined
       ? { kind: "begun", before: [] }
       : begun(argument);
   };

@@ -1,0 +1,22 @@
+// Whether a turn of a conversation may begin.
+import type { BeginTurnResult, NewTurn } from "../store.ts";
+
+export interface TurnFacts {
+  /** The token of the execution with the id of the turn; undefined when there is none. */
+  readonly token: string | null | undefined;
+  /** The user of the conversation; undefined when there is no such conversation. */
+  readonly owner: string | null | undefined;
+  /** The live turn of the conversation. */
+  readonly live: string | undefined;
+}
+
+/** Undefined: its message may be kept. `repeated`: it has begun, and the result of that call was lost. */
+export function beforeTurn(
+  { userId, claim }: NewTurn,
+  { token, owner, live }: TurnFacts,
+): BeginTurnResult | "repeated" | undefined {
+  if (token === claim.token) return "repeated";
+  // A turn of another user stays unknown.
+  if (owner !== undefined && owner !== userId) return { kind: "foreign" };
+  return live === undefined ? undefined : { kind: "busy", executionId: live };
+}

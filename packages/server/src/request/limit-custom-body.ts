@@ -1,12 +1,13 @@
-// The limit on bodies of requests to routes of the host's own, and to none.
+// The body limit of custom routes and of requests without a route.
 import type { MiddlewareHandler } from "hono";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { countBody, isShort, problemOfBody } from "./request-body.ts";
 
 /**
- * Refuses larger bodies, and counts what is read of the others. Asking for a body makes the whole request of it, which most
- * routes need not have. One of unknown length is read here: one that its client left is that client's mistake.
+ * Refuses larger bodies and counts the bytes of the others while they are read. Accessing the body would create the
+ * full Request, which most routes do not need. A body of unknown length is read here; a truncated one is the client's
+ * error.
  */
 export function limitCustomBody(
   limit: number,

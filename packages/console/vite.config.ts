@@ -1,10 +1,12 @@
 // Builds the console to static files whose addresses are relative: it works under any prefix.
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 
 export default defineConfig({
   base: "./",
   plugins: [react()],
+  // The client from its sources, which are not built first.
+  resolve: { conditions: ["andante-source", ...defaultClientConditions] },
   build: {
     outDir: "dist",
     emptyOutDir: true,

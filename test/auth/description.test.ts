@@ -41,10 +41,12 @@ describe.each<[string, Partial<ServeOptions>]>([
   ["with a token that the host finds itself", { auth: { ...own, extractToken: () => "token" } }],
   ["with a token in a cookie", { auth: { ...own, extractToken: () => "token", tokenIn: inCookie } }],
   ["with authorize", { auth: provider(), authorize: () => true }],
-])("%s", (_, options) => {
+])("%s", async (_, options) => {
+  const source = await describeWith(options);
+
   test("the document is valid OpenAPI 3.1", async () => {
     const validator = new Validator();
-    const result = await validator.validate(JSON.parse(await describeWith(options)));
+    const result = await validator.validate(JSON.parse(source));
     expect(result).toMatchObject({ valid: true });
     expect(validator.version).toBe("3.1");
   });
@@ -52,7 +54,7 @@ describe.each<[string, Partial<ServeOptions>]>([
   test("the linter finds no errors", async () => {
     // Equals `redocly lint` without a file of settings.
     const config = await createConfig({ extends: ["recommended"] });
-    const problems = await lintFromString({ source: await describeWith(options), config });
+    const problems = await lintFromString({ source, config });
     const errors = problems.filter(({ severity }) => severity === "error");
     expect(errors.map(({ message, location }) => `${message} ${location[0]?.pointer}`)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from "@tanstack/react-router";
-import { consoleRoot } from "./api/call.ts";
+import { consoleRoot } from "./api/andante.ts";
 import {
   activityQuery,
   exampleQuery,
@@ -16,10 +16,10 @@ import {
   serverQuery,
   workflowQuery,
 } from "./api/queries.ts";
-import { Broken } from "./frame/broken.tsx";
-import { NotFound } from "./frame/not-found.tsx";
-import { parseSearch, readSearch, stringifySearch } from "./frame/search.ts";
-import { Shell } from "./frame/shell.tsx";
+import { Broken } from "./layout/broken.tsx";
+import { NotFound } from "./layout/not-found.tsx";
+import { parseSearch, readSearch, stringifySearch } from "./layout/search.ts";
+import { Shell } from "./layout/shell.tsx";
 import { journalQuery } from "./pages/execution/journal.ts";
 import { HomePage } from "./pages/home/home-page.tsx";
 

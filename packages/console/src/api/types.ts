@@ -15,6 +15,7 @@ export type {
   Inbox,
   InboxItem,
   JsonSchema,
+  LogRecord,
   ServerStatus,
   Span,
   Step,
@@ -28,13 +29,6 @@ export type {
   WorkflowExample,
   WorkflowSummary,
 } from "@andante/client";
-
-/** A line with the ids that pages link to. */
-export interface LogRecord extends client.LogRecord {
-  readonly workflowId?: string;
-  readonly executionId?: string;
-  readonly agentId?: string;
-}
 
 export interface ExecutionSummary extends client.ExecutionSummary {
   /** The step that the feed of changes named last; not part of the list. */

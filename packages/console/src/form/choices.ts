@@ -1,7 +1,7 @@
 // The schema as it is drawn: a union of objects is a choice that is open until somebody makes it. The form library would take
 // the first of them, and fill in the word that tells it apart from the others.
 import type { JsonSchema } from "../api/types.ts";
-import { labelOf } from "../words/labels.ts";
+import { labelOf } from "../format/labels.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
 /** The name of what is chosen before anything is. The field that shows the others leaves it out. */

@@ -8,7 +8,7 @@ import type {
   WidgetProps,
 } from "@rjsf/utils";
 import { Plus, X } from "lucide-react";
-import { labelOf } from "../words/labels.ts";
+import { labelOf } from "../format/labels.ts";
 import { describedBy, errorId, hintId } from "./described-by.ts";
 
 /** What a schema says about a value in a few words: "number, at most 1 240". */

@@ -13,15 +13,14 @@ import {
 } from "@xyflow/react";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Step } from "../api/types.ts";
-import { plural } from "../words/numbers.ts";
-import { toneOf } from "../words/status.ts";
-import { stepStatusWord } from "../words/step-words.ts";
+import { plural } from "../format/numbers.ts";
+import { stepStatusLabel, toneOf } from "../format/status.ts";
 import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
 /** What the graph shows of a step beside its name. */
-export interface StepLook {
+export interface StepView {
   /** Undefined for a step that has not begun. */
   readonly status: string | undefined;
   readonly words: string;
@@ -41,7 +40,7 @@ type StepNodeType = Node<StepData>;
 export interface StepGraphProps {
   readonly steps: readonly Step[];
   /** How a step looks, by its path in the definition. The same function draws the same picture. */
-  readonly lookOf: (path: string, step: Step) => StepLook;
+  readonly lookOf: (path: string, step: Step) => StepView;
   readonly selected: string | undefined;
   readonly onSelect: (path: string) => void;
 }
@@ -153,7 +152,7 @@ function StepNode({ id, data }: NodeProps<StepNodeType>) {
 
 function foldedWords({ steps = [] }: Step, status: string | undefined): string {
   const inside = `${plural(steps.length, "step")} inside`;
-  return status === undefined ? inside : `${stepStatusWord(status)} · ${inside}`;
+  return status === undefined ? inside : `${stepStatusLabel(status)} · ${inside}`;
 }
 
 function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
@@ -167,7 +166,7 @@ function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
         onClick={() => onSelect(id, folded)}
       >
         {step.type} · {step.name}
-        {status !== undefined && ` · ${stepStatusWord(status)}`}
+        {status !== undefined && ` · ${stepStatusLabel(status)}`}
       </button>
     </div>
   );

@@ -1,4 +1,4 @@
-// The headers of requests and responses, in the words of the API description.
+// The headers of requests and responses, as objects of the API description.
 import type { RequestHeader, ResponseHeader } from "../route.ts";
 import type { JsonObject } from "./json-object.ts";
 
@@ -35,7 +35,7 @@ export const locationHeader: JsonObject = {
   location: { description: "Where to read how the execution stands", schema: text },
 };
 
-/** Of an error with this status. */
+/** The headers of an error with this status. */
 export function failureHeaders(status: number, headers: readonly ResponseHeader[] = []): JsonObject {
   const ofExecution = headers.filter((name) => name === "x-execution-id");
   return {

@@ -1,4 +1,4 @@
-// The commands that are shown are run here by a real shell.
+// A real shell runs the example commands.
 import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import { createLogger, createWorkflow, memoryStore } from "@andante/core";
@@ -18,7 +18,7 @@ test("the command survives a shell: quotes in the example, letters in the id", a
   });
   const [call = "", ...others] = exampleCalls("http://127.0.0.1:1", andante.workflow("odd one's"));
   expect(others).toEqual([]);
-  // printf in place of curl: what the shell makes of each word.
+  // printf in place of curl prints each word as the shell parses it.
   const words = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
   expect(words.split("\n")).toEqual([
     "-s",

@@ -1,10 +1,10 @@
-// Ready-made calls of a workflow or an agent, for people who want to try it now.
+// Example shell commands that call a workflow or an agent.
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { exampleValue } from "@andante/core/internal/examples";
 
 type Example = ReturnType<typeof exampleValue>;
 
-// A registered schema does not change, and making up a value that fits one takes milliseconds.
+// A registered schema does not change, and generating a value for one takes milliseconds.
 const examples = new WeakMap<object, Example>();
 
 /** A value that fits a registered schema. */
@@ -15,8 +15,8 @@ export function exampleOf(schema: object): Example {
 }
 
 /**
- * Commands for a shell, to be run in order: one that executes the workflow with an example of its input and, when a step
- * of it says what it waits for, one that resumes it.
+ * Shell commands, to be run in order: one that executes the workflow with an example input and, when a step has a
+ * resume schema, one that resumes it.
  */
 export function exampleCalls(url: string, workflow: WorkflowDetail): readonly string[] {
   const address = `${url}/workflows/${encodeURIComponent(workflow.id)}`;
@@ -24,25 +24,25 @@ export function exampleCalls(url: string, workflow: WorkflowDetail): readonly st
   const waiting = workflow.steps.find(({ resumeSchema }) => resumeSchema !== undefined);
   const resumeSchema = waiting?.resumeSchema ?? workflow.resumeSchema;
   if (resumeSchema === null) return [execute];
-  // The first response is shown, and the second command takes the executionId out of it.
+  // The first command prints its response, and the second extracts the executionId from it.
   const takeId = `printf %s "$response" | sed 's/.*"executionId":"\\([^"]*\\)".*/\\1/'`;
   const body = JSON.stringify({ resumeData: exampleOf(resumeSchema).value });
   const resume = curl(`${address}/executions/`, body, `$(${takeId})/resume`);
   return [`response=$(${execute}); printf '%s\\n' "$response"`, resume];
 }
 
-/** An input that the workflow accepts, as far as its schema tells. */
+/** An input that fits the workflow's schema. */
 export function exampleInput({ inputSchema }: Pick<WorkflowDetail, "inputSchema">): unknown {
   return exampleOf(inputSchema).value;
 }
 
-/** A curl command that asks the agent. */
+/** A curl command that calls the agent. */
 export function exampleQuestion(url: string, agent: Pick<AgentSummary, "id">): string {
   const body = JSON.stringify({ input: "Hello! What can you do?" });
   return curl(`${url}/agents/${encodeURIComponent(agent.id)}/text`, body);
 }
 
-/** `ending` is added to the address as the shell reads it. */
+/** `ending` is appended to the address unquoted. */
 function curl(address: string, body: string, ending = ""): string {
   return `curl -s ${shellWord(address)}${ending} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
 }
@@ -51,7 +51,7 @@ function shellWord(text: string): string {
   return isShellWord(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Whether a shell reads it as it is, without quotes. */
+/** Whether the text needs no quotes in a shell. */
 export function isShellWord(text: string): boolean {
   return /^[\w:/.%-]+$/.test(text);
 }

@@ -1,10 +1,10 @@
-// The interactive UI: Swagger UI with every asset served from here, so that it works with no internet.
+// The interactive UI: Swagger UI with every asset served locally, so that it works offline.
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { RouteResponse } from "../response/route-response.ts";
 import { page } from "./page.ts";
 
-/** Swagger UI is needed only to build this package: its files are copied beside this one when it is published. */
+/** The folder of the assets. The build copies Swagger UI's files next to this module. */
 function assets(): URL {
   return import.meta.url.endsWith(".ts")
     ? new URL(".", import.meta.resolve("swagger-ui-dist/package.json"))
@@ -30,7 +30,7 @@ const html = `<!doctype html>
 </html>
 `;
 
-// Swagger UI sets styles on elements and draws icons from data addresses.
+// Swagger UI sets inline styles and loads icons from data URLs.
 const policy =
   "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
 

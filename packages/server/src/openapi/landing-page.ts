@@ -1,4 +1,4 @@
-// The landing page: what is registered here, and a call to try for each, in the console's colours.
+// The landing page: the registered workflows and agents with an example call for each, in the console's colours.
 import { createHash } from "node:crypto";
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { RouteResponse } from "../response/route-response.ts";
@@ -23,26 +23,26 @@ nav a:first-child { background: var(--accent); border-color: var(--accent); colo
 section { border: 1px solid var(--line); border-radius: 10px; background: var(--panel); padding: 14px 16px; margin-bottom: 12px; }
 pre { margin: 10px 0 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); font: 12px/18px "JetBrains Mono", ui-monospace, monospace; user-select: all; }
 `;
-/** The console's sign, drawn. */
+/** The console's logo. */
 const sign = `<svg viewBox="0 0 32 32" aria-hidden="true"><path d="M6 24 13 17h7l6-8" fill="none" stroke="#7fa396" stroke-width="2.5"/><circle cx="6" cy="24" r="4" fill="#2f5d50"/><circle cx="14" cy="17" r="4" fill="#4b7a6c"/><circle cx="26" cy="9" r="4" fill="#8fb3a6"/></svg>`;
-/** The families of the style, by what the files of them begin with. */
+/** The font families by the prefix of their file names. */
 const families = { "inter-": "Inter", "jetbrains-mono-": "JetBrains Mono" } as const;
 
 export interface ServedAt {
   readonly origin: string;
   readonly basePath: string;
-  /** Whether the console is served there. */
+  /** Whether the console is served. */
   readonly hasConsole: boolean;
-  /** The files of its fonts, below its address: the page has its look. */
+  /** The paths of the console's fonts, which the page uses. */
   readonly fonts: readonly string[];
 }
 
-/** The origin in a template. The calls of other origins than plain ones have their address in quotes. */
+/** The placeholder for the origin in a template. Origins that need shell quotes have another placeholder. */
 export function placeholderFor(origin: string): string {
   return isShellWord(origin) ? "http://origin.invalid" : "http://{origin.invalid}";
 }
 
-/** The page of a template, as it is at this origin. A client chooses the host, and with it all but a few characters. */
+/** The page of a template at this origin, escaped: the client chooses the host. */
 export function pageAt(origin: string, template: RouteResponse): RouteResponse {
   const text = escapeHtml(origin.replaceAll("'", `'\\''`));
   return new RouteResponse(
@@ -57,7 +57,7 @@ export function landingPage(
   workflows: readonly WorkflowDetail[],
 ): RouteResponse {
   const url = origin + basePath;
-  // The page is at the base path itself, so what is below cannot be named by the last part of its address.
+  // The page is at the base path itself, without a trailing slash, so relative links must repeat the base path.
   const root = basePath === "" ? "" : `${basePath}/`;
   const link = (path: string, text: string) => `<a href="${root}${path}">${text}</a>`;
   const links = [
@@ -97,7 +97,7 @@ ${calls === "" ? "<p>No workflows registered.</p>" : calls}
   );
 }
 
-/** The empty icon keeps browsers from asking for one that is not there. */
+/** The policy allows the empty icon, which keeps browsers from requesting a missing one. */
 function policyFor(styles: string): string {
   const hash = createHash("sha256").update(styles).digest("base64");
   return `img-src data:; font-src 'self'; style-src 'sha256-${hash}'`;

@@ -1,4 +1,4 @@
-// Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
+// Derives the OpenAPI 3.1 description from the route table. Zod and OpenAPI 3.1 both use JSON Schema 2020-12.
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { costOf, namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
@@ -16,10 +16,10 @@ import { type Registered, registeredSchemas } from "./registered-schemas.ts";
 
 export type { Registered } from "./registered-schemas.ts";
 
-/** What of a service the description depends on: who needs a token, who may be refused, and where it is. */
+/** The parts of a service that the description depends on: authentication, refusals and the base path. */
 type Surroundings = Pick<RouteContext, "gate" | "cors" | "authorize" | "basePath">;
 
-/** `registered` is what the caller may know of. */
+/** `registered` are the definitions that the caller may see. */
 export function describeApi(
   routes: readonly Route[],
   surroundings: Surroundings,
@@ -48,7 +48,7 @@ export function describeApi(
       schemas: { ...schemas, ...registeredSchemas(registered, Object.keys(schemas)) },
       ...securitySchemes(gate),
     },
-    // Where nobody is asked for a token, none is needed anywhere.
+    // Without authentication no operation needs a token.
     ...(!gate.enabled && { security: [] }),
   };
 }
@@ -61,7 +61,7 @@ const failureSchema: JsonObject = {
 
 function namedSchemas(): JsonObject {
   const { schemas } = z.toJSONSchema(components(), { uri: schemaPath, io: "input", unrepresentable: "any" });
-  // The identifiers repeat where each schema stands, and an OpenAPI document has one dialect for all.
+  // `$id` repeats the key of each schema, and an OpenAPI document has one dialect for all.
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
 
@@ -83,7 +83,7 @@ function tokenScheme({ provider, tokenIn }: Gate): JsonObject {
   };
 }
 
-/** A token is needed, or it is welcome: on a public route the caller is known by it. */
+/** A token is required, or optional on a public route, where it identifies the caller. */
 function security(row: Route, gate: Gate): JsonObject {
   if (!gate.enabled) return {};
   return { security: needsToken(row, gate) ? [{ token: [] }] : [{}, { token: [] }] };
@@ -245,7 +245,7 @@ function failures(row: Route, surroundings: Surroundings): JsonObject {
   );
 }
 
-/** How a caller can be refused here: without a token, by `authorize`, as not the owner, by its origin, on a full server. */
+/** The statuses of refusals: no token, `authorize`, not the owner, foreign origin, server at its limit. */
 function refusals(row: Route, { gate, cors, authorize }: Surroundings): number[] {
   const isOwned = row.reveals === "own" && /:id\/.*:executionId/.test(row.path);
   const refusesOthers = authorize !== undefined || (gate.enabled && isOwned);

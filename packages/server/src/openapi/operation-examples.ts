@@ -1,9 +1,9 @@
-// Examples of request bodies that succeed: for each registered workflow and agent its own, under its id.
+// Examples of valid request bodies, one for each registered workflow and agent, under its id.
 import { exampleInput, exampleOf } from "./example-call.ts";
 import type { JsonObject } from "./json-object.ts";
 import type { Registered } from "./registered-schemas.ts";
 
-/** By the name of the example: the body, and the `id` in the path that it is for. */
+/** By the name of the example: the body, and the `id` for the path. */
 export type Examples = Readonly<Record<string, { readonly id?: string; readonly body: JsonObject }>>;
 
 const question = "Hello! What can you do?";
@@ -17,7 +17,7 @@ const about = {
 export function operationExamples({ workflows, agents }: Registered): Readonly<Record<string, Examples>> {
   const forEach = <T extends { readonly id: string }>(all: readonly T[], bodyOf: (each: T) => JsonObject[]) =>
     Object.fromEntries(all.flatMap((each) => bodyOf(each).map((body) => [each.id, { id: each.id, body }])));
-  // What fits no example is left out: better none than one that is refused.
+  // Schemas without a valid example are omitted: an example that is refused would mislead.
   const fits = (schema: object) => exampleOf(schema).problem === undefined;
   const start = forEach(workflows, (workflow) =>
     fits(workflow.inputSchema) ? [{ input: exampleInput(workflow) }] : [],

@@ -1,7 +1,7 @@
-// Pages for people: their headers, and the words between the tags made harmless.
+// HTML pages: response headers and escaping.
 import { RouteResponse } from "../response/route-response.ts";
 
-/** Makes a string harmless inside HTML, in attributes too. */
+/** Escapes a string for HTML text and attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }

@@ -1,9 +1,9 @@
-// One schema for each registered workflow and agent, so that what a generator writes knows their inputs and results.
+// One schema for each registered workflow and agent, so that generated clients have types for inputs and results.
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import type { JsonObject } from "./json-object.ts";
 import { pascalCase, SchemaRegistry } from "./schema-registry.ts";
 
-/** What the caller may know of. */
+/** The definitions that the caller may see. */
 export interface Registered {
   readonly workflows: readonly WorkflowDetail[];
   readonly agents: readonly AgentSummary[];
@@ -36,7 +36,7 @@ function addWorkflow(shelf: SchemaRegistry, workflow: WorkflowDetail): void {
   });
 }
 
-/** What each step of it can be resumed with, and the workflow's own for steps that do not say. */
+/** The resume schemas of its steps, and the workflow's default for steps without one. */
 function resumeSchemasOf({ resumeSchema, steps }: WorkflowDetail): [step: string, schema: JsonObject][] {
   const ofSteps = (inside: readonly Step[]): [string, JsonObject][] =>
     inside.flatMap((step) => [

@@ -3,24 +3,24 @@
 import { isObject } from "../is-object.ts";
 import { type JsonObject, schemaPath } from "./json-object.ts";
 
-/** Keywords whose values are data: a reference in them is none. */
+/** Keywords whose values are data: `$ref` inside them is not a reference. */
 const data = new Set(["const", "enum", "default", "examples", "example"]);
-/** Each schema has said them for itself; an OpenAPI document has one dialect and one address for all. */
+/** Keywords of a whole document: an OpenAPI document has one dialect and one address for all schemas. */
 const ofDocument = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor"]);
 const containers = ["$defs", "definitions"] as const;
-/** Keywords whose keys are names that a person chose, `default` among them. */
+/** Keywords whose keys are arbitrary names, possibly `default`. */
 const named = new Set(["properties", "patternProperties", "dependentSchemas", ...containers]);
 
 export class SchemaRegistry {
   readonly schemas: Record<string, JsonObject> = {};
   readonly #taken: Set<string>;
 
-  /** `taken` are names that are in use already. */
+  /** `taken` are names in use. */
   constructor(taken: Iterable<string>) {
     this.#taken = new Set(taken);
   }
 
-  /** Puts a schema of the host up under this name, or one like it, and returns a reference to it. */
+  /** Adds a schema of the host under this name, or a similar free one, and returns a reference to it. */
   add(wanted: string, schema: JsonObject): JsonObject {
     const name = this.#free(wanted);
     const moved = new Map<string, string>();
@@ -43,7 +43,7 @@ export class SchemaRegistry {
     return { $ref: schemaPath(name) };
   }
 
-  /** The same for a schema of our own, whose references are right already. */
+  /** Adds a built-in schema, whose references are correct already. */
   put(wanted: string, schema: JsonObject): void {
     this.schemas[this.#free(wanted)] = schema;
   }
@@ -56,13 +56,13 @@ export class SchemaRegistry {
   }
 }
 
-/** `nightly-batch` as `NightlyBatch`: letters and digits are what every language can call a type. */
+/** `nightly-batch` as `NightlyBatch`: every language allows letters and digits in type names. */
 export function pascalCase(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
 }
 
-/** A reference as its pointer is written; one that is not encoded as it is. */
+/** The decoded pointer of a reference; the reference itself where it is not validly encoded. */
 function decoded(reference: string): string {
   try {
     return decodeURI(reference);
@@ -71,7 +71,7 @@ function decoded(reference: string): string {
   }
 }
 
-/** Where a reference of a schema leads in the description; undefined where that is outside of it. */
+/** The target of a schema's reference in the description; undefined where the target is outside of it. */
 function placeOf(reference: string, name: string, moved: ReadonlyMap<string, string>): string | undefined {
   for (const [pointer, id] of moved) {
     if (reference === pointer || reference.startsWith(`${pointer}/`))

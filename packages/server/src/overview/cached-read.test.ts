@@ -62,7 +62,7 @@ test("what nobody asks for again does not stay in memory", async () => {
   onTestFinished(() => void vi.useRealTimers());
   const read = vi.fn(async () => 1);
   await ask(andante, "large", 60_000, read);
-  // By the clock the moment is not over: it is read again only because it was forgotten.
+  // By the clock the entry is still valid: it is read again only because it was removed.
   vi.advanceTimersByTime(60_000);
   await ask(andante, "large", 60_000, read);
   expect(read).toHaveBeenCalledTimes(2);

@@ -1,16 +1,16 @@
-// Keeps what was read for a moment: many pages ask for the same, and a busy server changes all the time.
+// A short-lived cache of reads: many pages request the same data, and a busy server changes continuously.
 import type { Andante } from "@andante/core";
 
 interface Kept {
   readonly value: Promise<unknown>;
-  /** While it is being read, everyone who asks for it waits for the same. */
+  /** End of the cache time. While the read runs, all callers wait for the same promise. */
   until: number;
-  /** How many wait for it; when the last of them is gone it is not read to its end. */
+  /** The number of waiting callers; the read is aborted when the last of them disconnects. */
   waiting: number;
   readonly abandoned: AbortController;
 }
 
-/** Keys that are kept for one Andante at once: callers that see only their own have their own. */
+/** Maximum cached keys per Andante: callers that see only their own data have separate keys. */
 const most = 200;
 
 const keptFor = new WeakMap<Andante, Map<string, Kept>>();
@@ -18,11 +18,11 @@ const keptFor = new WeakMap<Andante, Map<string, Kept>>();
 export interface CachedRead<T> {
   /** Identifies the data that is read. */
   readonly key: string;
-  /** How long it is kept, in milliseconds. */
+  /** Cache time in milliseconds. */
   readonly milliseconds: number;
-  /** Aborted when the client of this request is gone. */
+  /** Aborted when the client of this request disconnects. */
   readonly signal: AbortSignal;
-  /** Its signal is aborted when all clients that wait for it are gone. */
+  /** The read; `signal` is aborted when all waiting clients have disconnected. */
   read(signal: AbortSignal): Promise<T>;
 }
 
@@ -33,7 +33,7 @@ export function cachedRead<T>(andante: Andante, asked: CachedRead<T>): Promise<T
   const known = kept.get(asked.key);
   const entry = known !== undefined && known.until > performance.now() ? known : begin(kept, asked);
   waitFor(entry, asked.signal);
-  // The key names what is read and how, so the value is of the type that the same caller gave it.
+  // The key identifies the data and the query, so the value has the type of the same call.
   return entry.value as Promise<T>;
 }
 
@@ -47,7 +47,7 @@ function begin<T>(kept: Map<string, Kept>, { key, milliseconds, read }: CachedRe
   abandoned.signal.addEventListener("abort", forget);
   value.then(() => {
     entry.until = performance.now() + milliseconds;
-    // It may be megabytes, and perhaps nobody asks for it again.
+    // The value may be megabytes, and there may be no further request for it.
     setTimeout(forget, milliseconds).unref();
   }, forget);
   kept.delete(key);

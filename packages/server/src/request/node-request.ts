@@ -3,12 +3,12 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import type { HonoRequest } from "hono";
 import { isObject } from "../is-object.ts";
 
-/** The request; undefined behind a listener of another kind. */
+/** Node's request; undefined behind another listener. */
 export function incomingOf(env: unknown): IncomingMessage | undefined {
   return isObject(env) && env.incoming instanceof IncomingMessage ? env.incoming : undefined;
 }
 
-/** The response; undefined behind a listener of another kind. */
+/** Node's response; undefined behind another listener. */
 export function outgoingOf(env: unknown): ServerResponse | undefined {
   return isObject(env) && env.outgoing instanceof ServerResponse ? env.outgoing : undefined;
 }

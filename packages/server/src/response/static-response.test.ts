@@ -1,4 +1,4 @@
-// What is the same for many requests is built once, in each of its forms, and only so much of it is kept.
+// Responses that are the same for many requests are built once, in each form, and the cache is bounded.
 import { createWorkflow, memoryStore } from "@andante/core";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";

@@ -4,10 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import type { AgentDetail } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import { newId } from "./new-id.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";

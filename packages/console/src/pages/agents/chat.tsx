@@ -7,8 +7,8 @@ import {
   type UIMessage,
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
-import { address, call, headers, part } from "../../api/call.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { address, andante, headers, part } from "../../api/andante.ts";
+import { Problem } from "../../components/problem.tsx";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { MessagePart } from "./message-part.tsx";
 import { useFollow } from "./use-follow.ts";
@@ -59,8 +59,7 @@ function OpenChat({
   const [stopError, setStopError] = useState<unknown>();
   const stop = () => {
     setStopError(undefined);
-    const path = `/agents/${part(agentId)}/chat/${part(conversationId)}/stream`;
-    call(path, { method: "DELETE" }).catch(setStopError);
+    andante.agent(agentId).stop(conversationId).catch(setStopError);
   };
   const box = useRef<HTMLElement>(null);
   const last = messages.at(-1);

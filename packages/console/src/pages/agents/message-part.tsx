@@ -1,10 +1,10 @@
 // One part of a reply: words, or a tool as a card with its input, its output and the question whether it may run.
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
-import { inlineJson } from "../../parts/inline-json.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import Markdown from "../../parts/markdown/markdown.tsx";
-import { Status } from "../../parts/status.tsx";
-import { duration } from "../../words/numbers.ts";
+import { inlineJson } from "../../components/inline-json.ts";
+import { JsonView } from "../../components/json-view.tsx";
+import Markdown from "../../components/markdown/markdown.tsx";
+import { Status } from "../../components/status.tsx";
+import { duration } from "../../format/numbers.ts";
 
 type Part = UIMessage["parts"][number];
 

@@ -3,9 +3,9 @@ import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { waitsQuery } from "../../api/queries.ts";
 import type { Conversation } from "../../api/types.ts";
-import { Status } from "../../parts/status.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { count } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Ago } from "../../components/time.tsx";
+import { count } from "../../format/numbers.ts";
 
 /** Of so many, the newest, the last message is read: an approval is a part of it that no list tells. */
 const looked = 20;

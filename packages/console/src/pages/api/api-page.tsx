@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { Page } from "../../layout/page.tsx";
 import { nameControls } from "./name-controls.ts";
 import { drawSwagger, fillIn } from "./swagger.ts";
 import "./api.css";

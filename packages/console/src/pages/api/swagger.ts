@@ -1,5 +1,5 @@
 // Swagger UI, which the server has beside the console: loaded when the page is opened, and filled in from outside of it.
-import { address, headers, serverRoot } from "../../api/call.ts";
+import { address, headers, serverRoot } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
 
 interface SwaggerRequest {

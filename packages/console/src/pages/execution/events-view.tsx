@@ -2,9 +2,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
+import { preciseClock } from "../../format/numbers.ts";
 import { definitionPath } from "../../run/step-runs.ts";
-import { preciseClock } from "../../words/numbers.ts";
-import { eventTone, eventWords, stepOf } from "./event-words.ts";
+import { eventText, eventTone, stepOf } from "./event-text.ts";
 
 const rowHeight = 29;
 
@@ -96,7 +96,7 @@ function EventRow({
       <span className="faint num right">{event.sequence}</span>
       <span className="mono faint at">{preciseClock(event.timestamp)}</span>
       <span className="type cut">{event.type}</span>
-      <span className="cut muted">{eventWords(event, input)}</span>
+      <span className="cut muted">{eventText(event, input)}</span>
     </button>
   );
 }

@@ -9,20 +9,20 @@ import {
   workflowQuery,
 } from "../../api/queries.ts";
 import type { ExecutionEvent, Span, Step } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import type { Search } from "../../frame/search.ts";
+import { Problem } from "../../components/problem.tsx";
+import { useNow } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { useNow } from "../../parts/time.tsx";
+import { Page } from "../../layout/page.tsx";
+import type { Search } from "../../layout/search.ts";
 import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
-import { shortId } from "../../words/numbers.ts";
-import { stepOf } from "./event-words.ts";
+import { stepOf } from "./event-text.ts";
 import { Heading } from "./heading.tsx";
 import { journalQuery } from "./journal.ts";
 import { MiddleTabs } from "./middle-tabs.tsx";
 import { Scrubber } from "./scrubber.tsx";
-import { lookAt, stepsFrom } from "./step-looks.ts";
 import { StepPanel } from "./step-panel.tsx";
+import { stepsFrom, stepView } from "./step-views.ts";
 import { Waterfall } from "./waterfall.tsx";
 import "./execution.css";
 
@@ -86,7 +86,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const selected = search.step ?? standsAt(run, steps);
   const now = useNow(whole.endAt === null);
   const at = isBack ? run.lastAt : now;
-  const lookOf = useCallback((path: string, step: Step) => lookAt(run, path, step, at), [run, at]);
+  const lookOf = useCallback((path: string, step: Step) => stepView(run, path, step, at), [run, at]);
   const select = useCallback(
     (step: string) =>
       void navigate({

@@ -1,6 +1,6 @@
-// The journal of one execution: read page after page, then whatever is added to it.
+// The journal of one execution: read page after page, then the events that were added.
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import { readEvents } from "../../api/queries.ts";
+import { andante } from "../../api/andante.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 
 const endings = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
@@ -13,9 +13,10 @@ export const journalQuery = (client: QueryClient, id: string) =>
       const known = client.getQueryData<readonly ExecutionEvent[]>(["execution", id, "journal"]) ?? [];
       // Nothing follows the end: the same list again, so that nothing is drawn again.
       if (isEnd(known.at(-1))) return known;
-      const events = [...known];
+      const events: ExecutionEvent[] = [...known];
       for (;;) {
-        const page = await readEvents(id, events.at(-1)?.sequence ?? 0, signal);
+        const after = events.at(-1)?.sequence ?? 0;
+        const page = await andante.execution(id).events({ after, limit: 5000, signal });
         events.push(...page);
         // A page of long values ends early: what is not the end of the execution may be followed by more.
         if (page.length === 0 || isEnd(page.at(-1))) return events;

@@ -2,7 +2,7 @@
 import { Pause, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { duration } from "../../words/numbers.ts";
+import { duration } from "../../format/numbers.ts";
 
 /** Milliseconds between two pictures, and how many of them a whole run takes. */
 const frame = 60;

@@ -2,11 +2,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Span } from "../../api/types.ts";
-import { SparkBars } from "../../parts/spark.tsx";
-import { Dot } from "../../parts/status.tsx";
+import { SparkBars } from "../../components/spark.tsx";
+import { Dot } from "../../components/status.tsx";
+import { count, duration } from "../../format/numbers.ts";
+import { toneOf } from "../../format/status.ts";
 import { type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
-import { count, duration } from "../../words/numbers.ts";
-import { toneOf } from "../../words/status.ts";
 import {
   isSelected,
   pageOf,

@@ -2,11 +2,11 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
-import { consoleRoot, part } from "../../api/call.ts";
+import { consoleRoot, part } from "../../api/andante.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Status } from "../../parts/status.tsx";
-import { Clock, Elapsed, useFresh } from "../../parts/time.tsx";
-import { shortId } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
 
 type Chosen = ReadonlyMap<string, ExecutionSummary>;

@@ -4,10 +4,10 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
-import type { Search } from "../../frame/search.ts";
-import { Choice, Menu } from "../../parts/menu.tsx";
-import { useSlash } from "../../parts/use-slash.ts";
-import { executionStatuses } from "../../words/status.ts";
+import { Choice, Menu } from "../../components/menu.tsx";
+import { useSlash } from "../../components/use-slash.ts";
+import { executionStatuses } from "../../format/status.ts";
+import type { Search } from "../../layout/search.ts";
 import { useStatusCounts } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 

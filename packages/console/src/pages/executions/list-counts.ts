@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
 import type { ExecutionStatus } from "../../api/types.ts";
-import type { Search } from "../../frame/search.ts";
-import { count } from "../../words/numbers.ts";
+import { count } from "../../format/numbers.ts";
+import type { Search } from "../../layout/search.ts";
 import { spanOf } from "./spans.ts";
 
 /** The counts of the time that the list shows; of the last hour when it shows all. */

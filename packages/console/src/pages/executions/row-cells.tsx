@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { StepsBar } from "../../parts/steps-bar.tsx";
+import { StepsBar } from "../../components/steps-bar.tsx";
 
 /** Where an execution stands, in the words of its workflow. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Activity, ActivityPoint, Inbox, ServerStatus } from "../../api/types.ts";
-import { SparkBars, SparkLine } from "../../parts/spark.tsx";
-import { useNow } from "../../parts/time.tsx";
-import { age, count, duration, share } from "../../words/numbers.ts";
+import { SparkBars, SparkLine } from "../../components/spark.tsx";
+import { useNow } from "../../components/time.tsx";
+import { age, count, duration, share } from "../../format/numbers.ts";
 
 function Figure({
   label,

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
 import { agentsQuery, workflowsQuery } from "../../api/queries.ts";
 import type { Activity } from "../../api/types.ts";
-import { count, plural, shortCount } from "../../words/numbers.ts";
+import { count, plural, shortCount } from "../../format/numbers.ts";
 import { NotYet } from "./not-yet.tsx";
 
 const most = 8;

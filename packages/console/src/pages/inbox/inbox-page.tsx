@@ -4,16 +4,16 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
 import type { Inbox, InboxItem } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import { inlineWords } from "../../parts/inline-json.ts";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Ago, useNow } from "../../parts/time.tsx";
-import { deadlineWords } from "../../words/due.ts";
+import { inlineWords } from "../../components/inline-json.ts";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { Ago, useNow } from "../../components/time.tsx";
+import { deadlineWords } from "../../format/due.ts";
+import { Page } from "../../layout/page.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
-import { countOf, titleOf } from "./inbox-words.ts";
+import { countOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
 
 export function InboxPage() {

@@ -1,6 +1,6 @@
 // The live tail of log lines, over the server's socket; it connects again by itself.
 import { useEffect, useState } from "react";
-import { address } from "../../api/call.ts";
+import { address } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
 import type { LogRecord } from "../../api/types.ts";
 

@@ -4,12 +4,12 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import type { LogRecord } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import type { Search } from "../../frame/search.ts";
-import { LogLine } from "../../parts/log-line.tsx";
-import { Choice, Menu } from "../../parts/menu.tsx";
-import { useSlash } from "../../parts/use-slash.ts";
-import { plural, shortId } from "../../words/numbers.ts";
+import { LogLine } from "../../components/log-line.tsx";
+import { Choice, Menu } from "../../components/menu.tsx";
+import { useSlash } from "../../components/use-slash.ts";
+import { plural, shortId } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
+import type { Search } from "../../layout/search.ts";
 import { useLogTail } from "./follow-logs.ts";
 import "../execution/execution.css";
 import "../executions/executions.css";
@@ -122,14 +122,14 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
   );
 }
 
-/** What a line is about, with the way to it. */
+/** The execution that wrote the line, as a link, or the agent. */
 function Whose({ line: { executionId, workflowId, agentId } }: { readonly line: LogRecord }) {
-  if (executionId !== undefined) {
+  if (typeof executionId === "string") {
     return (
       <Link className="quiet" to="/executions/$executionId" params={{ executionId }}>
-        {workflowId} <span className="mono">{shortId(executionId)}</span>
+        {String(workflowId ?? "")} <span className="mono">{shortId(executionId)}</span>
       </Link>
     );
   }
-  return <>{agentId ?? ""}</>;
+  return <>{String(agentId ?? "")}</>;
 }

@@ -2,8 +2,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { Span, TraceSummary } from "../../api/types.ts";
-import { duration } from "../../words/numbers.ts";
-import { toneOf } from "../../words/status.ts";
+import { duration } from "../../format/numbers.ts";
+import { toneOf } from "../../format/status.ts";
 import { type SpanRow, type SpanRows, spanStatus } from "./span-rows.ts";
 
 const rowHeight = 28;

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { stepActivityQuery } from "../../api/queries.ts";
 import type { Step, StepActivity, WorkflowDetail } from "../../api/types.ts";
-import { Problem } from "../../parts/problem.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
 
 export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail }) {
   const { data, error } = useQuery(stepActivityQuery(workflow.id));

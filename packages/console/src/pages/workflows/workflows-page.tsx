@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, workflowsQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import "./workflows.css";
 
 export function WorkflowsPage() {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ExecutionEvent, Step } from "../../api/types.ts";
 import { foldRun } from "../../run/step-runs.ts";
-import { lookAt } from "./step-looks.ts";
+import { stepView } from "./step-views.ts";
 
 const step: Step = { id: "charge", name: "Charge", type: "andThen", purpose: "" };
 const long = 86_400_000;
@@ -18,7 +18,7 @@ const journal = [
   event("step-error", 39, { stepPath: "charge", error: "no" }),
 ];
 const wordsAfter = (events: readonly ExecutionEvent[], at: number) =>
-  lookAt(foldRun(events), "charge", step, at).words;
+  stepView(foldRun(events), "charge", step, at).words;
 
 test("the status is a word, not only a colour", () => {
   expect(wordsAfter(journal, long)).toBe("failed · 29 ms");

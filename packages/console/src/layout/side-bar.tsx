@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Braces, House, Inbox, List, Moon, ScrollText, Sun, Waypoints, Workflow } from "lucide-react";
 import type { ReactNode } from "react";
-import { consoleRoot } from "../api/call.ts";
+import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
-import { bytes } from "../words/numbers.ts";
+import { bytes } from "../format/numbers.ts";
 import { useTheme } from "./theme.ts";
 
 function Go({

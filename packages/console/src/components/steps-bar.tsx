@@ -1,5 +1,5 @@
 // How far an execution has come: done steps in green, the one it stands at in the colour of its status.
-import { toneOf } from "../words/status.ts";
+import { toneOf } from "../format/status.ts";
 
 export function StepsBar({
   status,

@@ -1,8 +1,9 @@
 // The frame around every page: side bar, palette, the live feed, and the sign-in when the server asks for a token.
+import { AndanteApiError } from "@andante/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { ApiError, consoleRoot } from "../api/call.ts";
+import { consoleRoot } from "../api/andante.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { closePalette, openPalette, usePaletteOpen } from "./palette-state.ts";
@@ -14,7 +15,7 @@ const Palette = lazy(() => import("./palette.tsx"));
 export function Shell() {
   const { error, isPending } = useQuery(serverQuery);
   const [refusal, setRefusal] = useState<string>();
-  const isRefused = error instanceof ApiError && error.status === 401;
+  const isRefused = error instanceof AndanteApiError && error.status === 401;
   // While the server is asked again, as it is whenever the tab comes to the front, what is typed already stays.
   const now = isRefused ? error.message : isPending ? refusal : undefined;
   if (now !== refusal) setRefusal(now);

@@ -1,6 +1,8 @@
 // How each step looks in the graph: its state and a few words about it.
 import type { ExecutionEvent, Step } from "../../api/types.ts";
-import type { StepLook } from "../../graph/step-graph.tsx";
+import { duration, plural } from "../../format/numbers.ts";
+import { stepStatusLabel } from "../../format/status.ts";
+import type { StepView } from "../../graph/step-graph.tsx";
 import {
   attemptsOf,
   definitionPath,
@@ -9,8 +11,6 @@ import {
   statusOfRounds,
   tookOf,
 } from "../../run/step-runs.ts";
-import { duration, plural } from "../../words/numbers.ts";
-import { stepStatusWord } from "../../words/step-words.ts";
 
 /** The runs of a step of the definition: one, or one for each round. */
 export function runsOf(run: Run, path: string): StepRun[] {
@@ -23,7 +23,7 @@ export function runsOf(run: Run, path: string): StepRun[] {
 }
 
 /** `at` is the time that is shown: now, or that of the event where a scrubber stands. */
-export function lookAt(run: Run, path: string, step: Step, at: number): StepLook {
+export function stepView(run: Run, path: string, step: Step, at: number): StepView {
   const runs = runsOf(run, path);
   const status = statusOfRounds(runs);
   return { status, words: status === undefined ? step.type : wordsFor(runs, status, step, at) };
@@ -34,7 +34,7 @@ function wordsFor(runs: readonly StepRun[], status: string, step: Step, at: numb
   if (first === undefined) return step.type;
   if (runs.length > 1) {
     const done = runs.filter((run) => run.status === "completed").length;
-    return `${stepStatusWord(status)} · ${done} of ${plural(runs.length, "round")}`;
+    return `${stepStatusLabel(status)} · ${done} of ${plural(runs.length, "round")}`;
   }
   const asked = first.suspension?.suspendedAt;
   if (status === "suspended" && asked !== undefined)
@@ -42,7 +42,7 @@ function wordsFor(runs: readonly StepRun[], status: string, step: Step, at: numb
   if (status === "skipped") return "skipped";
   const attempts = attemptsOf(first);
   const tried = attempts > 1 ? ` · ${attempts} attempts` : "";
-  return `${stepStatusWord(status)} · ${duration(tookOf(first, at))}${tried}`;
+  return `${stepStatusLabel(status)} · ${duration(tookOf(first, at))}${tried}`;
 }
 
 /** The steps as far as a journal tells them, for a workflow that is not registered any more. */

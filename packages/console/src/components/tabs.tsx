@@ -1,6 +1,6 @@
 // A row of tabs.
 import type { KeyboardEvent, ReactNode } from "react";
-import { count as inWords } from "../words/numbers.ts";
+import { count as inWords } from "../format/numbers.ts";
 
 export interface TabName {
   readonly id: string;

@@ -1,5 +1,5 @@
 // What went wrong: what happened, to what, and what to do.
-import { ApiError } from "../api/call.ts";
+import { AndanteApiError } from "@andante/client";
 
 const cures: Readonly<Record<number, string>> = {
   0: "Is it still running? This page tries again by itself.",
@@ -11,7 +11,7 @@ const cures: Readonly<Record<number, string>> = {
 
 export function Problem({ error, what }: { readonly error: unknown; readonly what: string }) {
   const message = error instanceof Error ? error.message : String(error);
-  const cure = error instanceof ApiError ? cures[error.status] : undefined;
+  const cure = error instanceof AndanteApiError ? cures[error.status] : undefined;
   return (
     <div className="problem" role="alert">
       <b>{what}</b>

@@ -1,6 +1,6 @@
 // A JSON value, folded to what fits: long lists and strings are cut and can be opened, all of it can be copied.
 import { type ReactNode, useState } from "react";
-import { plural } from "../words/numbers.ts";
+import { plural } from "../format/numbers.ts";
 import { CopyButton } from "./copy.tsx";
 import { spellTurns } from "./inline-json.ts";
 import { JsonText } from "./json-text.tsx";

@@ -1,7 +1,7 @@
 // One log line: when, how important, what, and the rest on demand.
 import { type ReactNode, useState } from "react";
 import type { LogRecord } from "../api/types.ts";
-import { preciseClock } from "../words/numbers.ts";
+import { preciseClock } from "../format/numbers.ts";
 import { JsonView } from "./json-view.tsx";
 
 export function LogLine({

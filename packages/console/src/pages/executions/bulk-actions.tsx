@@ -1,14 +1,14 @@
 // What can be done with many executions at once: cancel, replay, copy their ids. One after the other, with a progress bar.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { cancel, replay } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import { workflowQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { useCopy } from "../../parts/copy.tsx";
-import { Confirm } from "../../parts/dialog.tsx";
-import { plural } from "../../words/numbers.ts";
+import { useCopy } from "../../components/copy.tsx";
+import { Confirm } from "../../components/dialog.tsx";
+import { plural } from "../../format/numbers.ts";
 
-export function BulkActs({
+export function BulkActions({
   executions,
   onChoose,
 }: {
@@ -52,7 +52,7 @@ export function BulkActs({
       await act(execution).catch((problem: unknown) => failed.set(execution.executionId, problem));
       setProgress((index + 1) / some.length);
     }
-    setFailure(failureWords([...failed.values()], some.length));
+    setFailure(failureText([...failed.values()], some.length));
     await client.invalidateQueries({ queryKey: ["executions"] });
     setProgress(undefined);
     // What failed stays selected, unless the selection was given up meanwhile.
@@ -62,7 +62,7 @@ export function BulkActs({
     const { steps } = await client.ensureQueryData(workflowQuery(workflowId));
     const step = steps[Math.min(stepIndex, steps.length - 1)];
     if (step === undefined) throw new Error("the workflow has no steps");
-    return replay(workflowId, executionId, step.id);
+    return andante.workflow(workflowId).execution(executionId).startReplay({ stepId: step.id });
   };
 
   if (executions.length === 0 && !busy && failure === undefined) return null;
@@ -89,7 +89,7 @@ export function BulkActs({
           act={`Cancel ${plural(open.length, "execution")}`}
           danger
           onClose={() => setAsking(undefined)}
-          onConfirm={() => void each(open, ({ executionId }) => cancel(executionId))}
+          onConfirm={() => void each(open, ({ executionId }) => andante.execution(executionId).cancel())}
         >
           What runs is told to stop and what waits is closed. What their steps have done so far is not undone.
         </Confirm>
@@ -111,7 +111,7 @@ export function BulkActs({
 }
 
 /** How many did not work, and what the server said about the first of them. */
-function failureWords(problems: readonly unknown[], total: number): string | undefined {
+function failureText(problems: readonly unknown[], total: number): string | undefined {
   const [first] = problems;
   if (problems.length === 0) return undefined;
   return `${problems.length} of ${total} did not work: ${first instanceof Error ? first.message : String(first)}`;

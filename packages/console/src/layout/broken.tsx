@@ -1,6 +1,6 @@
 // A page that broke: what happened, and a way to try again. The frame around it stays.
 import type { ErrorComponentProps } from "@tanstack/react-router";
-import { Problem } from "../parts/problem.tsx";
+import { Problem } from "../components/problem.tsx";
 
 export function Broken({ error }: ErrorComponentProps) {
   return (

@@ -1,6 +1,6 @@
 // Sign-in with a token, when the server asks for one.
 import { type FormEvent, useState } from "react";
-import { consoleRoot } from "../api/call.ts";
+import { consoleRoot } from "../api/andante.ts";
 import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 
 /** `refusal` is undefined while a token is looked at. */

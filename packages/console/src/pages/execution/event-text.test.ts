@@ -1,6 +1,6 @@
 // The step that an event is about.
 import { expect, test } from "vitest";
-import { stepOf } from "./event-words.ts";
+import { stepOf } from "./event-text.ts";
 
 const about = (stepPath: string) =>
   stepOf({ type: "checkpoint-complete", executionId: "e", timestamp: "", stepPath });

@@ -1,9 +1,9 @@
 // One line about an event: what a reader of a journal wants to know of it.
 import type { ExecutionEvent } from "../../api/types.ts";
-import { inlineJson } from "../../parts/inline-json.ts";
+import { inlineJson } from "../../components/inline-json.ts";
 import { errorText } from "../../run/step-runs.ts";
 
-export function eventWords(event: ExecutionEvent, input: unknown): string {
+export function eventText(event: ExecutionEvent, input: unknown): string {
   const step = event.stepPath ?? "";
   const about = (value: unknown) =>
     value === undefined || value === null ? step : `${step} → ${inlineJson(value, 160)}`;

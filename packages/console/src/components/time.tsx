@@ -1,6 +1,6 @@
 // Times and durations that move on by themselves: relative, with the exact one on hover.
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { age, clock, duration, exactTime } from "../words/numbers.ts";
+import { age, clock, duration, exactTime } from "../format/numbers.ts";
 
 const tickers = new Set<() => void>();
 const started = Date.now();

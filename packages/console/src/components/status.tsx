@@ -1,6 +1,5 @@
 // A status as a pill, and as a dot whose word is only spoken.
-import { toneOf } from "../words/status.ts";
-import { stepStatusWord } from "../words/step-words.ts";
+import { stepStatusLabel, toneOf } from "../format/status.ts";
 
 export function Status({ status, word = status }: { readonly status: string; readonly word?: string }) {
   return (
@@ -16,9 +15,9 @@ export function Dot({ status, agent = false }: { readonly status: string; readon
       <i
         className="dot"
         data-tone={agent && status !== "error" ? "agent" : toneOf(status)}
-        title={stepStatusWord(status)}
+        title={stepStatusLabel(status)}
       />
-      <span className="hidden-label">{stepStatusWord(status)}</span>
+      <span className="hidden-label">{stepStatusLabel(status)}</span>
     </>
   );
 }

@@ -32,3 +32,10 @@ export const executionStatuses = [
   "error",
   "cancelled",
 ] as const satisfies readonly ExecutionStatus[];
+
+const stepLabels: Readonly<Record<string, string>> = { error: "failed", suspended: "waiting" };
+
+/** The label of a step's status. */
+export function stepStatusLabel(status: string): string {
+  return stepLabels[status] ?? status;
+}

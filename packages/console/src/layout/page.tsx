@@ -1,6 +1,6 @@
 // A page inside the frame: its header with the way back and the search box, and its content.
 import type { ReactNode } from "react";
-import { isMac } from "../words/keys.ts";
+import { isMac } from "../format/keys.ts";
 import { openPalette } from "./palette-state.ts";
 
 export function Page({

@@ -2,19 +2,22 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { cancel, replay, suspend } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import type { ExecutionState, Step } from "../../api/types.ts";
-import { Confirm } from "../../parts/dialog.tsx";
+import { Confirm } from "../../components/dialog.tsx";
 
 interface ActProps {
   readonly state: ExecutionState;
   readonly onClose: () => void;
 }
 
+const executionOf = ({ workflowId, executionId }: ExecutionState) =>
+  andante.workflow(workflowId).execution(executionId);
+
 export function CancelDialog({ state, onClose }: ActProps) {
   const client = useQueryClient();
   const act = async () => {
-    await cancel(state.executionId);
+    await andante.execution(state.executionId).cancel();
     await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
   };
   return (
@@ -34,7 +37,7 @@ export function CancelDialog({ state, onClose }: ActProps) {
 export function SuspendDialog({ state, onClose }: ActProps) {
   const client = useQueryClient();
   const act = async () => {
-    await suspend(state.workflowId, state.executionId, "Paused from the console");
+    await executionOf(state).suspend({ reason: "Paused from the console" });
     await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
   };
   return (
@@ -54,7 +57,7 @@ export function ReplayDialog({
   const navigate = useNavigate();
   const [stepId, setStepId] = useState(from ?? steps[0]?.id ?? "");
   const act = async () => {
-    const { executionId } = await replay(state.workflowId, state.executionId, stepId);
+    const { executionId } = await executionOf(state).startReplay({ stepId });
     await navigate({ to: "/executions/$executionId", params: { executionId }, search: {} });
   };
   return (

@@ -1,6 +1,6 @@
 // The words for deadlines.
 import { expect, test } from "vitest";
-import { deadlineWords, dueWords } from "./due.ts";
+import { deadlineWords, dueText } from "./due.ts";
 
 const deadline = new Date(100_000).toISOString();
 
@@ -10,6 +10,6 @@ test.each([
   [101_000, "now", "due now"],
   [200_000, "overdue", "overdue"],
 ])("at %i it is due %s", (now, short, long) => {
-  expect(dueWords(deadline, now)).toBe(short);
+  expect(dueText(deadline, now)).toBe(short);
   expect(deadlineWords(deadline, now)).toBe(long);
 });

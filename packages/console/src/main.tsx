@@ -13,7 +13,7 @@ import "./styles/components.css";
 import "./styles/layout.css";
 
 const client: QueryClient = new QueryClient({
-  // A token may end while a page is open: whoever is refused is asked to sign in, which the server's status decides.
+  // A token may end while a page is open: a refused user is asked to sign in, which the server's status decides.
   queryCache: new QueryCache({
     onError: (error, { queryKey: [name] }) => {
       const isRefused = error instanceof AndanteApiError && error.status === 401;
@@ -22,7 +22,7 @@ const client: QueryClient = new QueryClient({
   }),
   defaultOptions: { queries: { staleTime: 2000, retry: 1, refetchOnWindowFocus: true } },
 });
-// What another user may see must not stay on the screen.
+// The data of another user must not stay on the screen.
 onTokenChange(() => {
   client.removeQueries({ type: "inactive" });
   void client.resetQueries();

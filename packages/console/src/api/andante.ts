@@ -2,7 +2,7 @@
 import { createClient } from "@andante/client";
 import { currentToken } from "./token.ts";
 
-/** Where the server's routes are: one level above the console's root, whatever its prefix. */
+/** Where the server's routes are: one level above the console's root, under any prefix. */
 export const serverRoot = new URL("..", document.baseURI).href;
 
 /** The path that the console's own addresses begin with. Read once: a relative base moves with the address. */

@@ -1,4 +1,4 @@
-// The pages of a list of executions that are shown, and how what has changed comes into them.
+// The shown pages of a list of executions, and how changes come into them.
 import type { InfiniteData } from "@tanstack/react-query";
 import type { ExecutionChange, ExecutionPage, ExecutionSummary } from "./types.ts";
 
@@ -7,7 +7,7 @@ type Pages = InfiniteData<ExecutionPage, string>;
 /** Rows that are kept; beyond them the last pages are left out, and read again when one scrolls there. */
 export const mostRows = 10_000;
 
-/** What the feed tells of a row, without reading the list again. */
+/** The fields of a row in the feed, without reading the list again. */
 export function patchRows(data: Pages, changes: ReadonlyMap<string, ExecutionChange>): Pages {
   return mapRows(data, (row) => {
     const change = changes.get(row.executionId);
@@ -26,7 +26,7 @@ function patched(row: ExecutionSummary, change: ExecutionChange): ExecutionSumma
   return { ...rest, ...fields };
 }
 
-/** Rows that are known, in place of what is shown of them. */
+/** Known rows in place of the shown ones. */
 export function replaceRows(data: Pages, rows: readonly ExecutionSummary[]): Pages {
   const byId = new Map(rows.map((row) => [row.executionId, row]));
   return mapRows(data, (row) => withStep(byId.get(row.executionId) ?? row, row));

@@ -8,7 +8,7 @@ export interface Paced {
   stop(): void;
 }
 
-/** `again`: once more a whole period after the last one, when nobody has asked since. */
+/** `again`: once more a whole period after the last one, without a request since. */
 export function paced(every: number, run: () => void, { again = false } = {}): Paced {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-// What the live feed renews of what pages show.
+// Data of pages that the live feed renews.
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Renewal } from "./renewal.ts";

@@ -1,4 +1,4 @@
-// What a change in executions renews of what pages show: rows at once, lists soon, counts and traces more slowly.
+// Data of pages that a change in executions renews: rows at once, lists soon, counts and traces more slowly.
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { mergeFirstPage, patchRows, replaceRows } from "./execution-pages.ts";
 import { paced } from "./paced.ts";
@@ -23,7 +23,7 @@ type ListKey = [name: string, filters: ExecutionFilters, limit: number];
 
 /** Milliseconds: at most this often are the first pages of lists read again. */
 const renewEvery = 1000;
-/** The same for what is more work: counts over time, logs, traces, and what is further down in a list. */
+/** The same for larger reads: counts over time, logs, traces, and rows further down in a list. */
 const slowlyEvery = 4000;
 /** Pages further down that are read again at once. */
 const mostBelow = 5;
@@ -61,7 +61,7 @@ export class Renewal {
   }
 
   /**
-   * The feed is open for the first time. What changed after a page had read and before that was told to nobody, so it is
+   * The feed is open for the first time. Changes between the read of a page and this moment were not sent, so it is
    * read once more; not at once, since the page is being drawn.
    */
   opened(): void {
@@ -107,7 +107,7 @@ export class Renewal {
     }
   }
 
-  /** Reads the other pages in which something has changed, for what the feed does not tell of a row. */
+  /** Reads the other pages in which something has changed, for fields that the feed does not have. */
   async #renewBelow(changed: ReadonlySet<string>): Promise<void> {
     for (const key of this.#shownLists()) {
       const [, filters, limit] = key;
@@ -137,7 +137,7 @@ function isSlow({ queryKey, state }: Query): boolean {
   if (name === "activity" || name === "observed") return true;
   // Not the spans of replies below it, which are many reads.
   if (name === "conversations") return queryKey.length === 2;
-  // What these keys hold is what `tracesQuery` and `traceQuery` read.
+  // `tracesQuery` and `traceQuery` read the data under these keys.
   if (name === "traces") return ((state.data as InfiniteData<unknown>)?.pages.length ?? 0) <= mostTracePages;
   if (name === "trace") return (state.data as Trace)?.roots.some(({ endTime }) => endTime === null) ?? true;
   return false;

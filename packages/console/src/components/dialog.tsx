@@ -31,7 +31,7 @@ export function Dialog({
   );
 }
 
-/** The dialog is gone after the first click of a double click: the second must not land on what lies beneath it. */
+/** The dialog is gone after the first click of a double click: the second must not land on the page beneath it. */
 function dropSecondClick(): void {
   const onClick = (event: MouseEvent) => {
     if (event.detail < 2) return;
@@ -41,7 +41,7 @@ function dropSecondClick(): void {
   addEventListener("click", onClick, { capture: true, once: true });
 }
 
-/** Asks once, saying what it will do and what it will not. */
+/** Asks once, and names the effect and its limits. */
 export function Confirm({
   title,
   children,
@@ -56,7 +56,7 @@ export function Confirm({
   readonly act: string;
   readonly danger?: boolean;
   readonly onClose: () => void;
-  /** The dialog stays until what it returns is settled. */
+  /** The dialog stays until the returned promise is settled. */
   readonly onConfirm: () => unknown;
 }) {
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-// A value as one line: what is cut says so, and no character turns the others round.
+// A value as one line: a cut is marked, and no character changes the direction of others.
 import { expect, test } from "vitest";
 import { inlineJson } from "./inline-json.ts";
 

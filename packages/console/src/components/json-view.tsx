@@ -1,4 +1,4 @@
-// A JSON value, folded to what fits: long lists and strings are cut and can be opened, all of it can be copied.
+// A JSON value, folded to fit: long lists and strings are cut and can be opened, all of it can be copied.
 import { type ReactNode, useState } from "react";
 import { plural } from "../format/numbers.ts";
 import { CopyButton } from "./copy.tsx";

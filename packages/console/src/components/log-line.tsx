@@ -1,4 +1,4 @@
-// One log line: when, how important, what, and the rest on demand.
+// One log line: time, level, message, and the rest on demand.
 import { type ReactNode, useState } from "react";
 import type { LogRecord } from "../api/types.ts";
 import { preciseClock } from "../format/numbers.ts";

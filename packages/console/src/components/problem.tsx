@@ -1,4 +1,4 @@
-// What went wrong: what happened, to what, and what to do.
+// A problem: the event, its object, and the remedy.
 import { AndanteApiError } from "@andante/client";
 
 const cures: Readonly<Record<number, string>> = {

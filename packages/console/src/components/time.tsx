@@ -16,7 +16,7 @@ function tick(): void {
 function subscribe(ticker: () => void): () => void {
   tickers.add(ticker);
   if (timer === undefined) {
-    // Nobody may have looked for a while. Not for less than a tick: each change draws again.
+    // The tab may have been in the background for a while. Not for less than a tick: each change draws again.
     if (Date.now() - now >= 1000) now = Date.now();
     timer = setInterval(tick, 1000);
   }

@@ -49,7 +49,7 @@ function ChoiceField(props: FieldProps) {
   );
 }
 
-/** What stands in a branch from the start: the words that tell it apart from the others. */
+/** The fixed values of a branch: the words that tell it apart from the others. */
 function givenOf(option: RJSFSchema | undefined): unknown {
   if (option?.properties === undefined) return undefined;
   const given = Object.entries(option.properties).flatMap(([name, property]) => {

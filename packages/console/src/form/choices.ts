@@ -1,10 +1,10 @@
-// The schema as it is drawn: a union of objects is a choice that is open until somebody makes it. The form library would take
+// The schema as it is drawn: a union of objects is a choice that is open until the user makes it. The form library would take
 // the first of them, and fill in the word that tells it apart from the others.
 import type { JsonSchema } from "../api/types.ts";
 import { labelOf } from "../format/labels.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
-/** The name of what is chosen before anything is. The field that shows the others leaves it out. */
+/** The name of the empty choice. The field that shows the others leaves it out. */
 export const openChoice = "Choose one";
 
 /** The branches of a union of which at least one has fields of its own; undefined for any other schema. */

@@ -1,4 +1,4 @@
-// The ids by which a control names its hint and what is wrong with it, so that both are spoken with it.
+// The ids by which a control names its hint and its error, so that both are announced with it.
 
 export const hintId = (id: string): string => `${id}__hint`;
 export const errorId = (id: string): string => `${id}__error`;

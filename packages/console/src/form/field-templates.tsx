@@ -1,4 +1,4 @@
-// How the fields of a form stand: label, hint, control, and what is wrong with it.
+// The layout of a form's fields: label, hint, control, error.
 import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
@@ -11,14 +11,14 @@ import { Plus, X } from "lucide-react";
 import { labelOf } from "../format/labels.ts";
 import { describedBy, errorId, hintId } from "./described-by.ts";
 
-/** What a schema says about a value in a few words: "number, at most 1 240". */
+/** A schema's rules for a value in a few words: "number, at most 1 240". */
 export function boundsOf({ type, minimum, maximum, minLength, maxLength, format }: RJSFSchema): string {
   const words: string[] = [];
   if (type === "number" || type === "integer") words.push(type === "integer" ? "whole number" : "number");
   if (format !== undefined) words.push(format);
   const least = minimum ?? minLength;
   const most = maximum ?? maxLength;
-  // What JSON can hold at most is not a bound that a person needs to know.
+  // The largest number of JSON is not a bound that a person needs to know.
   if (typeof least === "number" && Math.abs(least) < Number.MAX_SAFE_INTEGER && least > 1)
     words.push(`at least ${least}`);
   if (typeof most === "number" && most < Number.MAX_SAFE_INTEGER) words.push(`at most ${most}`);
@@ -62,7 +62,7 @@ function FieldTemplate(props: FieldTemplateProps) {
 function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectFieldTemplateProps) {
   const isRoot = fieldPathId.path.length === 0;
   const inside = properties.map(({ content }) => content);
-  // A branch of a choice has no title: what was chosen tells it.
+  // A branch of a choice has no title: the choice names it.
   if (isRoot || schema.title === "") return <>{inside}</>;
   return (
     <fieldset className="form-group">

@@ -1,4 +1,4 @@
-// What a `$ref` of a schema points to, within the same schema: nothing is loaded from elsewhere.
+// The target of a `$ref` of a schema, within the same schema: nothing is loaded from elsewhere.
 import type { JsonSchema } from "../api/types.ts";
 
 /** References that lead from one to the next. */

@@ -16,7 +16,7 @@ import "./form.css";
 
 export interface SchemaFormProps {
   readonly schema: JsonSchema | undefined;
-  /** What is filled in at first. */
+  /** The initial values. */
   readonly initial: unknown;
   /** The word on the button. */
   readonly submit: string;
@@ -104,9 +104,9 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
             widgets={widgets}
             fields={fieldsOfUnions}
             formData={data}
-            // Neither Yes nor No is said before somebody does.
+            // Neither Yes nor No is selected before the user does.
             experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
-            // The root of whatever a schema describes.
+            // The root of any schema's value.
             extraErrors={fields as ErrorSchema}
             noHtml5Validate
             noValidate
@@ -164,7 +164,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   );
 }
 
-/** What makes it impossible to draw, as far as that is known beforehand. */
+/** The reason why it cannot be drawn, as far as that is known beforehand. */
 function problemOf(schema: JsonSchema | undefined): string | undefined {
   const ref = schema && brokenRef(schema);
   return ref === undefined ? undefined : `its schema refers to ${ref}, which is not in it`;

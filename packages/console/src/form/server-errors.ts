@@ -8,7 +8,7 @@ export interface FieldErrors {
 
 const intro = /^(?:Input|Resume data) validation failed: /;
 
-/** `rest` is what belongs to no field. */
+/** `rest` has the errors that belong to no field. */
 export function errorsByField(
   error: unknown,
   schema: JsonSchema | undefined,

@@ -1,4 +1,4 @@
-// What a form that answers is filled in with: only what has to be there, and nothing that decides. A person must mean what is
+// The initial values of a form for resume data: only required ones, and none that decides. A person must mean the data that is
 // optional, and must choose Yes or No, one of several words, and one of several kinds of value.
 import type { JsonSchema, Suspension } from "../api/types.ts";
 import { choicesOf } from "./choices.ts";
@@ -25,7 +25,7 @@ function undecided(given: JsonSchema, example: unknown, root: JsonSchema): unkno
   return Object.fromEntries(kept);
 }
 
-/** With what it refers to, and with all of which it is made. */
+/** With its references and all of its parts merged. */
 function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
   const schema = resolveRef(given, root);
   if (!Array.isArray(schema.allOf)) return schema;

@@ -1,6 +1,6 @@
 // Decides which branch of a schema a value fits, by walking the schema: nothing is compiled, so no code is made from text.
 //
-// What is wrong with a value the server says, in its own words.
+// Errors of a value come from the server, in its own words.
 import { type Schema, Validator } from "@cfworker/json-schema";
 import type { RJSFSchema, ValidatorType } from "@rjsf/utils";
 

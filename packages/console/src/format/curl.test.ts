@@ -1,4 +1,4 @@
-// A call as a command: what the shell makes of its words.
+// A call as a command: the words that the shell makes of it.
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { curlCommand } from "./curl.ts";

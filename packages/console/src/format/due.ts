@@ -1,4 +1,4 @@
-// Deadlines in words: what is still ahead, and what has passed.
+// Deadlines in words: ahead or passed.
 import { age } from "./numbers.ts";
 
 /** When something is due: "in 4 min", "now", "overdue". A server looks at deadlines a moment after they have passed. */

@@ -1,3 +1,3 @@
-// How keys are named on the machine of whoever looks.
+// How keys are named on the user's machine.
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -23,7 +23,7 @@ export interface PlacedEdge {
 }
 
 export interface Layout {
-  /** Parents before what is in them. */
+  /** Parents before their contents. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
 }
@@ -85,7 +85,7 @@ function boxOf(
   return { width, height, nodes: [self, ...inside] };
 }
 
-/** Only what stands right inside `parent` moves; what is deeper moves with its own parent. */
+/** Only nodes right inside `parent` move; deeper ones move with their own parent. */
 function moved(node: PlacedNode, parent: string | null, x: number, y: number): PlacedNode {
   return node.parent === parent ? { ...node, x: node.x + x, y: node.y + y } : node;
 }

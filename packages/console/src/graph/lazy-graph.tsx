@@ -5,7 +5,7 @@ import type { StepGraphProps } from "./step-graph.tsx";
 const load = () => import("./step-graph.tsx");
 const Graph = lazy(load);
 
-/** Loads it beside what it will show. */
+/** Loads it beside the data that it will show. */
 export function expectGraph(): void {
   void load();
 }

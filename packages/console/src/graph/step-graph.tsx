@@ -19,7 +19,7 @@ import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layou
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
-/** What the graph shows of a step beside its name. */
+/** The fields of a step that the graph shows beside its name. */
 export interface StepView {
   /** Undefined for a step that has not begun. */
   readonly status: string | undefined;

@@ -11,7 +11,7 @@ export function Page({
   children,
 }: {
   readonly title: string;
-  /** What stands before the title: links to the pages above this one. */
+  /** Before the title: links to the pages above this one. */
   readonly crumbs?: ReactNode;
   /** A few words beside the title. */
   readonly note?: ReactNode;

@@ -1,4 +1,4 @@
-// The command palette: go anywhere, run a workflow, open an id that is pasted, answer what waits longest.
+// The command palette: go anywhere, run a workflow, open an id that is pasted, resume the oldest suspension.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";

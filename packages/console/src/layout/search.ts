@@ -1,4 +1,4 @@
-// What may stand behind the `?` of an address: filters, the selected step, the open tab. Plain words, no JSON.
+// The query of an address: filters, the selected step, the open tab. Plain words, no JSON.
 import type { SearchSchemaInput } from "@tanstack/react-router";
 
 const names = [

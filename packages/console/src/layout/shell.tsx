@@ -16,7 +16,7 @@ export function Shell() {
   const { error, isPending } = useQuery(serverQuery);
   const [refusal, setRefusal] = useState<string>();
   const isRefused = error instanceof AndanteApiError && error.status === 401;
-  // While the server is asked again, as it is whenever the tab comes to the front, what is typed already stays.
+  // While the server is asked again, as it is whenever the tab comes to the front, typed text stays.
   const now = isRefused ? error.message : isPending ? refusal : undefined;
   if (now !== refusal) setRefusal(now);
   if (now !== undefined) return <SignIn refusal={isPending ? undefined : now} />;

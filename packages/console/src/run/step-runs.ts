@@ -1,4 +1,4 @@
-// What a journal says about each step: folded from its events, all of them or as far as a scrubber stands.
+// The runs of each step: folded from the events of a journal, all of them or as far as a scrubber stands.
 import type { ExecutionEvent, Suspension, Usage } from "../api/types.ts";
 
 export type StepStatus =
@@ -15,7 +15,7 @@ export interface Attempt {
   endAt: number | null;
   /** Why it failed; undefined while it runs, and when it did not fail. */
   error?: string | undefined;
-  /** It continues what waited for somebody: not a further attempt. */
+  /** It continues a suspension: not a further attempt. */
   readonly resumed?: true;
 }
 
@@ -28,7 +28,7 @@ export interface StepRun {
   status: StepStatus;
   readonly startAt: number;
   endAt: number | null;
-  /** Milliseconds that it waited for somebody, as far as it was resumed. */
+  /** Milliseconds that it was suspended, as far as it was resumed. */
   waited: number;
   readonly attempts: Attempt[];
   input: unknown;
@@ -44,7 +44,7 @@ export interface StepRun {
 export interface Run {
   /** By path, in the order in which they started. */
   readonly steps: ReadonlyMap<string, StepRun>;
-  /** What bodies have set, key by key. */
+  /** The state set by bodies, key by key. */
   readonly state: Readonly<Record<string, unknown>>;
   readonly startAt: number;
   readonly endAt: number | null;
@@ -193,7 +193,7 @@ function forget(steps: Map<string, StepRun>, stepIndex: number): void {
   for (const [path, run] of steps) if (run.stepIndex >= stepIndex) steps.delete(path);
 }
 
-/** How long it took, or has taken at this time; what it waited for somebody is not its own time. */
+/** How long it took, or has taken at this time; time in a suspension is not its own. */
 export function tookOf({ startAt, endAt, waited }: StepRun, at: number): number {
   return (endAt ?? at) - startAt - waited;
 }
@@ -218,7 +218,7 @@ export function depthOf(path: string): number {
   return path.split("/").length - 1;
 }
 
-/** One status for all rounds of a step: what still needs something comes first. */
+/** One status for all rounds of a step: those that need attention come first. */
 export function statusOfRounds(runs: readonly StepRun[]): StepStatus | undefined {
   const order: readonly StepStatus[] = [
     "error",

@@ -1,4 +1,4 @@
-// Markdown taken apart: a text that grows gives what the whole one gives, and what is finished stays.
+// Markdown taken apart: a text that grows gives the same blocks as the whole one, and finished blocks stay.
 import { expect, test } from "vitest";
 import { type Blocks, blocksOf } from "./blocks.ts";
 

@@ -24,7 +24,7 @@ const joined = /^ {0,3}>.*\n(?! {0,3}>)(?=.*\S)/gm;
 /** Characters that may begin or end inline markup. The lexer scans long gaps from each of their positions. */
 const mark = /[*_~`![\]<]| {3,}/g;
 
-/** `before` is what an earlier, shorter text gave. */
+/** `before` is the result for an earlier, shorter text. */
 export function blocksOf(text: string, before?: Blocks): Blocks {
   const kept = before === undefined ? [] : finishedOf(before, text);
   const length = kept.reduce((sum, { raw }) => sum + raw.length, 0);

@@ -1,4 +1,4 @@
-// Markdown as elements: what it looks like, and what it must never do.
+// Markdown as elements: their look, and effects they must never have.
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";

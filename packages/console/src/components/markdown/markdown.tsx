@@ -1,4 +1,4 @@
-// Markdown as elements. None is made from HTML: what stands in the text can look like something, and do nothing.
+// Markdown as elements. None is made from HTML: text can look like something, and do nothing.
 import type { Token, Tokens } from "marked";
 import { memo, type ReactNode, useState } from "react";
 import { CopyButton } from "../copy.tsx";
@@ -17,7 +17,7 @@ export default memo(function Markdown({ text }: { readonly text: string }) {
   );
 });
 
-/** Each block of the text runs in the direction of its first letters, and what is inside it in the same. */
+/** Each block of the text, and everything inside it, runs in the direction of its first letters. */
 type Direction = { readonly dir?: "auto" | undefined };
 
 function BlockList({ tokens, dir }: { readonly tokens: readonly Token[] } & Direction): ReactNode {
@@ -88,7 +88,7 @@ function List({ token: { ordered, start, items }, dir }: { readonly token: Token
   );
 }
 
-/** The words of an item stand beside its mark; only what is more than that is a block. */
+/** The words of an item stand beside its mark; only longer content is a block. */
 function Item({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => {
     const isWords = token.type === "text" || token.type === "checkbox";
@@ -105,7 +105,7 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
         <span className="grow cut">{name}</span>
         <CopyButton quiet label="Copy code" text={text} />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
       <pre tabIndex={0} dir="ltr">
         <code>{text}</code>
       </pre>
@@ -115,7 +115,7 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
 
 function Table({ token: { header, rows }, dir }: { readonly token: Tokens.Table } & Direction) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <div className="table-scroll" tabIndex={0}>
       <table dir={dir}>
         <thead>

@@ -1,4 +1,4 @@
-// A chat with an agent: streams, shows tools as cards, asks before what needs a person's word, comes back after a reload.
+// A chat with an agent: streams, shows tools as cards, asks for approvals, comes back after a reload.
 import { useChat } from "@ai-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import {
@@ -50,7 +50,7 @@ function OpenChat({
     messages: kept.messages,
     transport,
     resume: true,
-    // A reply may come in thousands of pieces a second, which nobody can read.
+    // A reply may come in thousands of pieces a second, faster than anyone reads.
     throttle: 50,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
@@ -71,7 +71,7 @@ function OpenChat({
       <section
         ref={box}
         className="messages"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
         tabIndex={0}
         aria-label="Messages"
         onScroll={onScroll}

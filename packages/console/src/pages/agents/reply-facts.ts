@@ -1,4 +1,4 @@
-// What the traces of a conversation tell about its replies: how long until the first word, how long each tool took.
+// Facts about replies in the traces of a conversation: the time until the first word, the time of each tool.
 import type { Span, Trace } from "../../api/types.ts";
 
 export interface ReplyFacts {
@@ -13,7 +13,7 @@ export interface ReplyFacts {
   readonly tools: ReadonlyMap<string, number>;
 }
 
-/** What is read of a trace. */
+/** The used fields of a trace. */
 type Read = Pick<Trace, "traceId"> & {
   readonly spans: readonly Pick<Span, "startTime" | "duration" | "attributes">[];
 };

@@ -1,11 +1,11 @@
-// Keeps the end of a chat in sight as it grows, unless somebody reads above it.
+// Keeps the end of a chat in sight as it grows, unless the user reads above it.
 import type { UIMessage } from "ai";
 import { type RefObject, useEffect, useRef } from "react";
 
 /** Pixels above the end that still count as the end. */
 const near = 40;
 
-/** Returns what is to be called when the box is scrolled. */
+/** Returns the handler for scrolling of the box. */
 export function useFollow(
   box: RefObject<HTMLElement | null>,
   last: UIMessage | undefined,

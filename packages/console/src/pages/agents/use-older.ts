@@ -1,10 +1,10 @@
-// Older messages on demand, put before those that are shown without moving what one reads.
+// Older messages on demand, put before the shown ones without moving the text under the reader's eyes.
 import type { UIMessage } from "ai";
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { loadMessages } from "./kept-messages.ts";
 
 export interface Older {
-  /** Undefined when the conversation begins with what is shown, or they are on their way. */
+  /** Undefined when the conversation begins with the shown messages, or older ones are on their way. */
   readonly load: (() => void) | undefined;
   readonly error: unknown;
 }

@@ -18,7 +18,7 @@ export function ApiPage() {
   useEffect(() => {
     if (place.current === null) return;
     let over = false;
-    // An element of its own for each time: what is drawn late must not come into the place of another.
+    // An element of its own for each time: a late drawing must not come into the place of another.
     const drawing = document.createElement("div");
     place.current.append(drawing);
     const stopNaming = nameControls(drawing);
@@ -53,7 +53,7 @@ function Examples({ system }: { readonly system: System | undefined }) {
     if (system === undefined || id === undefined) return;
     void fillIn(system, id).then((call) => call?.scrollIntoView({ block: "start" }));
   };
-  // Once somebody has chosen one, not for the one that is shown first.
+  // Once the user has chosen one, not for the one that is shown first.
   // biome-ignore lint/correctness/useExhaustiveDependencies: not each time that it is drawn
   useEffect(() => {
     if (chosen !== undefined) tryIt();

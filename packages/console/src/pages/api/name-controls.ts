@@ -6,7 +6,7 @@ const missing = [
   ["pre.microlight", "tabindex", "0"],
 ] as const;
 
-/** Also for what is drawn later, until the function that it returns is called. */
+/** Also for elements that are drawn later, until the returned function is called. */
 export function nameControls(place: Element): () => void {
   const name = () => {
     for (const [selector, attribute, value] of missing)

@@ -6,7 +6,7 @@ interface SwaggerRequest {
   headers: Record<string, string>;
 }
 
-/** What is used of it, of the release that the server has. */
+/** The used part of its interface, of the release that the server has. */
 interface SwaggerSystem {
   readonly layoutActions: { show(what: readonly string[], shown: boolean): void };
 }
@@ -69,7 +69,7 @@ const operationId = "executeWorkflow";
 
 /**
  * Opens the call that executes a workflow, with its id and a body that it accepts; returns where it stands. Both are examples
- * in the description, under the workflow's id, and are chosen in their lists as a person would: Swagger UI keeps what is
+ * in the description, under the workflow's id, and are chosen in their lists as a person would: Swagger UI keeps the text that is
  * in its fields in several places, and only its own controls renew all of them.
  */
 export async function fillIn(system: SwaggerSystem, workflowId: string): Promise<Element | undefined> {

@@ -1,4 +1,4 @@
-// One line about an event: what a reader of a journal wants to know of it.
+// One line about an event, for readers of a journal.
 import type { ExecutionEvent } from "../../api/types.ts";
 import { inlineJson } from "../../components/inline-json.ts";
 import { errorText } from "../../run/step-runs.ts";

@@ -34,7 +34,7 @@ export function EventsView({
     if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
   }, [position, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section ref={box} className="events scroll" aria-label="Events" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

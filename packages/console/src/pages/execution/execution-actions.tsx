@@ -1,4 +1,4 @@
-// Cancel, pause and replay: each asks once and says what it will do and what it will not.
+// Cancel, pause and replay: each asks once and names its effect and limits.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -138,7 +138,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
           at={at}
           until={whole.endAt ?? now}
           selected={selected}
-          // What runs moves on by itself; the rows stay where a reader has put them.
+          // A running execution moves on by itself; the rows stay where a reader has put them.
           follow={search.step ?? (state.status === "running" ? undefined : selected)}
           onSelect={select}
         />
@@ -153,7 +153,7 @@ function failureIn(events: readonly ExecutionEvent[]): string | undefined {
   return last?.type === "workflow-error" ? errorText(last.error) : undefined;
 }
 
-/** Where the eye should go first: to what waits or failed, else to what runs, else to the last step. */
+/** The step to look at first: one that waits or failed, else one that runs, else the last. */
 function standsAt(run: Run, steps: readonly Step[]): string | undefined {
   const runs = [...run.steps.values()];
   const interesting = ["suspended", "error", "retrying", "running"] as const;

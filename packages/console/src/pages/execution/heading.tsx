@@ -1,4 +1,4 @@
-// The heading of an execution: what it is, how it stands, and what can be done with it.
+// The heading of an execution: its name, its state, and its actions.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { part } from "../../api/andante.ts";

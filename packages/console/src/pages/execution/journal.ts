@@ -18,7 +18,7 @@ export const journalQuery = (client: QueryClient, id: string) =>
         const after = events.at(-1)?.sequence ?? 0;
         const page = await andante.execution(id).events({ after, limit: 5000, signal });
         events.push(...page);
-        // A page of long values ends early: what is not the end of the execution may be followed by more.
+        // A page of long values ends early: unless it has the end of the execution, more may follow.
         if (page.length === 0 || isEnd(page.at(-1))) return events;
       }
     },

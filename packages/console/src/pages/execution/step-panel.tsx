@@ -1,4 +1,4 @@
-// The selected step: how it stands, what went in and out, its attempts and logs, and the form when it waits.
+// The selected step: its state, its input and output, its attempts and logs, and the form when it waits.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
@@ -97,7 +97,7 @@ function ReplayFrom({
   );
 }
 
-/** What it waits for, and the form that answers it. */
+/** Its suspension, and the form for the resume data. */
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();

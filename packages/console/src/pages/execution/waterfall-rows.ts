@@ -58,7 +58,7 @@ export function waterfallRows(
   return rows;
 }
 
-/** Containers before what is in them, siblings by their start. */
+/** Containers before their contents, siblings by their start. */
 function ordered(run: Run): StepRun[] {
   return [...run.steps.values()].sort((one, other) => one.first - other.first);
 }
@@ -85,7 +85,7 @@ function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
   return root === undefined ? [] : childrenOf(spans, root.spanId, depthOf(step.path) + 1, step.path);
 }
 
-/** What says nothing that the step and its model calls do not say: the row of the whole call, and of its checkpoints. */
+/** Redundant rows, next to the step and its model calls: that of the whole call, and of its checkpoints. */
 const plumbing = /^(invoke_agent |checkpoint )/;
 
 function childrenOf(spans: readonly Span[], parent: string, depth: number, path: string): WaterfallRow[] {

@@ -21,7 +21,7 @@ const rowHeight = 28;
 interface Scale {
   readonly from: number;
   readonly width: number;
-  /** The time that is shown: what has no end by then is drawn as far as here. */
+  /** The time that is shown: a bar without an end by then is drawn as far as here. */
   readonly at: number;
 }
 
@@ -65,7 +65,7 @@ export function Waterfall({
   const brought = useRef<string>(undefined);
   const hasSpans = spans.length > 0;
   useEffect(() => {
-    // Once for each selection: rows that come while a run goes on must not move what one reads. The first spans of agents
+    // Once for each selection: rows that come while a run continues must not move the reader's place. The first spans of agents
     // are read after the steps, and push them down.
     const reason = `${hasSpans} ${follow}`;
     if (follow === undefined || brought.current === reason) return;
@@ -74,11 +74,11 @@ export function Waterfall({
     brought.current = reason;
     const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: -1 };
     const isInSight = index > startIndex && index < endIndex;
-    // Not to the edge: the box gets lower when what else the page shows of the step arrives.
+    // Not to the edge: the box gets lower when the rest of the step's data arrives.
     virtual.scrollToIndex(index, { align: isInSight ? "auto" : "center" });
   }, [follow, hasSpans, rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

@@ -1,4 +1,4 @@
-// What can be done with many executions at once: cancel, replay, copy their ids. One after the other, with a progress bar.
+// Actions on many executions at once: cancel, replay, copy their ids. One after the other, with a progress bar.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { andante } from "../../api/andante.ts";
@@ -13,7 +13,7 @@ export function BulkActions({
   onChoose,
 }: {
   readonly executions: readonly ExecutionSummary[];
-  /** What is selected from now on. */
+  /** The selection from now on. */
   readonly onChoose: (left: readonly ExecutionSummary[]) => void;
 }) {
   const client = useQueryClient();
@@ -55,7 +55,7 @@ export function BulkActions({
     setFailure(failureText([...failed.values()], some.length));
     await client.invalidateQueries({ queryKey: ["executions"] });
     setProgress(undefined);
-    // What failed stays selected, unless the selection was given up meanwhile.
+    // Failed ones stay selected, unless the selection was given up meanwhile.
     onChoose(latest.current.executions.filter(({ executionId }) => failed.has(executionId)));
   };
   const replayFromWhereItStood = async ({ workflowId, executionId, stepIndex }: ExecutionSummary) => {
@@ -110,7 +110,7 @@ export function BulkActions({
   );
 }
 
-/** How many did not work, and what the server said about the first of them. */
+/** How many did not work, and the server's message about the first of them. */
 function failureText(problems: readonly unknown[], total: number): string | undefined {
   const [first] = problems;
   if (problems.length === 0) return undefined;

@@ -56,7 +56,7 @@ export function ExecutionGrid({
     [navigate],
   );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
       <div className="grid-head">
         <span className="tick">

@@ -33,7 +33,7 @@ export function ExecutionsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
   const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows, and what is not seen is not acted on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows, and hidden rows are not acted on
   useEffect(() => choose([]), [JSON.stringify(search), choose]);
   const isFiltered = Object.keys(filters).length > 0;
   return (

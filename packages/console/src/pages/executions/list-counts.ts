@@ -1,5 +1,5 @@
-// How many there are, as far as it is known without counting them: what the server keeps by the minute, what runs now,
-// and what waits. A list over millions is never counted for a page.
+// How many there are, as far as it is known without counting them: the server's counts by the minute, running ones,
+// and waiting ones. A list over millions is never counted for a page.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
@@ -20,7 +20,7 @@ export type StatusCounts = Readonly<
   Partial<Record<ExecutionStatus, { readonly number: string; readonly words: string }>>
 >;
 
-/** Of what is not known, nothing: the counts know no users, tags and ids. */
+/** Undefined where it is not known: the counts have no users, tags and ids. */
 export function useStatusCounts(search: Search): StatusCounts {
   const { activity, label } = useActivityOf(search);
   const { data: server } = useQuery(serverQuery);
@@ -31,7 +31,7 @@ export function useStatusCounts(search: Search): StatusCounts {
     const sum = (of: "completed" | "failed" | "cancelled") =>
       activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
     const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
-    // Null for whoever sees only its own.
+    // Null for a user who sees only its own.
     const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
     const known = {
       running: [count(running), running, "now"],

@@ -7,7 +7,7 @@ export function selectionOf(rows: readonly ExecutionSummary[]): Selection {
   return new Map(rows.map((row) => [row.executionId, row]));
 }
 
-/** A row may have moved on since it was selected: what can be done with it goes by what it is now. */
+/** A row may have changed since it was selected: its actions depend on its current state. */
 export function asTheyStand(selection: Selection, rows: readonly ExecutionSummary[]): ExecutionSummary[] {
   if (selection.size === 0) return [];
   const now = new Map(rows.map((row) => [row.executionId, row]));

@@ -77,7 +77,7 @@ export function Figures({
   const completed = sum(points.map((point) => point.completed));
   const failed = sum(points.map((point) => point.failed));
   const started = sum(points.map((point) => point.started));
-  // Whoever sees only its own is not told what everyone runs.
+  // A user who sees only its own does not see the executions of everyone.
   const seesAll = server === undefined || server.slots.running !== null;
   return (
     <>

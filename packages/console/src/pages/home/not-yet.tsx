@@ -1,4 +1,4 @@
-// What a card shows before it has data: that it is on its way, or why it cannot be read.
+// A card before it has data: loading, or the reason why it cannot be read.
 import { Problem } from "../../components/problem.tsx";
 
 export function NotYet({ error, what }: { readonly error: unknown; readonly what: string }) {

@@ -1,4 +1,4 @@
-// What waits for a person, the oldest first, with what is asked and the way to answer it.
+// Open suspensions, the oldest first, with their questions and a link to the form.
 import { Link } from "@tanstack/react-router";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../components/inline-json.ts";

@@ -1,4 +1,4 @@
-// Which open suspension the inbox shows. One that somebody reads never gives way to another by itself: the answer to it
+// Which open suspension the inbox shows. One under a reader's eyes never gives way to another by itself: the answer to it
 // would go to the other.
 import type { InboxItem } from "../../api/types.ts";
 
@@ -24,7 +24,7 @@ export function itemToShow(
   return find(suspensionId) ?? (isOver || isLeftOut ? items[0] : opened);
 }
 
-/** What to show once an item is answered: the one after it, before it when it was the last. */
+/** The next item once one is resumed: the one after it, before it when it was the last. */
 export function nextAfter(items: readonly InboxItem[], { suspension }: InboxItem): InboxItem | undefined {
   const at = items.findIndex((item) => item.suspension.suspensionId === suspension.suspensionId);
   return items[at + 1] ?? items[at - 1];

@@ -1,4 +1,4 @@
-// One open suspension: what is asked, what is known, the form, and where the execution stands.
+// One open suspension: its question, its data, the form, and the position in the execution.
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { andante } from "../../api/andante.ts";
@@ -88,7 +88,7 @@ function without(inbox: Inbox, suspensionId: string): Inbox {
   };
 }
 
-/** What the step gave along: a flat object as a list of facts, anything else as JSON. */
+/** The suspend data: a flat object as a list of facts, anything else as JSON. */
 function Facts({ data }: { readonly data: unknown }) {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     return typeof data === "string" || data === undefined ? (

@@ -95,7 +95,7 @@ export function InboxPage() {
   );
 }
 
-/** What was answered last, and how it goes on. */
+/** The last resumed execution, and how it continues. */
 function Answered({ item }: { readonly item: InboxItem }) {
   const { executionId } = item;
   const { data } = useQuery(executionQuery(executionId));

@@ -1,4 +1,4 @@
-// What an open suspension is called: its reason, else the step that asks; and how many there are.
+// The title of an open suspension: its reason, else its step; and how many there are.
 import type { Inbox, InboxItem } from "../../api/types.ts";
 
 export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension" | "workflowId">): string {

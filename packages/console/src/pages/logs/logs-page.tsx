@@ -91,7 +91,7 @@ function Filters({ search }: { readonly search: Search }) {
 function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines move the end into sight, unless somebody reads above it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines move the end into sight, unless the user reads above it
   useEffect(() => {
     if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
@@ -108,7 +108,7 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
       ref={box}
       className="tail"
       aria-label="Log lines"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         atEnd.current = scrollTop + clientHeight > scrollHeight - 40;

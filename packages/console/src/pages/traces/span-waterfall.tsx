@@ -35,7 +35,7 @@ export function SpanWaterfall({
     if (index > 0) virtual.scrollToIndex(index, { align: "auto" });
   }, [rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
     <section ref={box} className="scroll spans" aria-label="Spans" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -72,7 +72,7 @@ export function SpanWaterfall({
   );
 }
 
-/** One that is open reaches to the end of what is known. */
+/** An open span reaches to the end of the known time. */
 function Bar({
   row: { start, end },
   width,

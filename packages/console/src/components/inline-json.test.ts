@@ -1,4 +1,4 @@
-// A value as one line: a cut is marked, and no character changes the direction of others.
+// A value as one line: truncation is marked, and no character changes the text direction.
 import { expect, test } from "vitest";
 import { inlineJson } from "./inline-json.ts";
 

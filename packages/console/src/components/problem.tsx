@@ -1,4 +1,4 @@
-// A problem: the event, its object, and the remedy.
+// An error: its message, its subject, and a remedy.
 import { AndanteApiError } from "@andante/client";
 
 const cures: Readonly<Record<number, string>> = {

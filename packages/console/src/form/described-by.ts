@@ -1,4 +1,4 @@
-// The ids by which a control names its hint and its error, so that both are announced with it.
+// The ids of a control's hint and error, so that screen readers read both with the control.
 
 export const hintId = (id: string): string => `${id}__hint`;
 export const errorId = (id: string): string => `${id}__error`;

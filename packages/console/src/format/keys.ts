@@ -1,3 +1,3 @@
-// How keys are named on the user's machine.
+// The names of keys on the user's platform.
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -1,4 +1,4 @@
-// Markdown as elements: their look, and effects they must never have.
+// Markdown as elements: the rendering, and protection against active content.
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";

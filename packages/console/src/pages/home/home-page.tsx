@@ -1,4 +1,4 @@
-// Home: running executions, open questions, recent failures, registered workflows and agents. Live.
+// Home: running executions, the inbox, recent failures, and registered workflows and agents. Live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, executionsQuery, inboxQuery, serverQuery } from "../../api/queries.ts";

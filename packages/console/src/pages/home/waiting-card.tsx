@@ -1,4 +1,4 @@
-// Open suspensions, the oldest first, with their questions and a link to the form.
+// The oldest inbox items, each with its question and a link to answer it.
 import { Link } from "@tanstack/react-router";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../components/inline-json.ts";

@@ -1,4 +1,4 @@
-// The shown item of the inbox while its list changes.
+// The item that the inbox shows while its list changes.
 import { expect, test } from "vitest";
 import type { InboxItem } from "../../api/types.ts";
 import { itemToShow, nextAfter } from "./choose-item.ts";

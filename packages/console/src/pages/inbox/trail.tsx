@@ -1,4 +1,4 @@
-// The steps of an execution before its suspension, and those after it.
+// The steps of an execution before and after its suspension.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery } from "../../api/queries.ts";

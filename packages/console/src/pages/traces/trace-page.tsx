@@ -1,4 +1,4 @@
-// One trace: its subject, a waterfall of its spans, and the attributes of the selected one.
+// One trace: its agent or workflow, a waterfall of its spans, and the attributes of the selected span.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";

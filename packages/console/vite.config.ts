@@ -1,4 +1,4 @@
-// Builds the console to static files whose addresses are relative: it works under any prefix.
+// Builds the console to static files with relative addresses: it works under any path prefix.
 import react from "@vitejs/plugin-react";
 import { defaultClientConditions, defineConfig } from "vite";
 
@@ -12,7 +12,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,
-    // The form library names it only for its own tests; it compiles schemas with `new Function`, which the policy forbids.
+    // The form library imports it only for tests; it compiles schemas with `new Function`, which the policy forbids.
     rolldownOptions: { external: ["@rjsf/validator-ajv8"] },
   },
 });

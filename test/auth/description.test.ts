@@ -126,7 +126,7 @@ test("a route of the host's own is not described as the built-in one whose place
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/ready", "/workflows"]));
 });
 
-test("the scheme is the bearer token, and says what verifies it", async () => {
+test("the scheme is the bearer token, and names its verifier", async () => {
   expect(await schemes({ auth: provider() })).toEqual({
     token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   });
@@ -159,7 +159,7 @@ test("403 is named where it can happen", async () => {
   expect(await forbiddenWith({ cors: { origin: "https://ada.example" } })).toEqual(commands);
 });
 
-test("it tells of workflows and agents only what the caller could read of them", async () => {
+test("it describes only workflows and agents that the caller may read", async () => {
   const schemasWith = async (options: Partial<ServeOptions>, headers = {}) => {
     const server = await serveForTest(options);
     const { text } = await server.get("/doc", headers);
@@ -182,7 +182,7 @@ test("it tells of workflows and agents only what the caller could read of them",
   expect(some.names).not.toContain("SumWorkflow");
 });
 
-test("the landing page shows what its reader may read", async () => {
+test("the landing page shows only workflows that its reader may read", async () => {
   const authorize: ServeOptions["authorize"] = ({ action, resource }) =>
     action !== "workflows.read" || resource.id === "approval";
   const server = await serveForTest({ workflows, authorize });

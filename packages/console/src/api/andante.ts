@@ -2,13 +2,13 @@
 import { createClient } from "@andante/client";
 import { currentToken } from "./token.ts";
 
-/** Where the server's routes are: one level above the console's root, whatever its prefix. */
+/** The server's root: one level above the console's root, under any path prefix. */
 export const serverRoot = new URL("..", document.baseURI).href;
 
-/** The path that the console's own addresses begin with. Read once: a relative base moves with the address. */
+/** The path prefix of the console's pages. Read once: a relative base changes with the address. */
 export const consoleRoot = new URL(document.baseURI).pathname;
 
-/** Without attempts of its own: queries are read again by the page, commands by the person. */
+/** Without retries: the query cache retries reads, and the user repeats commands. */
 export const andante = createClient({
   baseUrl: serverRoot,
   token: () => currentToken() ?? undefined,
@@ -28,5 +28,5 @@ export function address(path: string, query: Readonly<Record<string, unknown>> =
   return url.href;
 }
 
-/** An id as a part of a path. */
+/** Encodes an id for a path. */
 export const part = encodeURIComponent;

@@ -7,7 +7,7 @@ import { type ExecutionFilters, readExecutions } from "./queries.ts";
 import { Renewal } from "./renewal.ts";
 import { currentToken, onTokenChange } from "./token.ts";
 
-/** `starting` before the first connection, `connecting` once one was lost. */
+/** `starting` before the first connection, `connecting` after a lost one. */
 export type LiveState = "starting" | "connecting" | "live" | "off";
 
 /** Milliseconds before the next attempts to connect. */
@@ -32,7 +32,7 @@ export function useLiveState(): LiveState {
   );
 }
 
-/** Connects, and connects again whenever the connection is lost; the function that it returns ends that. */
+/** Connects, and reconnects after a lost connection; the returned function stops it. */
 export function startLive(client: QueryClient): () => void {
   let attempts = 0;
   let connection = new AbortController();
@@ -70,7 +70,7 @@ export function startLive(client: QueryClient): () => void {
         }
       }
       if (ended) return;
-      // Another user has signed in: nothing was lost.
+      // Another user has signed in: this is not a lost connection.
       if (wantsAnother) {
         wantsAnother = false;
         attempts = 1;

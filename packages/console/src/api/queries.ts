@@ -109,7 +109,7 @@ export const executionLogsQuery = (executionId: string) =>
     queryFn: ({ signal }) => andante.logs({ executionId, limit: 1000, signal }),
   });
 
-/** The trace that it is in; null when there is none. */
+/** The id of its trace; null without one. */
 export const executionTraceQuery = (executionId: string) =>
   queryOptions({
     queryKey: ["observed", executionId, "trace"],
@@ -168,7 +168,7 @@ export const replySpansQuery = (agentId: string, conversationId: string) =>
     },
   });
 
-/** Page by page, the newest first. */
+/** The traces page by page, newest first. */
 export const tracesQuery = (query: TraceFilter) =>
   infiniteQueryOptions({
     queryKey: ["traces", query],

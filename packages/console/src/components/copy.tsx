@@ -1,4 +1,4 @@
-// Copies a string, and says that it has, or that it could not.
+// Copies a string to the clipboard, and shows success or failure.
 import { Check, Copy as CopyIcon, X } from "lucide-react";
 import { useEffect, useState } from "react";
 
@@ -23,7 +23,7 @@ async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // There is no clipboard on a page that came over plain HTTP, and a browser may refuse it.
+    // A page over plain HTTP has no clipboard API, and a browser may refuse access.
     return copySelected(text);
   }
 }
@@ -34,7 +34,7 @@ function copySelected(text: string): boolean {
   area.value = text;
   area.style.position = "fixed";
   area.style.opacity = "0";
-  // Inside an open dialog: elsewhere it could not have the focus.
+  // Inside an open dialog, which keeps the focus inside.
   (before?.closest("[role=dialog]") ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand("copy");
@@ -48,10 +48,10 @@ export function CopyButton({
   label,
   quiet = false,
 }: {
-  /** A function where it is long: then it is made for those who copy it. */
+  /** A function for a long text, which is then created only on copying. */
   readonly text: string | (() => string);
   readonly label: string;
-  /** Only an icon. */
+  /** Shows only the icon. */
   readonly quiet?: boolean;
 }) {
   const [copied, copy, failed] = useCopy();

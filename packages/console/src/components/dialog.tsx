@@ -1,4 +1,4 @@
-// A dialog, and one that asks before something dangerous.
+// A dialog, and a confirmation dialog for dangerous actions.
 import { Dialog as Base } from "radix-ui";
 import { type ReactNode, useState } from "react";
 import { Problem } from "./problem.tsx";
@@ -31,7 +31,7 @@ export function Dialog({
   );
 }
 
-/** The dialog is gone after the first click of a double click: the second must not land on what lies beneath it. */
+/** The first click of a double click closes the dialog: the second must not hit the element below it. */
 function dropSecondClick(): void {
   const onClick = (event: MouseEvent) => {
     if (event.detail < 2) return;
@@ -41,7 +41,7 @@ function dropSecondClick(): void {
   addEventListener("click", onClick, { capture: true, once: true });
 }
 
-/** Asks once, saying what it will do and what it will not. */
+/** Asks for confirmation and describes the effects of the action. */
 export function Confirm({
   title,
   children,
@@ -52,11 +52,11 @@ export function Confirm({
 }: {
   readonly title: string;
   readonly children: ReactNode;
-  /** The word on the button. */
+  /** The label of the button. */
   readonly act: string;
   readonly danger?: boolean;
   readonly onClose: () => void;
-  /** The dialog stays until what it returns is settled. */
+  /** The dialog stays open until the returned promise settles. */
   readonly onConfirm: () => unknown;
 }) {
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-// A value as one line: what is cut says so, and no character turns the others round.
+// A value as one line: truncation is marked, and no character changes the text direction.
 import { expect, test } from "vitest";
 import { inlineJson } from "./inline-json.ts";
 

@@ -1,6 +1,6 @@
 // A value as one line, for rows and previews.
 
-/** The same for people who do not read JSON: the plain values of an object, one after the other. */
+/** A value as one line without JSON syntax: the primitive values of an object, one after the other. */
 export function inlineWords(value: unknown, most = 200): string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return inlineJson(value, most);
   const plain = Object.values(value).filter((each) => typeof each === "string" || typeof each === "number");
@@ -15,7 +15,7 @@ export function inlineJson(value: unknown, most = 200): string {
   const text = JSON.stringify(value) ?? "";
   const isLong = text.length > most;
   const spaced = spellTurns(isLong ? text.slice(0, most) : text);
-  // Room to breathe, outside strings.
+  // Adds spaces outside strings.
   const airy = spaced.replace(/("(?:[^"\\]|\\.)*")|([{}[\],:])/g, (_, quoted, mark) => {
     if (quoted !== undefined) return quoted;
     if (mark === "{" || mark === "[") return `${mark} `;
@@ -26,7 +26,7 @@ export function inlineJson(value: unknown, most = 200): string {
   return isLong || tidy.length > most ? `${tidy.slice(0, most)}…` : tidy;
 }
 
-/** JSON in which characters that turn the direction of others are spelt out: a value must not look like another one. */
+/** Escapes bidirectional control characters in JSON: a value must not look like another one. */
 export function spellTurns(json: string): string {
   return json.replace(
     /[\u202a-\u202e\u2066-\u2069]/g,

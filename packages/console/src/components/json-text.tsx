@@ -1,4 +1,4 @@
-// A string within JSON: a long one is cut and can be opened; one that is markdown or a picture can be seen as such.
+// A string in JSON: a long one is truncated and can be expanded; markdown and images can be rendered.
 import { lazy, Suspense, useState } from "react";
 import { spellTurns } from "./inline-json.ts";
 import { isPicture } from "./markdown/addresses.ts";
@@ -58,7 +58,7 @@ function Written({ text }: { readonly text: string }) {
   );
 }
 
-/** Chooses between the string as it is and the other way to look at it. */
+/** Toggles between the plain string and its rendering. */
 function Views({
   other,
   chosen,
@@ -69,7 +69,7 @@ function Views({
   readonly onChoose: (other: boolean) => void;
 }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would stand on lines of its own
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is not inline
     <span className="json-views" role="group" aria-label="Show as">
       <button type="button" aria-pressed={!chosen} onClick={() => onChoose(false)}>
         Text

@@ -1,4 +1,4 @@
-// A JSON value, folded to what fits: long lists and strings are cut and can be opened, all of it can be copied.
+// A JSON value: long lists and strings are truncated and can be expanded, and the whole value can be copied.
 import { type ReactNode, useState } from "react";
 import { plural } from "../format/numbers.ts";
 import { CopyButton } from "./copy.tsx";
@@ -7,7 +7,7 @@ import { JsonText } from "./json-text.tsx";
 import "./json-view.css";
 
 const manyEntries = 12;
-/** A value with no more entries than this, at any depth, is shown as a whole; of others two levels. */
+/** A value with at most this many entries, at any depth, is fully expanded; others show two levels. */
 const fewEntries = 30;
 const openLevels = 2;
 
@@ -25,7 +25,7 @@ export function JsonView({ value, label }: { readonly value: unknown; readonly l
   );
 }
 
-/** Looks at no more than it has to: a value may have megabytes. */
+/** Stops early: a value may have megabytes. */
 function hasFewEntries(value: unknown): boolean {
   let seen = 0;
   const walk = (each: unknown): void => {
@@ -40,7 +40,7 @@ function hasFewEntries(value: unknown): boolean {
   return seen <= fewEntries;
 }
 
-/** `levels` of it are open from the start. */
+/** `levels` are initially expanded. */
 function Value({ value, levels }: { readonly value: unknown; readonly levels: number }): ReactNode {
   if (typeof value === "string") return <JsonText text={value} />;
   if (typeof value !== "object" || value === null) return <span className="json-bare">{String(value)}</span>;

@@ -1,4 +1,4 @@
-// One log line: when, how important, what, and the rest on demand.
+// One log line: time, level, message, and the other fields on demand.
 import { type ReactNode, useState } from "react";
 import type { LogRecord } from "../api/types.ts";
 import { preciseClock } from "../format/numbers.ts";
@@ -9,7 +9,7 @@ export function LogLine({
   aside,
 }: {
   readonly line: LogRecord;
-  /** At the end of the line. */
+  /** Content at the end of the line. */
   readonly aside?: ReactNode;
 }) {
   const [open, setOpen] = useState(false);
@@ -33,7 +33,7 @@ export function LogLine({
 
 export function LogLines({ lines }: { readonly lines: readonly LogRecord[] }) {
   return lines.map((line, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be the same word for word
+    // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
     <LogLine key={`${line.timestamp} ${index}`} line={line} />
   ));
 }

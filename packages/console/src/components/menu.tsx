@@ -1,4 +1,4 @@
-// A menu behind a chip.
+// A chip with a menu.
 import { ChevronDown } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";

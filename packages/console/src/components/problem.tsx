@@ -1,4 +1,4 @@
-// What went wrong: what happened, to what, and what to do.
+// An error: its message, its subject, and a remedy.
 import { AndanteApiError } from "@andante/client";
 
 const cures: Readonly<Record<number, string>> = {

@@ -3,7 +3,7 @@
 const width = 96;
 const height = 30;
 
-/** A line of values, with its area where it stands for an amount. */
+/** A line of values, with a filled area for amounts. */
 export function SparkLine({
   values,
   tone,

@@ -1,4 +1,4 @@
-// A status as a pill, and as a dot whose word is only spoken.
+// A status as a pill, and as a dot with a label for screen readers.
 import { stepStatusLabel, toneOf } from "../format/status.ts";
 
 export function Status({ status, word = status }: { readonly status: string; readonly word?: string }) {

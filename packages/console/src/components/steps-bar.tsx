@@ -1,4 +1,4 @@
-// How far an execution has come: done steps in green, the one it stands at in the colour of its status.
+// The progress of an execution: finished steps in green, the current one in the colour of its status.
 import { toneOf } from "../format/status.ts";
 
 export function StepsBar({

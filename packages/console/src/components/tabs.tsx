@@ -8,7 +8,7 @@ export interface TabName {
   readonly count?: number;
 }
 
-/** The tab that an address asks for; the first one where there is none of that name. */
+/** The tab in the address; the first one for an unknown name. */
 export function tabOf(tabs: readonly [TabName, ...TabName[]], wanted: string | undefined): TabName {
   return tabs.find(({ id }) => id === wanted) ?? tabs[0];
 }
@@ -24,7 +24,7 @@ export function Tabs({
   readonly tabs: readonly TabName[];
   readonly chosen: string;
   readonly onChoose: (id: string) => void;
-  /** After the tabs. */
+  /** Content after the tabs. */
   readonly children?: ReactNode;
 }) {
   const onKey = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-// Times and durations that move on by themselves: relative, with the exact one on hover.
+// Self-updating times and durations: relative, with the exact time on hover.
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { age, clock, duration, exactTime } from "../format/numbers.ts";
 
@@ -12,11 +12,11 @@ function tick(): void {
   for (const ticker of tickers) ticker();
 }
 
-// Outside of the hook: React subscribes again whenever it is given another function.
+// Outside of the hook: React subscribes again for each new function.
 function subscribe(ticker: () => void): () => void {
   tickers.add(ticker);
   if (timer === undefined) {
-    // Nobody may have looked for a while. Not for less than a tick: each change draws again.
+    // The time may be old when there were no subscribers. Not for less than a tick: each change renders again.
     if (Date.now() - now >= 1000) now = Date.now();
     timer = setInterval(tick, 1000);
   }
@@ -31,7 +31,7 @@ const stay = () => () => undefined;
 const current = () => now;
 const atStart = () => started;
 
-/** The time, renewed every second for all who show it, by one timer; not renewed unless `moves`. */
+/** The current time, updated every second by one shared timer; constant unless `moves`. */
 export function useNow(moves = true): number {
   return useSyncExternalStore(moves ? subscribe : stay, moves ? current : atStart);
 }
@@ -47,7 +47,7 @@ export function Ago({ time, suffix = "" }: { readonly time: string; readonly suf
   );
 }
 
-/** How long something took, or takes until now. */
+/** A duration until `to`, or until now. */
 export function Elapsed({ from, to }: { readonly from: string; readonly to: string | null }) {
   return to === null ? <Running from={from} /> : duration(Date.parse(to) - Date.parse(from));
 }
@@ -56,7 +56,7 @@ function Running({ from }: { readonly from: string }) {
   return duration(Math.max(0, useNow() - Date.parse(from)));
 }
 
-/** The exact time is put into words only when a pointer asks for it: a list shows hundreds. */
+/** The exact time is formatted only on hover: a list shows hundreds. */
 export function Clock({ time }: { readonly time: string }) {
   return (
     <time

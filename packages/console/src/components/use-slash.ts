@@ -1,4 +1,4 @@
-// The key `/` puts the cursor into the filter of a page.
+// The key `/` focuses the filter of a page.
 import { type RefObject, useEffect } from "react";
 
 export function useSlash(field: RefObject<HTMLInputElement | null>): void {

@@ -1,9 +1,9 @@
-// A call as a command: what the shell makes of its words.
+// A call as a shell command: the words that the shell parses.
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { curlCommand } from "./curl.ts";
 
-/** Prints the words in place of the call. */
+/** Runs the command with printf in place of curl, and returns its words. */
 const wordsOf = (command: string) =>
   execFileSync("sh", ["-c", command.replace("curl", "printf '%s\\0'")], {
     encoding: "utf8",

@@ -1,6 +1,6 @@
-// A call of the server as a command for a shell.
+// A request to the server as a shell command.
 
-/** The token is left for the reader to fill in. */
+/** The token is a placeholder for the user to fill in. */
 export function curlCommand(
   address: string,
   { body, hasToken }: { readonly body?: unknown; readonly hasToken: boolean },
@@ -12,7 +12,7 @@ export function curlCommand(
   return parts.join(" \\\n  ");
 }
 
-/** Read by any POSIX shell as exactly this. */
+/** Quotes the text for a POSIX shell. */
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-// The words for deadlines.
+// Formatting of deadlines.
 import { expect, test } from "vitest";
 import { deadlineWords, dueText } from "./due.ts";
 

@@ -1,14 +1,14 @@
-// Deadlines in words: what is still ahead, and what has passed.
+// Formats deadlines, in the future and in the past.
 import { age } from "./numbers.ts";
 
-/** When something is due: "in 4 min", "now", "overdue". A server looks at deadlines a moment after they have passed. */
+/** A deadline: "in 4 min", "now", "overdue". A server processes deadlines shortly after they have passed. */
 export function dueText(deadline: string, now: number): string {
   const left = Date.parse(deadline) - now;
   if (left < -5000) return "overdue";
   return left < 5000 ? "now" : `in ${age(left)}`;
 }
 
-/** The same as a remark of its own. */
+/** A deadline as a separate remark. */
 export function deadlineWords(deadline: string, now: number): string {
   const words = dueText(deadline, now);
   if (words === "overdue") return words;

@@ -1,3 +1,3 @@
-// How keys are named on the machine of whoever looks.
+// The names of keys on the user's platform.
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -1,4 +1,4 @@
-// Names of fields as people read them: `approvedBy` → Approved by.
+// Field names as labels: `approvedBy` → Approved by.
 
 export function labelOf(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[_-]+/g, " ");

@@ -1,4 +1,4 @@
-// The words for numbers, durations and ids.
+// Formatting of numbers, durations and ids.
 import { expect, test } from "vitest";
 import { age, bytes, count, duration, plural, share, shortCount, shortId } from "./numbers.ts";
 

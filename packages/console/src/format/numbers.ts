@@ -1,8 +1,8 @@
-// Numbers, durations, times and ids in the words a person would say.
+// Formats numbers, durations, times and ids.
 
 const thin = "\u2009";
 
-/** Thousands apart by a thin space: 18 204. */
+/** With a thin space between thousands: 18 204. */
 export function count(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, thin);
 }
@@ -36,7 +36,7 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** How long ago, without a word for it: "now", "4 min", "2 h 14 min". */
+/** An age without "ago": "now", "4 min", "2 h 14 min". */
 export function age(milliseconds: number): string {
   if (milliseconds < 5000) return "now";
   if (milliseconds < 60_000) return `${Math.floor(milliseconds / 1000)} s`;
@@ -45,7 +45,7 @@ export function age(milliseconds: number): string {
   return duration(milliseconds);
 }
 
-/** 09:52:11, or with its day when that is not today. */
+/** 09:52:11, with the day when it is not today. */
 export function clock(time: string | number, now: number = Date.now()): string {
   const date = new Date(time);
   const hours = timeOfDay(date);
@@ -59,12 +59,12 @@ export function preciseClock(time: string | number): string {
   return `${timeOfDay(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** 16/11/2026, 09:14:02: all of it, for a hover. */
+/** 16/11/2026, 09:14:02, for tooltips. */
 export function exactTime(time: string | number): string {
   return exact.format(new Date(time));
 }
 
-// Made once: a list formats times for each row that comes into sight.
+// Created once: a list formats times for each visible row.
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "short", timeStyle: "medium" });
 
 function timeOfDay(date: Date): string {
@@ -72,7 +72,7 @@ function timeOfDay(date: Date): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** A long id as far as it is needed to recognise it. */
+/** The start of a long id, enough to recognise it. */
 export function shortId(id: string): string {
   return id.length > 16 ? id.slice(0, 13) : id;
 }
@@ -81,7 +81,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
-/** A part of a whole in percent, never more than all of it; two digits where it is less than one. */
+/** A part of a whole in percent, at most 100; two decimals below 1. */
 export function share(part: number, whole: number): string {
   const percent = Math.min(100, (100 * part) / Math.max(1, whole));
   return `${percent.toFixed(percent < 1 ? 2 : 0)} %`;

@@ -1,4 +1,4 @@
-// The tone of each status. A status is always shown as a word too, never by colour alone.
+// The colour tone of each status. A status is always shown as text too, never by colour alone.
 import type { ExecutionStatus } from "@andante/client";
 
 export type Tone = "run" | "wait" | "ok" | "bad" | "off" | "agent";

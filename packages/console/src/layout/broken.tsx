@@ -1,4 +1,4 @@
-// A page that broke: what happened, and a way to try again. The frame around it stays.
+// The error page: shows the error and a retry button. The frame around it stays.
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { Problem } from "../components/problem.tsx";
 

@@ -1,4 +1,4 @@
-// An address that leads nowhere.
+// The page for an unknown address.
 import { Link } from "@tanstack/react-router";
 import { Page } from "./page.tsx";
 

@@ -1,4 +1,4 @@
-// A page inside the frame: its header with the way back and the search box, and its content.
+// A page inside the frame: its header with breadcrumbs and the search box, and its content.
 import type { ReactNode } from "react";
 import { isMac } from "../format/keys.ts";
 import { openPalette } from "./palette-state.ts";
@@ -11,9 +11,9 @@ export function Page({
   children,
 }: {
   readonly title: string;
-  /** What stands before the title: links to the pages above this one. */
+  /** Breadcrumbs before the title: links to the parent pages. */
   readonly crumbs?: ReactNode;
-  /** A few words beside the title. */
+  /** A short text next to the title. */
   readonly note?: ReactNode;
   readonly action?: ReactNode;
   readonly children: ReactNode;

@@ -1,4 +1,4 @@
-// Whether the command palette is open: asked for by a key, and by the search box of every page.
+// Whether the command palette is open: a key and the search box of every page open it.
 import { useSyncExternalStore } from "react";
 
 let isOpen = false;

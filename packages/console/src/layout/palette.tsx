@@ -1,4 +1,4 @@
-// The command palette: go anywhere, run a workflow, open an id that is pasted, answer what waits longest.
+// The command palette: open any page, run a workflow, open a pasted id, answer the oldest inbox item.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";
@@ -69,7 +69,7 @@ function useCommands(text: string): readonly Command[] {
     })),
   ];
   const matching = all.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted));
-  // An id that is pasted has no spaces; whether there is such an execution its page says.
+  // A pasted id has no spaces; the execution's page reports an unknown id.
   if (wanted.length < 3 || /\s/.test(text.trim())) return matching;
   const open: Command = {
     name: `Open execution ${text.trim()}`,
@@ -91,7 +91,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     command.run();
   };
   const list = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whichever is active now is moved into sight
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls the active command into view
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [at, text]);
@@ -124,7 +124,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
           />
           <div ref={list} id="commands" role="listbox" aria-label="Commands">
             {commands.map((command, index) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the box above
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
               <div
                 key={command.name}
                 id={`command-${index}`}

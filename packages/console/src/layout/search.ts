@@ -1,4 +1,4 @@
-// What may stand behind the `?` of an address: filters, the selected step, the open tab. Plain words, no JSON.
+// The query parameters of an address: filters, the selected step, the open tab. Plain text, no JSON.
 import type { SearchSchemaInput } from "@tanstack/react-router";
 
 const names = [
@@ -6,7 +6,7 @@ const names = [
   ...(["level", "executionId", "agentId", "text"] as const),
 ];
 
-/** Each page reads its own part. */
+/** All parameters; each page reads its own. */
 export type Search = { readonly [Name in (typeof names)[number]]?: string };
 
 export function readSearch(given: Search & SearchSchemaInput): Search {

@@ -16,7 +16,7 @@ export function Shell() {
   const { error, isPending } = useQuery(serverQuery);
   const [refusal, setRefusal] = useState<string>();
   const isRefused = error instanceof AndanteApiError && error.status === 401;
-  // While the server is asked again, as it is whenever the tab comes to the front, what is typed already stays.
+  // Typed text stays while the status is read again, which happens whenever the tab gets the focus.
   const now = isRefused ? error.message : isPending ? refusal : undefined;
   if (now !== refusal) setRefusal(now);
   if (now !== undefined) return <SignIn refusal={isPending ? undefined : now} />;
@@ -53,7 +53,7 @@ function SignedIn() {
   );
 }
 
-/** The page's icon is amber while something waits for a person. */
+/** Makes the page's icon amber while the inbox has items. */
 function useWaitingIcon(): void {
   const { data } = useQuery(inboxQuery);
   const waits = (data?.items.length ?? 0) > 0;

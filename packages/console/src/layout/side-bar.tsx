@@ -1,4 +1,4 @@
-// The side bar: where to go, what waits for you, and whether the page is live.
+// The side bar: navigation, the number of inbox items, and the state of the live feed.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Braces, House, Inbox, List, Moon, ScrollText, Sun, Waypoints, Workflow } from "lucide-react";

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 
-/** `refusal` is undefined while a token is looked at. */
+/** `refusal` is undefined while a token is being checked. */
 export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();

@@ -1,4 +1,4 @@
-// Light or dark: the system's, until somebody chooses. public/theme.js sets it before the first paint.
+// Light or dark theme: the system's, until the user chooses. public/theme.js sets it before the first paint.
 import { useState } from "react";
 
 type Theme = "light" | "dark";

@@ -1,4 +1,4 @@
-// Markdown taken apart: a text that grows gives what the whole one gives, and what is finished stays.
+// Parsed markdown: a growing text gives the same blocks as the whole text, and finished blocks stay the same objects.
 import { expect, test } from "vitest";
 import { type Blocks, blocksOf } from "./blocks.ts";
 
@@ -73,7 +73,7 @@ test("text with other ends of lines gives what it gives as a whole", () => {
   expect(types(blocksOf(text, blocksOf(text.slice(0, 300))))).toEqual(types(blocksOf(reply)));
 });
 
-/** As many paragraphs of the longest line as the longest text holds. */
+/** As many paragraphs of the longest line as fit into the longest text. */
 const paragraphs = (unit: string) =>
   `${unit.repeat(Math.floor(3990 / unit.length))}\n\n`.repeat(50).slice(0, 199_000);
 

@@ -1,5 +1,5 @@
-// Takes markdown apart into its blocks. Text that grows keeps the blocks that are finished, the very same objects: a reply that
-// streams in is parsed and drawn at its end alone.
+// Parses markdown into blocks. A growing text keeps the objects of finished blocks, so only the end of a streaming
+// reply is parsed and rendered.
 import { Lexer, type Token, type TokensList } from "marked";
 import { longestText } from "./longest-text.ts";
 
@@ -8,44 +8,44 @@ export interface Blocks {
   readonly blocks: readonly Token[];
 }
 
-/** In a longer line there may be so many marks that pairing them takes seconds: it is shown as it is written. */
+/** Maximum characters of a line: pairing the marks of a longer one may take seconds, so it is shown as plain text. */
 const longestLine = 4000;
-/** Of quotes in quotes and lists in lists. */
+/** Maximum nesting of quotes and lists. */
 const deepest = 12;
 /**
- * Of one text: marks that may belong together, letters that are read as blocks (those inside others again), and lines that
- * join a quote above them. The work on each grows with its square: 200 KB of `_a*` took 18 s, of such lines 5 s.
+ * Limits per text: possible pairs of marks, characters parsed as blocks (nested ones repeatedly), and lines that
+ * continue a quote. The work on each is quadratic: 200 KB of `_a*` took 18 s, of such lines 5 s.
  */
 const mostPairs = 2_000_000;
 const mostLetters = 2_500_000;
 const mostJoined = 500;
-/** A line of a quote before one that has no mark of its own. */
+/** A quoted line followed by a line without a quote mark. */
 const joined = /^ {0,3}>.*\n(?! {0,3}>)(?=.*\S)/gm;
 /** Characters that may begin or end inline markup. The lexer scans long gaps from each of their positions. */
 const mark = /[*_~`![\]<]| {3,}/g;
 
-/** `before` is what an earlier, shorter text gave. */
+/** `before` is the result for an earlier, shorter text. */
 export function blocksOf(text: string, before?: Blocks): Blocks {
   const kept = before === undefined ? [] : finishedOf(before, text);
   const length = kept.reduce((sum, { raw }) => sum + raw.length, 0);
   return { text, blocks: [...kept, ...parse(text.slice(length))] };
 }
 
-/** The blocks that no further letter can change: all but the last two, since a line that is not whole yet may join them. */
+/** The blocks that further text cannot change: all but the last two, since an incomplete line may join them. */
 function finishedOf({ text, blocks }: Blocks, longer: string): readonly Token[] {
   if (!longer.startsWith(text) || definition.test(longer)) return [];
   const full = blocks.flatMap(({ type }, index) => (type === "space" ? [] : [index]));
   const kept = blocks.slice(0, full.at(-2) ?? 0);
   let at = 0;
   for (const { raw } of kept) {
-    // Tabs and ends of lines are read as others: then there is no telling where a block ends.
+    // The parser normalises tabs and line ends: then the end of a block in the text is unknown.
     if (!longer.startsWith(raw, at)) return [];
     at += raw.length;
   }
   return kept;
 }
 
-/** The address of a link, told apart from it: it may belong to any link above. */
+/** A link reference definition: any link above may refer to it. */
 const definition = /^ {0,3}\[[^\]\n]+\]:/m;
 
 function parse(text: string): readonly Token[] {

@@ -1,4 +1,4 @@
-// What stands within a line of markdown: emphasis, code, links, pictures. HTML is shown as it is written.
+// Inline markdown: emphasis, code, links, images. HTML is shown as plain text.
 import type { MarkedToken, Token, Tokens } from "marked";
 import type { ReactNode } from "react";
 import { isPicture, linkAddress } from "./addresses.ts";
@@ -15,7 +15,7 @@ export function isKnown(token: Token): token is MarkedToken {
 }
 
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
-  // biome-ignore lint/suspicious/noArrayIndexKey: what stands in a line has no ids
+  // biome-ignore lint/suspicious/noArrayIndexKey: inline tokens have no ids
   return tokens.map((token, index) => <Piece key={index} token={token} />);
 }
 
@@ -74,7 +74,7 @@ function LinkPiece({ token }: { readonly token: Tokens.Link }) {
   );
 }
 
-/** One from elsewhere is a link: its owner would learn who reads the reply, and what is in its address. */
+/** A remote image is shown as a link: loading it would reveal the reader and the address to its owner. */
 function PicturePiece({ token }: { readonly token: Tokens.Image }) {
   const { href, raw, text } = token;
   const words = readCharacters(text);

@@ -1,3 +1,3 @@
-// The longest text that is shown as markdown. Longer text would be drawn as tens of thousands of elements, and stays plain.
+// The longest text that is rendered as markdown. A longer text, with tens of thousands of elements, stays plain.
 
 export const longestText = 200_000;

@@ -1,4 +1,4 @@
-// Which strings can be seen as markdown.
+// The strings that can be rendered as markdown.
 import { expect, test } from "vitest";
 import { looksLikeMarkdown } from "./looks-like-markdown.ts";
 
@@ -25,7 +25,7 @@ test.each([
   `{"a":[1,2],"b":"c"}`,
   `# Title\n${"a".repeat(200_000)}`,
   "",
-  // Nothing that takes long to look at.
+  // Strings that a naive pattern would match slowly.
   `- a${"\n".repeat(19_000)}b`,
   "[a".repeat(10_000),
 ])("%#: plain text, data and what is too long do not", (text) => {

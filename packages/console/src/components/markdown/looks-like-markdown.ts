@@ -1,4 +1,4 @@
-// Whether a string was written to be read as markdown: marks that plain text and data hardly ever have.
+// Whether a string looks like markdown: it has marks that are rare in plain text and data.
 import { longestText } from "./longest-text.ts";
 
 const looked = 20_000;

@@ -1,4 +1,4 @@
-// Markdown as elements: what it looks like, and what it must never do.
+// Markdown as elements: the rendering, and protection against active content.
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";

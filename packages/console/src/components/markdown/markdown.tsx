@@ -1,4 +1,4 @@
-// Markdown as elements. None is made from HTML: what stands in the text can look like something, and do nothing.
+// Markdown as elements. HTML creates no elements, so text cannot contain active content.
 import type { Token, Tokens } from "marked";
 import { memo, type ReactNode, useState } from "react";
 import { CopyButton } from "../copy.tsx";
@@ -17,7 +17,7 @@ export default memo(function Markdown({ text }: { readonly text: string }) {
   );
 });
 
-/** Each block of the text runs in the direction of its first letters, and what is inside it in the same. */
+/** Each top-level block has the direction of its first letters; nested blocks inherit it. */
 type Direction = { readonly dir?: "auto" | undefined };
 
 function BlockList({ tokens, dir }: { readonly tokens: readonly Token[] } & Direction): ReactNode {
@@ -25,7 +25,7 @@ function BlockList({ tokens, dir }: { readonly tokens: readonly Token[] } & Dire
   return tokens.map((token, index) => <Block key={index} token={token} dir={dir} />);
 }
 
-/** Drawn once: a block that is finished stays the same object. */
+/** Rendered once: a finished block stays the same object. */
 const Block = memo(function Block({ token, dir }: { readonly token: Token } & Direction): ReactNode {
   if (!isKnown(token)) return <p dir={dir}>{token.raw}</p>;
   switch (token.type) {
@@ -63,7 +63,7 @@ const Block = memo(function Block({ token, dir }: { readonly token: Token } & Di
   }
 });
 
-/** The page and its parts have the first two levels. */
+/** Starts at h3: the page and its sections use the first two levels. */
 function Heading({ token: { depth, tokens }, dir }: { readonly token: Tokens.Heading } & Direction) {
   const Level = depth === 1 ? "h3" : depth === 2 ? "h4" : depth === 3 ? "h5" : "h6";
   return (
@@ -88,7 +88,7 @@ function List({ token: { ordered, start, items }, dir }: { readonly token: Token
   );
 }
 
-/** The words of an item stand beside its mark; only what is more than that is a block. */
+/** The text of an item is inline; other content is rendered as blocks. */
 function Item({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   return tokens.map((token, index) => {
     const isWords = token.type === "text" || token.type === "checkbox";
@@ -115,7 +115,7 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
 
 function Table({ token: { header, rows }, dir }: { readonly token: Tokens.Table } & Direction) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <div className="table-scroll" tabIndex={0}>
       <table dir={dir}>
         <thead>

@@ -70,8 +70,8 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
       }),
     [navigate, agent.id],
   );
-  // A conversation has its address from the start, so that a reload in the middle of a reply comes back to it. Each time
-  // the page is opened without one, it is a new one.
+  // A conversation has its address from the start, so that a reload during a reply returns to it. Opening the page
+  // without an id starts a new conversation.
   useEffect(() => {
     if (chat === undefined) open(newId());
   }, [chat, open]);

@@ -6,7 +6,7 @@ import { andante } from "../../api/andante.ts";
 const pageSize = 100;
 
 export interface KeptMessages {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly messages: UIMessage[];
   /** The cursor of the page before them; null when there is none. */
   readonly older: string | null;

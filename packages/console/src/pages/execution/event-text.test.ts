@@ -1,4 +1,4 @@
-// The step that an event is about.
+// The step of an event.
 import { expect, test } from "vitest";
 import { stepOf } from "./event-text.ts";
 

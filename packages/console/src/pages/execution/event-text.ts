@@ -1,4 +1,4 @@
-// One line about an event: what a reader of a journal wants to know of it.
+// A one-line summary of an event.
 import type { ExecutionEvent } from "../../api/types.ts";
 import { inlineJson } from "../../components/inline-json.ts";
 import { errorText } from "../../run/step-runs.ts";
@@ -36,7 +36,7 @@ export function eventText(event: ExecutionEvent, input: unknown): string {
   }
 }
 
-/** The step that an event is about; a checkpoint such as `charge#card` belongs to `charge`. */
+/** The step of an event; a checkpoint such as `charge#card` belongs to `charge`. */
 export function stepOf(event: ExecutionEvent): string | undefined {
   return (event.stepPath ?? event.suspension?.stepPath)?.replace(/#.*$/, "");
 }

@@ -1,4 +1,4 @@
-// The event log: the journal line by line, only those in sight drawn.
+// The event log: the journal line by line; renders only visible lines.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
@@ -17,10 +17,10 @@ export function EventsView({
 }: {
   readonly events: readonly ExecutionEvent[];
   readonly input: unknown;
-  /** Events up to here have happened, as the scrubber stands. */
+  /** The number of events up to the scrubber's position. */
   readonly position: number;
   readonly selected: string | undefined;
-  /** An event was chosen, by its place in the list. */
+  /** Called with the index of the chosen event. */
   readonly onSelect: (index: number) => void;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -34,7 +34,7 @@ export function EventsView({
     if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
   }, [position, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section ref={box} className="events scroll" aria-label="Events" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

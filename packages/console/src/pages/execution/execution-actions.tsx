@@ -1,4 +1,4 @@
-// Cancel, pause and replay: each asks once and says what it will do and what it will not.
+// Cancel, pause and replay: each asks for confirmation and describes its effects.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// One execution: graph, events and waterfall are three views of one selection, which stands in the address.
+// One execution: graph, events and waterfall are three views of one selection, which is in the address.
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -138,7 +138,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
           at={at}
           until={whole.endAt ?? now}
           selected={selected}
-          // What runs moves on by itself; the rows stay where a reader has put them.
+          // The current step of a running execution changes: do not scroll the rows for it.
           follow={search.step ?? (state.status === "running" ? undefined : selected)}
           onSelect={select}
         />
@@ -147,13 +147,13 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   );
 }
 
-/** Why the execution failed: its last event says it in full, to those who may read the journal. */
+/** The error of a failed execution from its last event, in full, for users that may read the journal. */
 function failureIn(events: readonly ExecutionEvent[]): string | undefined {
   const last = events.at(-1);
   return last?.type === "workflow-error" ? errorText(last.error) : undefined;
 }
 
-/** Where the eye should go first: to what waits or failed, else to what runs, else to the last step. */
+/** The initially selected step: a waiting or failed one, else a running one, else the last. */
 function standsAt(run: Run, steps: readonly Step[]): string | undefined {
   const runs = [...run.steps.values()];
   const interesting = ["suspended", "error", "retrying", "running"] as const;
@@ -169,8 +169,8 @@ function hasAgent(steps: readonly Step[]): boolean {
 }
 
 /**
- * The spans of agents and tools. The steps' own are derived from the same journal as the rest of the page, and the trace
- * of a long run is megabytes: it is not read where no agent can have run.
+ * The spans of agents and tools. The steps' spans are derived from the journal, like the rest of the page, and the
+ * trace of a long run is megabytes: it is not read where no agent can have run.
  */
 function useAgentSpans(executionId: string, enabled: boolean): readonly Span[] {
   const { data: traceId } = useQuery({ ...executionTraceQuery(executionId), enabled });

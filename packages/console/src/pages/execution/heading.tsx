@@ -1,4 +1,4 @@
-// The heading of an execution: what it is, how it stands, and what can be done with it.
+// The heading of an execution: its workflow, its status, and its commands.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { part } from "../../api/andante.ts";
@@ -19,7 +19,7 @@ export function Heading({
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly steps: readonly Step[];
-  /** Why it failed, as its journal tells it. */
+  /** The error from its journal. */
   readonly failure: string | undefined;
 }) {
   const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();

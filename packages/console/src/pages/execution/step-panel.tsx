@@ -1,4 +1,4 @@
-// The selected step: how it stands, what went in and out, its attempts and logs, and the form when it waits.
+// The selected step: its status, input and output, attempts and logs, and the form when it waits.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
@@ -97,7 +97,7 @@ function ReplayFrom({
   );
 }
 
-/** What it waits for, and the form that answers it. */
+/** The suspension and the form for its resume data. */
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();
@@ -183,7 +183,7 @@ function Details({ run, state }: { readonly run: StepRun; readonly state: Execut
           <h4>Attempts</h4>
           <ol className="attempts">
             {run.attempts.map((attempt, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added, and two may start at one time
+              // biome-ignore lint/suspicious/noArrayIndexKey: append-only, and starts may be equal
               <li key={index}>
                 {attempt.resumed ? "resumed" : attemptsOf({ attempts: run.attempts.slice(0, index + 1) })} ·{" "}
                 {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}

@@ -1,4 +1,4 @@
-// What the graph says about a step: its status first, and times as of the event that is shown.
+// The text of a step in the graph: its status first, and times as of the shown event.
 import { expect, test } from "vitest";
 import type { ExecutionEvent, Step } from "../../api/types.ts";
 import { foldRun } from "../../run/step-runs.ts";

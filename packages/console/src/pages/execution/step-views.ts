@@ -1,4 +1,4 @@
-// How each step looks in the graph: its state and a few words about it.
+// The look of each step in the graph: its status and a short text.
 import type { ExecutionEvent, Step } from "../../api/types.ts";
 import { duration, plural } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
@@ -12,7 +12,7 @@ import {
   tookOf,
 } from "../../run/step-runs.ts";
 
-/** The runs of a step of the definition: one, or one for each round. */
+/** The runs of a step of the definition: one, or one per round. */
 export function runsOf(run: Run, path: string): StepRun[] {
   const only = run.steps.get(path);
   if (only !== undefined) return [only];
@@ -22,7 +22,7 @@ export function runsOf(run: Run, path: string): StepRun[] {
   return found;
 }
 
-/** `at` is the time that is shown: now, or that of the event where a scrubber stands. */
+/** `at` is the shown time: now, or the time of the event at the scrubber. */
 export function stepView(run: Run, path: string, step: Step, at: number): StepView {
   const runs = runsOf(run, path);
   const status = statusOfRounds(runs);
@@ -45,7 +45,7 @@ function wordsFor(runs: readonly StepRun[], status: string, step: Step, at: numb
   return `${stepStatusLabel(status)} · ${duration(tookOf(first, at))}${tried}`;
 }
 
-/** The steps as far as a journal tells them, for a workflow that is not registered any more. */
+/** The steps derived from a journal, for a workflow that is no longer registered. */
 export function stepsFrom(events: readonly ExecutionEvent[]): Step[] {
   const steps = new Map<string, Step>();
   for (const { stepPath, stepType = "andThen" } of events) {

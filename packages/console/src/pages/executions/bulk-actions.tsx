@@ -1,4 +1,4 @@
-// What can be done with many executions at once: cancel, replay, copy their ids. One after the other, with a progress bar.
+// Commands on many executions: cancel, replay, copy their ids. Runs one after the other, with a progress bar.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { andante } from "../../api/andante.ts";
@@ -13,7 +13,7 @@ export function BulkActions({
   onChoose,
 }: {
   readonly executions: readonly ExecutionSummary[];
-  /** What is selected from now on. */
+  /** Called with the new selection. */
   readonly onChoose: (left: readonly ExecutionSummary[]) => void;
 }) {
   const client = useQueryClient();
@@ -30,7 +30,7 @@ export function BulkActions({
   const [copied, copy] = useCopy();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      // The one that closes a dialog is spent.
+      // An Escape that closes a dialog must not clear the selection.
       if (event.key === "Escape" && !event.defaultPrevented && asking === undefined && !busy)
         latest.current.clear();
     };
@@ -40,7 +40,7 @@ export function BulkActions({
   const open = executions.filter(({ status }) => status === "running" || status === "suspended");
   const ended = executions.filter(({ status }) => status !== "running");
 
-  // Not waited for by the dialog, which would stand before the progress bar until the end.
+  // The dialog does not wait for it, since it would cover the progress bar until the end.
   const each = async (
     some: readonly ExecutionSummary[],
     act: (execution: ExecutionSummary) => Promise<unknown>,
@@ -55,7 +55,7 @@ export function BulkActions({
     setFailure(failureText([...failed.values()], some.length));
     await client.invalidateQueries({ queryKey: ["executions"] });
     setProgress(undefined);
-    // What failed stays selected, unless the selection was given up meanwhile.
+    // Failed executions stay selected, unless the selection was cleared meanwhile.
     onChoose(latest.current.executions.filter(({ executionId }) => failed.has(executionId)));
   };
   const replayFromWhereItStood = async ({ workflowId, executionId, stepIndex }: ExecutionSummary) => {
@@ -110,7 +110,7 @@ export function BulkActions({
   );
 }
 
-/** How many did not work, and what the server said about the first of them. */
+/** The number of failed requests, and the message of the first. */
 function failureText(problems: readonly unknown[], total: number): string | undefined {
   const [first] = problems;
   if (problems.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// The list of all executions: filters in the address, pages as one scrolls, live rows, acts on many.
+// The list of all executions: filters in the address, infinite scrolling, live rows, bulk commands.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
@@ -33,7 +33,7 @@ export function ExecutionsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
   const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows, and what is not seen is not acted on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new filters clear the selection, which may be out of view
   useEffect(() => choose([]), [JSON.stringify(search), choose]);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -65,7 +65,7 @@ export function ExecutionsPage() {
   );
 }
 
-/** How many there are: of all, when all are shown or the server knows, else of the time that is counted. */
+/** The total number of executions when all are loaded or the server knows it, else the number in the counted period. */
 function Note({
   shown,
   more,

@@ -1,4 +1,4 @@
-// How many started in each stretch of the time that is shown: completed, failed and waiting, stacked.
+// A chart of the executions started in each interval: completed, failed and waiting, stacked.
 import { memo } from "react";
 import type { ActivityPoint } from "../../api/types.ts";
 import { clock, plural } from "../../format/numbers.ts";

@@ -1,4 +1,4 @@
-// Home: what runs, what waits for a person, what failed lately, what is registered. Live.
+// Home: running executions, the inbox, recent failures, and registered workflows and agents. Live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, executionsQuery, inboxQuery, serverQuery } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-// What is registered: workflows and agents, with how busy each is.
+// The registered workflows and agents, with the load of each.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";

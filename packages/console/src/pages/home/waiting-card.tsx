@@ -1,4 +1,4 @@
-// What waits for a person, the oldest first, with what is asked and the way to answer it.
+// The oldest inbox items, each with its question and a link to answer it.
 import { Link } from "@tanstack/react-router";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../components/inline-json.ts";

@@ -1,4 +1,4 @@
-// The inbox when nothing waits: what it is for, and a workflow that would fill it.
+// The empty inbox: its purpose, and a workflow that would fill it.
 import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { andante } from "../../api/andante.ts";
 import { exampleQuery, workflowQuery, workflowsQuery } from "../../api/queries.ts";
@@ -27,7 +27,7 @@ export function EmptyInbox() {
   );
 }
 
-/** Starts it with its example; what it asks then takes the place of this. */
+/** Starts the workflow with its example input; its suspension then replaces this view. */
 function TryIt({ id, name }: { readonly id: string; readonly name: string }) {
   const client = useQueryClient();
   const start = useMutation({

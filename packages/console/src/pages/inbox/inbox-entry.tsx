@@ -1,4 +1,4 @@
-// One open suspension: what is asked, what is known, the form, and where the execution stands.
+// One open suspension: the question, its data, the form, and the position of the execution.
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { andante } from "../../api/andante.ts";
@@ -30,7 +30,7 @@ export function InboxEntry({
     const { suspensionId } = suspension;
     await andante.workflow(workflowId).execution(executionId).startResume(data, { suspensionId });
     onAnswered(item);
-    // It leaves the list at once; the feed confirms it.
+    // Removed from the list at once; the feed confirms it.
     const leave = (inbox: Inbox) => without(inbox, suspensionId);
     client.setQueryData<Inbox>(inboxQuery.queryKey, (inbox) => inbox && leave(inbox));
     client.setQueriesData<InfiniteData<Inbox>>(
@@ -88,7 +88,7 @@ function without(inbox: Inbox, suspensionId: string): Inbox {
   };
 }
 
-/** What the step gave along: a flat object as a list of facts, anything else as JSON. */
+/** The data of the suspension: a flat object as a list, any other value as JSON. */
 function Facts({ data }: { readonly data: unknown }) {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     return typeof data === "string" || data === undefined ? (

@@ -1,11 +1,11 @@
-// What an open suspension is called: its reason, else the step that asks; and how many there are.
+// The title of an open suspension: its reason, else its step; and the number of items.
 import type { Inbox, InboxItem } from "../../api/types.ts";
 
 export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension" | "workflowId">): string {
   return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;
 }
 
-/** How many wait, as far as they were read. */
+/** The number of loaded items, with "+" if there are more. */
 export function countOf(inbox: Inbox | undefined): string {
   return `${inbox?.items.length ?? 0}${inbox?.more ? "+" : ""}`;
 }

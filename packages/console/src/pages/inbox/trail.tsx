@@ -1,4 +1,4 @@
-// How an execution got to where it waits, and what happens after that.
+// The steps of an execution before and after its suspension.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-// Logs: a live tail with filters; each line leads to its execution.
+// Logs: a live tail with filters; each line links to its execution.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -91,7 +91,7 @@ function Filters({ search }: { readonly search: Search }) {
 function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines move the end into sight, unless somebody reads above it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines scroll to the end, unless scrolled up
   useEffect(() => {
     if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
@@ -108,14 +108,14 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
       ref={box}
       className="tail"
       aria-label="Log lines"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
       }}
     >
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be the same word for word
+        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
         <LogLine key={`${line.timestamp} ${index}`} line={line} aside={<Whose line={line} />} />
       ))}
     </section>

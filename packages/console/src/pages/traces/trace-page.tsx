@@ -1,4 +1,4 @@
-// One trace: what it is of, a waterfall of its spans, and the attributes of the one that is selected.
+// One trace: its agent or workflow, a waterfall of its spans, and the attributes of the selected span.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";

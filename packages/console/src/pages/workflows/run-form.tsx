@@ -1,4 +1,4 @@
-// Starts a workflow from a form with an example filled in; the same as a call for a shell below it.
+// Starts a workflow from a form with an example filled in; the same call as a shell command below it.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { andante } from "../../api/andante.ts";

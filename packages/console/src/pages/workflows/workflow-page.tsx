@@ -43,7 +43,7 @@ export function WorkflowPage() {
   );
 }
 
-/** Nothing has run here: what each step is for. */
+/** A definition has no status: shows the purpose of each step. */
 const lookOf = (_: string, { purpose, type }: Step) => ({ status: undefined, words: purpose || type });
 
 const tabs: readonly [TabName, ...TabName[]] = [

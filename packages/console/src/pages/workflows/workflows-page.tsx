@@ -1,4 +1,4 @@
-// All workflows, with how busy each is.
+// All workflows, with the load of each.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, workflowsQuery } from "../../api/queries.ts";

@@ -1,14 +1,14 @@
-// Takes the server's words about a value apart: each stands at the field it is about.
+// Splits the server's error message about a value, and assigns each part to its field.
 import type { JsonSchema } from "../api/types.ts";
 
-/** Errors as the form library nests them: the path of names, then the messages. */
+/** Errors in the structure of the form library: nested by field name, then the messages. */
 export interface FieldErrors {
   readonly [name: string]: FieldErrors | { readonly __errors: string[] } | string[];
 }
 
 const intro = /^(?:Input|Resume data) validation failed: /;
 
-/** `rest` is what belongs to no field. */
+/** `rest` are the messages without a field. */
 export function errorsByField(
   error: unknown,
   schema: JsonSchema | undefined,

@@ -1,5 +1,5 @@
-// What a form that answers is filled in with: only what has to be there, and nothing that decides. A person must mean what is
-// optional, and must choose Yes or No, one of several words, and one of several kinds of value.
+// The initial values of a form for resume data: only required fields, and no decisions. The user must fill in optional
+// fields, and must choose Yes or No, one of several constants, and the branch of a union.
 import type { JsonSchema, Suspension } from "../api/types.ts";
 import { choicesOf } from "./choices.ts";
 import { resolveRef } from "./resolve-ref.ts";
@@ -25,7 +25,7 @@ function undecided(given: JsonSchema, example: unknown, root: JsonSchema): unkno
   return Object.fromEntries(kept);
 }
 
-/** With what it refers to, and with all of which it is made. */
+/** The schema with its reference resolved and its `allOf` merged. */
 function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
   const schema = resolveRef(given, root);
   if (!Array.isArray(schema.allOf)) return schema;
@@ -37,10 +37,10 @@ function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
   };
 }
 
-/** Branches within branches: a schema may refer to itself. */
+/** Maximum depth of nested branches: a schema may refer to itself. */
 const deepest = 8;
 
-/** Yes or No, one of several words, a union of these, or one of several objects. */
+/** Whether the value is a decision: a boolean, an enum, a union of these, or a union of objects. */
 function decides(schema: JsonSchema, root: JsonSchema, depth = 0): boolean {
   const { type, enum: values, anyOf, oneOf } = schema;
   if (type === "boolean" || (Array.isArray(values) && values.length > 1)) return true;

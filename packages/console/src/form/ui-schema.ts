@@ -1,4 +1,4 @@
-// How fields look that a schema alone does not tell: long text gets room.
+// Rendering hints that a schema does not contain: long text gets a text area.
 import type { JsonSchema } from "../api/types.ts";
 
 type Look = Record<string, unknown>;

@@ -38,6 +38,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/server/src": [
     "version.ts",
+    "is-object.ts",
     "errors",
     "request",
     "response",
@@ -47,7 +48,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "sse",
     "route.ts",
     "overview",
-    "docs",
+    "openapi",
     "console",
     "routes",
     "socket",

@@ -1,4 +1,4 @@
-// The one error of this client: what the server refused, or that it could not be reached.
+// The one error of this client: a refusal of the server, or a server that could not be reached.
 
 export interface ApiErrorDetails {
   readonly status: number;

@@ -1,4 +1,4 @@
-// createClient: everything that a server of Andante can do, with the types of what it serves.
+// createClient: every operation of a server of Andante, with the types of its workflows and agents.
 import { AgentClient } from "./agent/agent-client.ts";
 import { ConversationClient, type PageOptions } from "./agent/conversation-client.ts";
 import { Connection } from "./connection/connection.ts";
@@ -71,7 +71,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
 
 /**
  * A client for the server at an address. With the type of the host application it knows the ids, inputs, results and
- * resume data of what that serves; the host itself is not imported.
+ * resume data of its workflows and agents; the host itself is not imported.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-// All executions at once, the server itself, and what it has observed.
+// All executions at once, the server itself, and its logs, traces and metrics.
 import { type Connection, part } from "./connection/connection.ts";
 import { Listing } from "./connection/listing.ts";
 import type { CallOptions } from "./connection/options.ts";
@@ -67,7 +67,7 @@ export interface TraceFilter extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-/** What `Client` has beside workflows and agents. */
+/** The members of `Client` beside workflows and agents. */
 export class Overview<WorkflowId extends string = string> {
   protected readonly connection: Connection;
 
@@ -75,12 +75,12 @@ export class Overview<WorkflowId extends string = string> {
     this.connection = connection;
   }
 
-  /** What waits for a person, of all workflows, the oldest first. */
+  /** Open suspensions of all workflows, the oldest first. */
   inbox({ signal, ...query }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
     return this.connection.repeat({ path: "/api/inbox", query, signal });
   }
 
-  /** What started, completed and failed over a time, with durations. */
+  /** Starts, completions and failures over a time, with durations. */
   activity({ signal, ...query }: ActivityFilter<WorkflowId> = {}): Promise<Activity> {
     return this.connection.repeat({ path: "/api/activity", query, signal });
   }
@@ -91,7 +91,7 @@ export class Overview<WorkflowId extends string = string> {
   }
 
   /**
-   * Follows what changes in all executions. It connects again by itself; what changed meanwhile is not told, so whoever
+   * Follows the changes of all executions. It connects again by itself; changes meanwhile are not sent, so a caller that
    * shows something reads it again at each `open`.
    */
   async *changes({ signal }: CallOptions = {}): AsyncGenerator<ChangeEvent, void> {

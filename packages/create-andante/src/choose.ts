@@ -1,4 +1,4 @@
-// What the project will be: from flags, and from questions about what they leave open.
+// The choices for a project: from flags, and from questions about the rest.
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
@@ -40,7 +40,7 @@ export async function choose(
 ): Promise<Choices | string> {
   const { values, positionals } = read(args);
   if (values.help === true) return usage;
-  // What is given is checked before anything is asked.
+  // Flags are checked before any question.
   const [position] = positionals;
   if (values.name !== undefined && position !== undefined)
     throw new UsageError(`one name is enough, and "${position}" is a second`);

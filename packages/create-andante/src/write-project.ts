@@ -33,7 +33,7 @@ export function writeProject({ name, provider, database }: Choices, parent: stri
   for (const part of parts) {
     for (const file of filesIn(part)) {
       const text = readFileSync(path.join(part, file), "utf8").replaceAll("{{name}}", name);
-      // Three files are made of what each part has of them.
+      // Three files are joined from the parts.
       if (file === "package.json") manifests.push(JSON.parse(text.replaceAll("{{version}}", ownVersion())));
       else if (file === "_env") lines.push(text);
       else if (file === "README.md") pages.push(text);

@@ -27,7 +27,7 @@ export interface DemoModelOptions {
 
 /**
  * Makes the offline demo model, so that a first project, the documentation and the tests run with no provider.
- * It does not understand what it reads: it introduces the agent and its tools, calls a tool whose name or description
+ * It does not understand its prompt: it introduces the agent and its tools, calls a tool whose name or description
  * the question fits, fills JSON Schemas with made-up values, follows a few plain instructions (`say exactly "…"`,
  * `count to 5`) and writes a paragraph about anything else. The same messages always give the same reply.
  *

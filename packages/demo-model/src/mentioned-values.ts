@@ -1,4 +1,4 @@
-// What a message says about the values of a schema: pairs of name and value, JSON, numbers, quotes, a place, a topic.
+// Values for a schema in a message: pairs of name and value, JSON, numbers, quotes, a place, a topic.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 import type { Preferences } from "@andante/core/internal/examples";
 import type { Conversation } from "./conversation.ts";

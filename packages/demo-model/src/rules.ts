@@ -84,7 +84,7 @@ function describeTools(tools: Tools): string {
   return `I can use ${new Intl.ListFormat("en").format(described)}: just ask.`;
 }
 
-/** A paragraph on what was asked about; other messages are repeated. */
+/** A paragraph on the topic of a question; other messages are repeated. */
 export function writeText({ message, files }: Conversation): string {
   if (files.length > 0) return `You attached ${files.join(", ")}, and I cannot read files. ${note}`;
   const isRequest = /\?$|\b(?:about|write|tell|explain|describe|draft|compose|what|why|how)\b/i.test(message);

@@ -10,7 +10,7 @@ import type { Conversation } from "./conversation.ts";
 type Tool = LanguageModelV4FunctionTool;
 
 const maxResultLength = 4_000;
-/** Words that say nothing about what a tool is for. */
+/** Words that do not describe the purpose of a tool. */
 const common = new Set(
   `a about agent all an and any are as ask at be by can current do does for from get give gives have how i in is it me my of
    on one or please return returns run tell tells that the this to tool use user what when where which who why with you your`.split(

@@ -11,9 +11,9 @@ import { followChat, readOnce, runningReply } from "./chat-stream.ts";
 export type AgentInput = string | readonly object[];
 
 export interface AskOptions extends CallOptions {
-  /** Whom it is for; with authentication the token's user wins. Default: nobody. */
+  /** The user it is for; with authentication the token's user wins. Default: none. */
   readonly userId?: string | undefined;
-  /** The conversation that it belongs to: the agent knows what was said there, and it is kept. Default: none. */
+  /** The conversation that it belongs to: the agent sees its history, and the reply is kept. Default: none. */
   readonly conversationId?: string | undefined;
   /** Further data for the agent's functions and tools. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -100,7 +100,7 @@ export class AgentClient {
 
   /**
    * Its reply as the AI SDK's UI message stream. In a conversation a lost connection or a restart of the server is not
-   * noticed: what runs is read again from its beginning, and passed on from where it was. Elsewhere it is an error.
+   * noticed: the running reply is read again from its beginning, and passed on from where it was. Elsewhere it is an error.
    */
   async *chat(
     input: AgentInput,

@@ -32,7 +32,7 @@ export async function* followChat(
   const steps = earlier.filter(({ type }) => type === "step-start").length;
   let response = first;
   let toPass: (chunk: ChatChunk) => ChatChunk | undefined = (chunk) => chunk;
-  /** How the server said that it stopped: because somebody asked for that, or to continue in its next process. */
+  /** The server's reason for stopping: a caller's request, or to continue in its next process. */
   let stopped: ChatChunk | undefined;
   for (;;) {
     try {
@@ -87,7 +87,7 @@ export async function* readOnce<T extends { readonly type: string }>(
   const response = await connection.open(sending);
   let isComplete = false;
   try {
-    // To the end of the stream: a reader that leaves earlier would stop what still has to be kept.
+    // To the end of the stream: a reader that leaves earlier would stop a reply that still has to be kept.
     for await (const event of readEvents<T>(response, sending)) {
       isComplete ||= isLast(event);
       yield event;
@@ -115,7 +115,7 @@ function idOf(sent: unknown): unknown {
   return typeof sent === "object" && sent !== null && "id" in sent ? sent.id : undefined;
 }
 
-/** The message that the reply has become: of this id, or where nothing has come of it yet, behind what it replies to. */
+/** The message that the reply has become: of this id, or where it has no id yet, the one after the user's message. */
 async function findReply(
   connection: Connection,
   conversationId: string,

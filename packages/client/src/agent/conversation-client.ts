@@ -1,4 +1,4 @@
-// One conversation: what was said in it, its title, and its end.
+// One conversation: its messages, its title, and its end.
 import { type Connection, part } from "../connection/connection.ts";
 import { Listing } from "../connection/listing.ts";
 import type { CallOptions } from "../connection/options.ts";
@@ -32,7 +32,7 @@ export class ConversationClient {
     this.conversationId = conversationId;
   }
 
-  /** Its agent, its title, and what it has used. */
+  /** Its agent, its title, and its usage. */
   details({ signal }: CallOptions = {}): Promise<Conversation> {
     return this.#connection.repeat({ path: this.#path, signal });
   }
@@ -50,7 +50,7 @@ export class ConversationClient {
     return this.change({ title }, options);
   }
 
-  /** Changes what is given; metadata is replaced as a whole. */
+  /** Changes the given fields; metadata is replaced as a whole. */
   change(
     body: { readonly title?: string; readonly metadata?: Readonly<Record<string, unknown>> },
     { signal }: CallOptions = {},

@@ -1,4 +1,4 @@
-// Whatever a reader had when its connection was lost: with what is missing, the AI SDK reads the message that was kept.
+// From any point at which a connection was lost: with the missing chunks, the AI SDK reads the kept message.
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";

@@ -1,4 +1,4 @@
-// The rest of a reply that ended while nobody listened, from the message that was kept of it.
+// The rest of a reply that ended while disconnected, from the kept message.
 import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";
 import { replyChanged } from "./replayed-reply.ts";
 
@@ -13,7 +13,7 @@ export function missingChunks(
   const texts = textsIn(known);
   const has = (type: string, toolCallId: unknown) =>
     known.some(
-      // What a tool says on its way to its output is not kept.
+      // Preliminary outputs of a tool are not kept.
       (chunk) => chunk.type === type && chunk.toolCallId === toolCallId && chunk.preliminary !== true,
     );
   const hasData = ({ type, id: dataId }: Part) =>

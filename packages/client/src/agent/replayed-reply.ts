@@ -1,4 +1,4 @@
-// What of a reply a reader has: a reply that is read again from its beginning is passed on from there.
+// The part of a reply that a reader has: a reply that is read again from its beginning is passed on from there.
 import { AndanteApiError } from "../api-error.ts";
 import type { ChatChunk } from "../responses/wire.ts";
 
@@ -25,7 +25,7 @@ export class KnownReply {
   }
 
   /**
-   * Passes on what is new of the same reply, read from its beginning. `steps` of an earlier part of the message stand
+   * Passes on the new part of the same reply, read from its beginning. `steps` of an earlier part of the message stand
    * behind its first chunk and are left out.
    */
   replay(steps: number): (chunk: ChatChunk) => ChatChunk | undefined {

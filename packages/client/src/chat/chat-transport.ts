@@ -3,7 +3,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from "ai";
 import type { AgentClient, ChatOptions } from "../agent/agent-client.ts";
 import type { ChatChunk } from "../responses/wire.ts";
 
-/** What `sendMessage(…, { body })` may set for one message, and the transport for all. */
+/** Options of `sendMessage(…, { body })` for one message, and of the transport for all. */
 export type MessageOptions = Omit<ChatOptions, "conversationId" | "resumable" | "again" | "signal">;
 
 export interface ChatTransportOptions extends MessageOptions {
@@ -74,7 +74,7 @@ export function chatTransport<AgentId extends string, Message extends UIMessage 
   };
 }
 
-/** A signal for when the stream is cancelled, or what asked for it is aborted. */
+/** A signal that is aborted when the stream is cancelled, or when its request is. */
 function leaving(signal: AbortSignal | undefined) {
   const leave = new AbortController();
   return { leave, signal: signal ? AbortSignal.any([signal, leave.signal]) : leave.signal };

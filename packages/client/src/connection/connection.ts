@@ -1,4 +1,4 @@
-// Requests to one server: addresses, token, envelope, errors, and the attempts of what is safe to repeat.
+// Requests to one server: addresses, token, envelope, errors, and the attempts of repeatable requests.
 import { AndanteApiError } from "../api-error.ts";
 import { Backoff } from "./backoff.ts";
 import type { CallOptions, ClientOptions, Query } from "./options.ts";
@@ -15,7 +15,7 @@ export interface Sending extends CallOptions {
   readonly patience?: number;
 }
 
-/** Responds at once with 202 to what would wait for an execution. */
+/** Responds at once with 202 to requests that would wait for an execution. */
 export const respondAsync = { prefer: "respond-async" };
 
 export class Connection {
@@ -27,7 +27,7 @@ export class Connection {
     this.#root = String(options.baseUrl).replace(/\/+$/, "");
   }
 
-  /** The payload of the response, read once. `T` is what the API description promises for this path. */
+  /** The payload of the response, read once. `T` is the type in the API description of this path. */
   async send<T>(sending: Sending): Promise<T> {
     const response = await this.open(sending);
     const envelope = jsonIn(await readText(response, sending.signal));
@@ -35,7 +35,7 @@ export class Connection {
     throw foreign(response);
   }
 
-  /** The same, tried again while the server cannot be reached: for reads, and for what has an id of its own. */
+  /** The same, tried again while the server cannot be reached: for reads, and for requests with an id of their own. */
   repeat<T>(sending: Sending): Promise<T> {
     return this.attempt(sending, () => this.send<T>(sending));
   }
@@ -46,7 +46,7 @@ export class Connection {
       try {
         return await action();
       } catch (error) {
-        // A start waits for its execution, and what stands between may lose patience with it. Or nothing is reached.
+        // A start waits for its execution, and a proxy may time out. Or the server cannot be reached.
         await backoff.failed(error, (isLong) => method === "POST" && isLong && this.#responds(signal));
       }
     }
@@ -111,7 +111,7 @@ export class Connection {
 /** An id as a part of a path. */
 export const part = encodeURIComponent;
 
-/** What a broken connection becomes; an abort stays what it is. */
+/** The error of a broken connection; an abort stays an abort. */
 export function unreachable(cause: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason;
   return new AndanteApiError("The server cannot be reached", { status: 0, code: "unreachable", cause });

@@ -1,6 +1,6 @@
 // A list that comes in pages: awaited it is one page, iterated it is every item of this and the following pages.
 
-/** What a page must have. */
+/** The required fields of a page. */
 interface Page {
   readonly nextCursor: string | null;
 }

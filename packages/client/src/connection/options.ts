@@ -17,7 +17,7 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call, and the wait before the next attempt. What was started at the server continues. Default: none. */
+  /** Ends the call, and the wait before the next attempt. Executions at the server continue. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -20,7 +20,7 @@ export function attach(connection: Connection, sending: Sending): Promise<Respon
 }
 
 /**
- * The events until the stream ends. A connection that breaks or falls silent throws. `T` is what the API description
+ * The events until the stream ends. A connection that breaks or falls silent throws. `T` is the type that the API description
  * promises for this path.
  */
 export async function* readEvents<T>(response: Response, { signal }: CallOptions): AsyncGenerator<T, void> {

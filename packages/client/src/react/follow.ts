@@ -1,4 +1,4 @@
-// What the hooks share: a task that lives as long as its component, and reading again without piling up.
+// Shared by the hooks: a task that lives as long as its component, and reading again without piling up.
 import { useEffect } from "react";
 
 /** Runs a task while the component is shown, anew for another `key`; its signal is aborted when it is over. */

@@ -16,7 +16,7 @@ function emptyPage(): Element {
   return page as unknown as Element;
 }
 
-/** What waits is one item of the workflow that is asked for; the feed opens and stays silent. */
+/** The inbox is one item of the requested workflow; the feed opens and stays silent. */
 const source: InboxSource = {
   inbox: async ({ workflowId = "" } = {}) => ({
     items: [{ workflowId, executionId: `of ${workflowId}` } as InboxItem],
@@ -29,7 +29,7 @@ const source: InboxSource = {
   },
 };
 
-/** What each rendering showed. */
+/** The items of each rendering. */
 const seen: string[] = [];
 
 function Shown({ workflowId }: { readonly workflowId: string }) {

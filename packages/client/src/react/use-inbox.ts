@@ -1,4 +1,4 @@
-// useInbox: what waits for a person, live.
+// useInbox: open suspensions, live.
 import { useState } from "react";
 import type { InboxFilter } from "../overview.ts";
 import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/wire.ts";
@@ -52,7 +52,7 @@ export function useInbox<WorkflowId extends string>(
     for await (const event of client.changes({ signal })) {
       if (event.type === "open") {
         read();
-        // The server shows an inbox that it has just read to others, too: what happened before the feed was open may
+        // The server shows an inbox that it has just read to others, too: changes before the feed was open may
         // not be in it.
         setTimeout(read, keptByServer);
       } else if (event.missed > 0 || event.executions.some(isShown)) read();

@@ -67,7 +67,7 @@ export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complet
   readonly output: unknown;
   readonly attempt: number;
   readonly startedAt: string;
-  /** Of a call of an agent: what was called. */
+  /** Of a call of an agent: the model or tool. */
   readonly call?: Readonly<Record<string, unknown>> | undefined;
   readonly usage?: Usage | undefined;
 }
@@ -81,7 +81,7 @@ export interface WorkflowResumedEvent extends JournaledEvent<"workflow-resumed">
   readonly stepIndex: number;
   readonly suspensionId: string;
   readonly resumeData: unknown;
-  /** Nobody did in time, and its deadline has. */
+  /** It was not resumed in time, and its deadline passed. */
   readonly byDeadline?: boolean | undefined;
   readonly userId?: string | undefined;
 }
@@ -106,7 +106,7 @@ export interface WorkflowCancelledEvent extends JournaledEvent<"workflow-cancell
 export interface TextDeltaEvent extends EventOf<"text-delta">, StepPlace {
   readonly delta: string;
 }
-/** What an agent's tool does, as it happens. Not kept in this form: its call becomes a `checkpoint-complete`. */
+/** Activity of an agent's tool, as it happens. Not kept in this form: its call becomes a `checkpoint-complete`. */
 interface ToolEventOf<Type extends string> extends EventOf<Type>, StepPlace {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -124,7 +124,7 @@ export interface ToolErrorEvent extends ToolEventOf<"tool-error"> {
 /** The last event of a stream: how the execution stands. It is not kept. */
 export type WorkflowResultEvent<Result = unknown> = EventOf<"workflow-result"> & ExecutionResult<Result>;
 
-/** What a body gave to `emit`, by the name that it gave it. */
+/** The argument of `emit`, under the given name. */
 export type EmittedEvent<Emits> = {
   [Name in keyof Emits & string]: StepEventOf<Name> & {
     readonly data: Emits[Name];

@@ -1,4 +1,4 @@
-// One execution: how it stands, what happened, and steering it.
+// One execution: its state, its events, and steering it.
 import { type Connection, part, respondAsync } from "../connection/connection.ts";
 import { newId } from "../connection/new-id.ts";
 import type { CallOptions } from "../connection/options.ts";
@@ -27,11 +27,11 @@ export interface ReasonOptions extends CallOptions {
 }
 
 export interface ReplayOptions<StepId extends string = string> extends CallOptions {
-  /** The top-level step that runs first; what came before it is taken over. */
+  /** The top-level step that runs first; earlier outcomes are taken over. */
   readonly stepId: StepId;
   /** Default: a new one. */
   readonly executionId?: string | undefined;
-  /** Default: nobody, or the user of the token. */
+  /** Default: none, or the user of the token. */
   readonly userId?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
   readonly #connection: Connection;
   #workflowId: string | undefined;
 
-  /** Without the workflow's id it is looked up by whatever needs it. */
+  /** Without the workflow's id it is looked up on demand. */
   constructor(connection: Connection, executionId: string, workflowId?: string) {
     this.#connection = connection;
     this.executionId = executionId;

@@ -60,7 +60,7 @@ export async function* followExecution(
         }
         yield event;
         if (event.type === "workflow-result") return;
-        // What is attached to continues through suspensions; the stream that started it says by itself that it is over.
+        // An attached stream continues through suspensions; the stream that started it reports its own end.
         if (suspended !== undefined && !isStarting) {
           const state = await readState();
           if (isOpen(state, suspended)) return yield resultOf(state);
@@ -83,7 +83,7 @@ function resultOf(state: ExecutionState): WorkflowResultEvent {
   return { type: "workflow-result", timestamp, ...resultIn(state) };
 }
 
-/** What of a state is its result. */
+/** The part of a state that is its result. */
 export function resultIn(state: ExecutionState): ExecutionResult {
   const { workflowId, input, context, suspensions, tags, parked, replayOf, ...result } = state;
   return result;

@@ -7,7 +7,7 @@ import type { ExecutionResult, ExecutionState } from "../responses/executions.ts
 import { followExecution, type Place, pathOf, resultIn } from "./execution-stream.ts";
 
 export interface ResumeOptions extends CallOptions {
-  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
+  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: the open suspension. */
   readonly stepId?: string | undefined;
   /** Resumes only this suspension: the one that was shown. Default: whichever waits when this is called. */
   readonly suspensionId?: string | undefined;
@@ -84,7 +84,7 @@ async function findResumption(
   throw new AndanteApiError(message, { status: 0, code: "resume-uncertain", executionId });
 }
 
-/** Whether everything that was sent is in what was kept: a schema may have added defaults. */
+/** Whether the kept data contains everything that was sent: a schema may have added defaults. */
 function contains(kept: unknown, sent: unknown): boolean {
   if (typeof sent !== "object" || sent === null) return kept === sent;
   if (typeof kept !== "object" || kept === null || Array.isArray(kept) !== Array.isArray(sent)) return false;

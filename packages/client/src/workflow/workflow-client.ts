@@ -19,7 +19,7 @@ import { followExecution } from "./execution-stream.ts";
 export interface StartOptions extends CallOptions {
   /** The same id, workflow, input and user stand for one execution, however often it is started. Default: a new one. */
   readonly executionId?: string | undefined;
-  /** The user it belongs to; with authentication the token's user wins. Default: nobody. */
+  /** The user it belongs to; with authentication the token's user wins. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation it belongs to. Default: none. */
   readonly conversationId?: string | undefined;

@@ -17,7 +17,7 @@ export interface HasResume<Resume> {
   readonly "~resume"?: () => Resume;
 }
 
-/** Carries what a result schema makes of that, as `{ json }`; `undefined` when a workflow declares none. */
+/** Carries the type that a result schema declares; `undefined` without a result schema. */
 export interface HasResult<Result> {
   readonly "~result"?: () => Result;
 }
@@ -45,7 +45,7 @@ export type Named<Id extends string, Options> = Options & { readonly id: Id };
 export type ResumeOf<R> = R extends Schema ? SchemaInput<R> : never;
 
 /** What a result schema declares. */
-export type DeclaredResult<R> = R extends Schema ? { json: Json<SchemaOutput<R>> } : undefined;
+export type DeclaredResult<R> = R extends Schema ? Json<SchemaOutput<R>> : undefined;
 
 /** What a workflow takes as its input; `unknown` for `Workflow`, any workflow, of which nothing is known. */
 export type InferInput<W> =
@@ -53,7 +53,7 @@ export type InferInput<W> =
 
 /** What a completed execution of a workflow has as its result: dates are strings, as JSON passes them on. */
 export type InferResult<W> =
-  W extends HasResult<infer Result> ? (Result extends { json: infer Json } ? Json : OutputOf<W>) : unknown;
+  W extends HasResult<infer Result> ? ([Result] extends [undefined] ? OutputOf<W> : Result) : unknown;
 
 type OutputOf<W> = W extends HasOutput<infer Output> ? Output : unknown;
 

@@ -60,6 +60,9 @@ export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
  * Inside a container the same class is the chain that a branch extends. Made by `createWorkflow`; as a type without
  * parameters it stands for any workflow.
  *
+ * Positional parameters and not one object type: in an object type the compiler resolves the fields of every step
+ * before it, which ends at a chain of about 50 steps, and all fields have the same variance.
+ *
  * @typeParam Input - the workflow's input as its steps see it
  * @typeParam Data - the output of the last step so far
  * @typeParam Id - its id

@@ -4,6 +4,7 @@ import { isIPv4 } from "node:net";
 import { OptionError } from "@andante/core/errors";
 import type { FetchImplementation, JWTVerifyGetKey } from "jose";
 import { VerificationUnavailableError } from "../errors/auth-errors.ts";
+import { isObject } from "../is-object.ts";
 
 /** Loaded on first use: a start without authentication saves 40 ms of processor time. */
 export const loadJose = () => import("jose");
@@ -50,7 +51,8 @@ export function secretKey(secret: unknown): Uint8Array {
 /** One key from the options: PEM, or a JWK. */
 export function publicKeys(given: string | JsonWebKey): JwtKeys {
   const refuse = (problem: string) => new OptionError({ option: "publicKey", problem });
-  const isPrivate = typeof given === "string" ? given.includes("PRIVATE KEY") : "d" in Object(given);
+  const isPrivate =
+    typeof given === "string" ? given.includes("PRIVATE KEY") : isObject(given) && "d" in given;
   if (isPrivate) throw refuse("it is a private key; only the issuer needs that one");
   const key = importKey(given);
   if (key === undefined) throw refuse("expected a public key as PEM or JWK");

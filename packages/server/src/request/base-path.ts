@@ -67,7 +67,7 @@ function isTakenOff(basePath: string, request: Request, env: unknown): boolean {
   const incoming = incomingOf(env);
   if (incoming === undefined) return false;
   // Express puts the rest into `url` and the original URL here.
-  const whole: unknown = Reflect.get(incoming, "originalUrl") ?? incoming.url;
+  const whole: unknown = ("originalUrl" in incoming ? incoming.originalUrl : undefined) ?? incoming.url;
   if (typeof whole !== "string" || !whole.startsWith("/") || request.url.endsWith(whole)) return false;
   const path = getPath(request);
   const asked = getPath(new Request(`http://host${whole}`));

@@ -1,13 +1,13 @@
-// The body limit of custom routes and of requests without a route.
+// The limit on bodies of requests to routes of the host, and to unknown routes.
 import type { MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { countBody, isShort, problemOfBody } from "./request-body.ts";
 
 /**
- * Refuses larger bodies and counts the bytes of the others while they are read. Accessing the body would create the
- * full Request, which most routes do not need. A body of unknown length is read here; a truncated one is the client's
- * error.
+ * Refuses larger bodies, and counts the bytes of the others while they are held. A body of unknown length is read here;
+ * when its client disconnects before the end, the error is the client's.
  */
 export function limitCustomBody(
   limit: number,
@@ -17,7 +17,6 @@ export function limitCustomBody(
   const onError = () => refuse(new BodyTooLargeError({ limit, option: "limits.customBody" }));
   return async (http, next) => {
     if (isShort(limit, http.req)) return next();
-    const { bodyLimit } = await import("hono/body-limit");
     const { request, end } = countBody(http.req.raw, bodies);
     http.req.raw = request;
     let isRead = false;

@@ -16,14 +16,14 @@ const double = createWorkflow({ id: "double", input: z.object({ n: z.number() })
   execute: ({ data }) => data.n * 2,
 });
 const describeApi = vi.hoisted(() => vi.fn());
-vi.mock(import("../docs/openapi.ts"), async (load) => {
+vi.mock(import("../openapi/openapi.ts"), async (load) => {
   const original = await load();
   describeApi.mockImplementation(original.describeApi);
   return { ...original, describeApi };
 });
 
 const landingPage = vi.hoisted(() => vi.fn());
-vi.mock(import("../docs/landing-page.ts"), async (load) => {
+vi.mock(import("../openapi/landing-page.ts"), async (load) => {
   const original = await load();
   landingPage.mockImplementation(original.landingPage);
   return { ...original, landingPage };

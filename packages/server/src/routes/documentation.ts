@@ -5,9 +5,9 @@ import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { type EntryIds, Permission } from "../auth/permission.ts";
 import { consoleFonts } from "../console/console-files.ts";
-import { interactiveUi, isUiAsset, uiAsset } from "../docs/interactive-ui.ts";
-import type { Registered } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
+import { interactiveUi, isUiAsset, uiAsset } from "../openapi/interactive-ui.ts";
+import type { Registered } from "../openapi/openapi.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
@@ -35,7 +35,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async (context) => {
         // Loaded on demand: it generates examples with a JSON Schema validator, which a start does not need.
-        const { landingPage, pageAt, placeholderFor } = await import("../docs/landing-page.ts");
+        const { landingPage, pageAt, placeholderFor } = await import("../openapi/landing-page.ts");
         const { http, basePath, hasConsole, built } = context;
         const visible = await visibleTo(context);
         const key = keyOf(visible);
@@ -57,7 +57,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: async (context) => {
-        const { describeApi } = await import("../docs/openapi.ts");
+        const { describeApi } = await import("../openapi/openapi.ts");
         const visible = await visibleTo(context);
         return context.built.descriptions.get(keyOf(visible), () => {
           // The host documents the routes that it has replaced.

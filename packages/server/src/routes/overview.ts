@@ -5,7 +5,7 @@ import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 import { readActivity } from "../overview/activity.ts";
 import type { ActivityPart, WorkflowActivity } from "../overview/activity-shapes.ts";
-import { briefly } from "../overview/briefly.ts";
+import { cachedRead } from "../overview/cached-read.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
@@ -91,7 +91,7 @@ export const overviewRoutes = [
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       const { signal } = http.req.raw;
-      const page = await briefly(andante, {
+      const page = await cachedRead(andante, {
         key,
         milliseconds: inboxKept,
         signal,
@@ -125,7 +125,7 @@ export const overviewRoutes = [
         const asked = { parts, from, to, points: query.points ?? 60 };
         const key = `activity ${JSON.stringify(asked)}`;
         const read = (until: AbortSignal) => readActivity(andante, asked, until);
-        return briefly(andante, { key, milliseconds: activityKept, signal, read });
+        return cachedRead(andante, { key, milliseconds: activityKept, signal, read });
       };
       // A caller without an id owns no executions.
       if (owner === null) return count([]);
@@ -163,7 +163,7 @@ export const overviewRoutes = [
       const asked = { workflowId: params.id ?? "", userId, from, to };
       const key = `steps ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
-      return briefly(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+      return cachedRead(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
     },
   }),
   route({
@@ -201,7 +201,7 @@ export const overviewRoutes = [
     check: knownWorkflow,
     handle: async ({ andante, params, http, basePath }) => {
       // Loaded on demand: a start needs no examples.
-      const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
+      const { exampleCalls, exampleInput } = await import("../openapi/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
       const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
       return { input: exampleInput(workflow), calls };

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { entityIds, entryIds } from "../auth/entry-ids.ts";
 import type { EntryIds, Ids, Permission } from "../auth/permission.ts";
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
+import { isObject } from "../is-object.ts";
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
 import { PermittedFeed } from "./permitted-feed.ts";
@@ -162,7 +163,8 @@ function matches(filter: Filter, entity: RootEntity): boolean {
 function isPing(text: string): boolean {
   if (text === "PING") return true;
   try {
-    return Reflect.get(Object(JSON.parse(text)), "type") === "PING";
+    const message: unknown = JSON.parse(text);
+    return isObject(message) && message.type === "PING";
   } catch {
     return false;
   }

@@ -153,7 +153,7 @@ function end(client: WebSocket, code: number, reason: string): void {
 
 /** Whether the host has another `upgrade` listener: then unknown paths are left to it, otherwise refused. */
 function hasOtherListeners(socket: Duplex): boolean {
-  const server: unknown = Reflect.get(socket, "server");
+  const server: unknown = "server" in socket ? socket.server : undefined;
   return server instanceof EventEmitter && server.listenerCount("upgrade") > 1;
 }
 

@@ -1,11 +1,11 @@
 import { type Andante, createAndante, memoryStore } from "@andante/core";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { briefly } from "./briefly.ts";
+import { cachedRead } from "./cached-read.ts";
 
 const andante = createAndante({ store: memoryStore() });
 const here = new AbortController().signal;
 const ask = <T>(of: Andante, key: string, milliseconds: number, read: () => Promise<T>) =>
-  briefly(of, { key, milliseconds, signal: here, read });
+  cachedRead(of, { key, milliseconds, signal: here, read });
 
 test("what is asked for twice within a moment is read once, for each key and each Andante", async () => {
   const read = vi.fn(async () => 1);
@@ -36,14 +36,14 @@ test("it is given up when all that wait for it are gone, and read again for the 
       new Promise<void>((_, reject) => signal.addEventListener("abort", () => reject(new Error("given up")))),
   );
   const askWith = (signal: AbortSignal) =>
-    briefly(andante, { key: "gone", milliseconds: 60_000, signal, read });
+    cachedRead(andante, { key: "gone", milliseconds: 60_000, signal, read });
   const asked = [askWith(one.signal), askWith(other.signal)];
   const outcomes = Promise.allSettled(asked);
   one.abort();
   expect(read.mock.calls[0]?.[0].aborted).toBe(false);
   other.abort();
   expect(await outcomes).toMatchObject(Array(2).fill({ reason: { message: "given up" } }));
-  const again = briefly(andante, { key: "gone", milliseconds: 0, signal: here, read: async () => 3 });
+  const again = cachedRead(andante, { key: "gone", milliseconds: 0, signal: here, read: async () => 3 });
   await expect(again).resolves.toBe(3);
 });
 

@@ -15,7 +15,7 @@ const most = 200;
 
 const keptFor = new WeakMap<Andante, Map<string, Kept>>();
 
-export interface BriefRead<T> {
+export interface CachedRead<T> {
   /** Identifies the data that is read. */
   readonly key: string;
   /** Cache time in milliseconds. */
@@ -26,8 +26,8 @@ export interface BriefRead<T> {
   read(signal: AbortSignal): Promise<T>;
 }
 
-/** The result of `read`, or its cached result for the same key. Failures are not cached. */
-export function briefly<T>(andante: Andante, asked: BriefRead<T>): Promise<T> {
+/** The result of `read`, or its result for the same key a moment ago. A failure is not kept. */
+export function cachedRead<T>(andante: Andante, asked: CachedRead<T>): Promise<T> {
   const kept = keptFor.get(andante) ?? new Map<string, Kept>();
   keptFor.set(andante, kept);
   const known = kept.get(asked.key);
@@ -37,7 +37,7 @@ export function briefly<T>(andante: Andante, asked: BriefRead<T>): Promise<T> {
   return entry.value as Promise<T>;
 }
 
-function begin<T>(kept: Map<string, Kept>, { key, milliseconds, read }: BriefRead<T>): Kept {
+function begin<T>(kept: Map<string, Kept>, { key, milliseconds, read }: CachedRead<T>): Kept {
   const abandoned = new AbortController();
   const value = read(abandoned.signal);
   const entry: Kept = { value, until: Number.POSITIVE_INFINITY, waiting: 0, abandoned };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { pascalCase, SchemaShelf } from "./schema-shelf.ts";
+import { pascalCase, SchemaRegistry } from "./schema-registry.ts";
 
 test("definitions become schemas of their own, and references follow them", () => {
-  const shelf = new SchemaShelf([]);
+  const shelf = new SchemaRegistry([]);
   const reference = shelf.add("TreeInput", {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
@@ -36,7 +36,7 @@ test("definitions become schemas of their own, and references follow them", () =
 });
 
 test("what only looks like a reference is left alone, and one that leads outside is dropped", () => {
-  const shelf = new SchemaShelf([]);
+  const shelf = new SchemaRegistry([]);
   shelf.add("Data", {
     const: { $ref: "#/$defs/x" },
     items: { $ref: "https://example.com/schema", type: "string" },
@@ -45,7 +45,7 @@ test("what only looks like a reference is left alone, and one that leads outside
 });
 
 test("a name that is taken gets a number", () => {
-  const shelf = new SchemaShelf(["Suspension"]);
+  const shelf = new SchemaRegistry(["Suspension"]);
   expect(shelf.add("Suspension", {})).toEqual({ $ref: "#/components/schemas/Suspension2" });
   expect(shelf.add("Suspension", {})).toEqual({ $ref: "#/components/schemas/Suspension3" });
 });
@@ -60,7 +60,7 @@ test.each([
 });
 
 test("properties that are named like a keyword hold schemas all the same", () => {
-  const shelf = new SchemaShelf([]);
+  const shelf = new SchemaRegistry([]);
   const tree = { $ref: "#/$defs/tree" };
   shelf.add("Odd", {
     properties: { default: tree, examples: { type: "array", items: tree }, $id: { type: "string" } },
@@ -73,7 +73,7 @@ test("properties that are named like a keyword hold schemas all the same", () =>
 });
 
 test("a name with a percent sign in it", () => {
-  const shelf = new SchemaShelf([]);
+  const shelf = new SchemaRegistry([]);
   shelf.add("Share", { properties: { of: { $ref: "#/$defs/100%" } }, $defs: { "100%": { type: "number" } } });
   expect(shelf.schemas.Share).toEqual({ properties: { of: { $ref: "#/components/schemas/Share100" } } });
 });

@@ -1,7 +1,7 @@
 // One schema for each registered workflow and agent, so that generated clients have types for inputs and results.
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import type { JsonObject } from "./json-object.ts";
-import { pascalCase, SchemaShelf } from "./schema-shelf.ts";
+import { pascalCase, SchemaRegistry } from "./schema-registry.ts";
 
 /** The definitions that the caller may see. */
 export interface Registered {
@@ -13,13 +13,13 @@ type Step = WorkflowDetail["steps"][number];
 
 /** `taken` are the names of the other schemas. */
 export function registeredSchemas({ workflows, agents }: Registered, taken: Iterable<string>): JsonObject {
-  const shelf = new SchemaShelf(taken);
+  const shelf = new SchemaRegistry(taken);
   for (const workflow of workflows) addWorkflow(shelf, workflow);
   for (const agent of agents) addAgent(shelf, agent);
   return shelf.schemas;
 }
 
-function addWorkflow(shelf: SchemaShelf, workflow: WorkflowDetail): void {
+function addWorkflow(shelf: SchemaRegistry, workflow: WorkflowDetail): void {
   const { id, purpose, inputSchema, resultSchema } = workflow;
   const name = `${pascalCase(id)}Workflow`;
   const input = shelf.add(`${name}Input`, inputSchema);
@@ -46,7 +46,7 @@ function resumeSchemasOf({ resumeSchema, steps }: WorkflowDetail): [step: string
   return [...(resumeSchema === null ? [] : [["", resumeSchema] as [string, JsonObject]]), ...ofSteps(steps)];
 }
 
-function addAgent(shelf: SchemaShelf, { id, purpose, tools }: AgentSummary): void {
+function addAgent(shelf: SchemaRegistry, { id, purpose, tools }: AgentSummary): void {
   const name = `${pascalCase(id)}Agent`;
   const inputs = tools.map((tool) => {
     const input = shelf.add(`${name}${pascalCase(tool.name)}Input`, tool.inputSchema);

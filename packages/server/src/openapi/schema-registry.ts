@@ -1,6 +1,7 @@
-// The JSON Schemas of a host as components of the API description: every schema has a unique name, and references point
-// to the components. Generators follow references to components and hardly any others.
-import { isObject, type JsonObject, schemaPath } from "./json-object.ts";
+// The JSON Schemas of a host as components of the API description: every schema under a name of its own, and every
+// reference to where it stands now. Generators follow references to components and hardly any others.
+import { isObject } from "../is-object.ts";
+import { type JsonObject, schemaPath } from "./json-object.ts";
 
 /** Keywords whose values are data: `$ref` inside them is not a reference. */
 const data = new Set(["const", "enum", "default", "examples", "example"]);
@@ -10,7 +11,7 @@ const containers = ["$defs", "definitions"] as const;
 /** Keywords whose keys are arbitrary names, possibly `default`. */
 const named = new Set(["properties", "patternProperties", "dependentSchemas", ...containers]);
 
-export class SchemaShelf {
+export class SchemaRegistry {
   readonly schemas: Record<string, JsonObject> = {};
   readonly #taken: Set<string>;
 

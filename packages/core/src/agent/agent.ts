@@ -168,7 +168,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
 
 let calls: Promise<typeof import("./call/call-model.ts")> | undefined;
 
-/** Loads what asks a model, once. */
+/** Loads the modules that call a model, once. */
 function loadCalls(): Promise<typeof import("./call/call-model.ts")> {
   calls ??= import("./call/call-model.ts");
   return calls;

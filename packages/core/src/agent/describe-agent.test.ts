@@ -1,4 +1,4 @@
-// What lists and details say about an agent's tools.
+// An agent's tools in lists and details.
 import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -8,7 +8,7 @@ const maxDepth = 6;
 const maxEntries = 100;
 const maxKeyLength = 200;
 
-/** Copies what was made by `redactFields` already are known here, so that a line is not worked over twice. */
+/** Copies made by `redactFields` are known here, so that a line is not redacted twice. */
 const clean = new WeakSet<object>();
 
 /** A plain, bounded copy of the fields of a line, without secrets. */

@@ -193,8 +193,8 @@ export class Workflow<
 
   /**
    * Runs its step for each item of an array; the data is then the array of the outputs, in order. With `items`, write
-   * the step as a chain (`(item) => item.andThen({ … })`): TypeScript infers too late for `andThen({ … })` alone the type that
-   * the items are, whose `data` is then `unknown`.
+   * the step as a chain (`(item) => item.andThen({ … })`): TypeScript infers too late for `andThen({ … })` alone the type of
+   * the items: `data` is then `unknown`.
    */
   andForEach<StepId extends string, Output, R>(
     options: Named<

@@ -18,7 +18,10 @@ export interface Live {
   waiting(options: WaitingOptions): Promise<WaitingPage>;
 }
 
-export function liveOf(engine: Engine, { rollups }: Observation): Live {
+export function liveOf(
+  engine: Pick<Engine, "changes" | "running" | "room" | "clock" | "store" | "workflows">,
+  { rollups }: Observation,
+): Live {
   const { changes, running, room } = engine;
   return {
     changes,

@@ -7,7 +7,10 @@ import type { Engine } from "../execution/engine/engine.ts";
 const pause = 50;
 
 /** Waits only where no reply has begun to load it. Rejects when it cannot be loaded: the start is the time to say so. */
-export async function loadAgents(opened: Promise<void>, engine: Engine): Promise<void> {
+export async function loadAgents(
+  opened: Promise<void>,
+  engine: Pick<Engine, "closing" | "observation">,
+): Promise<void> {
   await opened;
   if (!areRepliesRequested()) await setTimeout(pause);
   // One that was closed meanwhile asks no agent.

@@ -47,7 +47,7 @@ export interface ResultsMessage {
 
 /**
  * A message ends with the call or result that makes it this long, in characters. Without a bound, calls that happen to be
- * under way together decides how long it gets, and a string of more than half a thousand million ends the thread.
+ * under way together decide how long it gets, and a string of more than half a thousand million ends the thread.
  */
 export const maxMessageLength = 4_000_000;
 

@@ -1,4 +1,4 @@
-// Options of an agent beside model and tools, as the AI SDK has them: each reaches the model or the loop.
+// The options of an agent beside model and tools, as in the AI SDK: each reaches the model or the loop.
 import { setTimeout as later } from "node:timers/promises";
 import { Output, stepCountIs, streamText, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";

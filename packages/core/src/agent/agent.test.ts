@@ -30,7 +30,7 @@ function operation(fields: Partial<Operation> = {}): Operation {
 
 const all = <T>(items: AsyncIterable<T>) => allInTime(items, "the end of the stream");
 
-/** A model that calls the tool once, then replies with its result. */
+/** A model that calls the tool once, then repeats its output. */
 const calling = (name: string, input: unknown = {}) =>
   controlledModel((call, number) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },

@@ -1,4 +1,4 @@
-// The registered agents and their replies, as a host and the HTTP layer call them.
+// The registered agents and their replies: the interface for hosts and the HTTP layer.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
@@ -265,7 +265,7 @@ export class Agents {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
     loadReplies()
       .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
-      // Without the modules for replies the start fails as well, and the next process continues this one.
+      // Without the modules of replies the start fails as well, and the next process continues this turn.
       .catch((err) => this.#environment.logger.error({ err }, "a reply could not be continued"));
     return recovered.kept;
   }
@@ -285,12 +285,12 @@ function turnOf(started: StartedTurn): Turn {
 
 let replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
-/** Whether the modules for replies are loading or loaded. */
+/** Whether the modules of replies are loaded or loading. */
 export function areRepliesRequested(): boolean {
   return replies !== undefined;
 }
 
-/** Loads the modules for replies; the first reply does where nothing did before. Finding a loaded module takes Node 10 µs. */
+/** Loads the modules of replies, at the first reply at the latest. Node takes 10 µs to find a loaded module. */
 export function loadReplies(): Promise<typeof import("./turn/replies.ts")> {
   replies ??= import("./turn/replies.ts");
   return replies;

@@ -1,4 +1,4 @@
-// An agent's tools in lists and details.
+// The tools of an agent in lists and details.
 import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

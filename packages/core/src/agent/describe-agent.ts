@@ -21,7 +21,7 @@ export interface AgentSummary {
   readonly tools: readonly AgentTool[];
   /** The ids of its sub-agents. */
   readonly subAgents: readonly string[];
-  /** `running` while it makes a reply in this process. */
+  /** `running` while it replies to a caller in this process. */
   readonly status: "idle" | "running";
 }
 
@@ -54,7 +54,7 @@ async function describeTool(name: string, tool: ToolSet[string], agent: AgentInf
   return { name, description, inputSchema: { ...schema }, ...(approval && { approval }) };
 }
 
-/** The host's setting for the tool wins over the tool's own, as in a call. */
+/** The description of the host overrides that of the tool itself, as in a call. */
 function approvalOf(
   name: string,
   { needsApproval }: ToolSet[string],

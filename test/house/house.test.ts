@@ -29,6 +29,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "execution/body",
     "execution/run",
     "execution/engine",
+    "execution/turn",
     "execution/commands",
     "andante",
     "test-kit",

@@ -25,15 +25,19 @@ export function JsonView({ value, label }: { readonly value: unknown; readonly l
   );
 }
 
+function hasFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
 /** Stops early: a value may have megabytes. */
 function hasFewEntries(value: unknown): boolean {
   let seen = 0;
   const walk = (each: unknown): void => {
-    if (typeof each !== "object" || each === null || seen > fewEntries) return;
+    if (!hasFields(each) || seen > fewEntries) return;
     for (const name in each) {
       seen += 1;
       if (seen > fewEntries) return;
-      walk(Reflect.get(each, name));
+      walk(each[name]);
     }
   };
   walk(value);

@@ -2,6 +2,7 @@
 import { getDefaultRegistry } from "@rjsf/core";
 import type { FieldProps, RJSFSchema } from "@rjsf/utils";
 import { useState } from "react";
+import { asSchema } from "./as-schema.ts";
 import { openChoice } from "./choices.ts";
 import { errorId } from "./described-by.ts";
 import { PickOne } from "./widgets.tsx";
@@ -53,7 +54,7 @@ function ChoiceField(props: FieldProps) {
 function givenOf(option: RJSFSchema | undefined): unknown {
   if (option?.properties === undefined) return undefined;
   const given = Object.entries(option.properties).flatMap(([name, property]) => {
-    const word: unknown = Object(property).const;
+    const { const: word } = asSchema(property);
     return word === undefined ? [] : [[name, word] as const];
   });
   return Object.fromEntries(given);

@@ -2,6 +2,7 @@
 // the first branch and fill in its discriminator.
 import type { JsonSchema } from "../api/types.ts";
 import { labelOf } from "../format/labels.ts";
+import { asSchema, isObject } from "./as-schema.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
 /** The title of the empty branch, which the field does not list among the choices. */
@@ -11,7 +12,7 @@ export const openChoice = "Choose one";
 export function choicesOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] | undefined {
   const union: unknown = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(union)) return undefined;
-  const branches = union.map((branch): JsonSchema => Object(branch));
+  const branches = union.map(asSchema);
   const resolved = branches.map((branch) => resolveRef(branch, root)).filter(({ type }) => type !== "null");
   return resolved.length > 1 && resolved.some(hasProperties) ? branches : undefined;
 }
@@ -36,7 +37,7 @@ function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
   for (const [name, value] of Object.entries(schema)) {
     if (lists.includes(name) && Array.isArray(value)) opened[name] = value.map((each) => openOne(each, root));
     else if (schemas.includes(name)) opened[name] = openOne(value, root);
-    else if (named.includes(name) && typeof value === "object" && value !== null)
+    else if (named.includes(name) && isObject(value))
       opened[name] = Object.fromEntries(
         Object.entries(value).map(([key, each]) => [key, openOne(each, root)] as const),
       );
@@ -52,16 +53,14 @@ function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
 }
 
 function openOne(value: unknown, root: JsonSchema): unknown {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? open(Object(value), root)
-    : value;
+  return isObject(value) && !Array.isArray(value) ? open(value, root) : value;
 }
 
 /** The title of a branch, or its discriminator. */
 function nameOf({ title, properties }: JsonSchema, index: number): string {
   if (typeof title === "string") return title;
-  const words = Object.values(Object(properties)).flatMap((property) => {
-    const word: unknown = Object(property).const;
+  const words = Object.values(asSchema(properties)).flatMap((property) => {
+    const { const: word } = asSchema(property);
     return typeof word === "string" ? [word] : [];
   });
   return words[0] === undefined ? `Option ${index + 1}` : labelOf(words[0]);

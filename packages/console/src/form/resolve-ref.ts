@@ -1,5 +1,6 @@
 // Resolves a `$ref` within the same schema: no other document is loaded.
 import type { JsonSchema } from "../api/types.ts";
+import { isObject } from "./as-schema.ts";
 
 /** Maximum length of a chain of references. */
 const longestChain = 8;
@@ -39,10 +40,10 @@ function lookUp(ref: string, root: JsonSchema): JsonSchema | undefined {
   let place: unknown = root;
   for (const step of ref.slice(2).split("/")) {
     const name = decodeStep(step);
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, name)) return undefined;
-    place = Reflect.get(place, name);
+    if (!isObject(place) || !Object.hasOwn(place, name)) return undefined;
+    place = place[name];
   }
-  return typeof place === "object" && place !== null ? Object(place) : undefined;
+  return isObject(place) ? place : undefined;
 }
 
 function decodeStep(step: string): string {

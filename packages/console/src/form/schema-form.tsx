@@ -3,6 +3,7 @@ import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import type { JsonSchema } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";
 import { templates } from "./field-templates.tsx";
@@ -177,6 +178,6 @@ function wordsOf(problem: unknown): string {
 /** Whether the schema defines fields; without them JSON input is better. */
 function hasFields(schema: JsonSchema): boolean {
   const { type, properties, anyOf, oneOf, $ref } = schema;
-  if (type === "object") return typeof properties === "object" && Object.keys(Object(properties)).length > 0;
+  if (type === "object") return Object.keys(asSchema(properties)).length > 0;
   return [type, anyOf, oneOf, $ref].some((word) => word !== undefined);
 }

@@ -1,5 +1,6 @@
 // Splits the server's error message about a value, and assigns each part to its field.
 import type { JsonSchema } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 
 /** Errors in the structure of the form library: nested by field name, then the messages. */
 export interface FieldErrors {
@@ -28,13 +29,14 @@ export function errorsByField(
 
 function isField(schema: JsonSchema, path: string): boolean {
   const [first = ""] = path.split(/[.[]/);
-  return Object.hasOwn(Object(schema.properties), first);
+  return Object.hasOwn(asSchema(schema.properties), first);
 }
 
 function put(fields: Record<string, unknown>, path: readonly string[], message: string): void {
   const [name = "", ...below] = path;
-  const inside = Object(fields[name] ?? {});
+  const inside: Record<string, unknown> = { ...asSchema(fields[name]) };
+  const { __errors: known } = inside;
   if (below.length > 0) put(inside, below, message);
-  else inside.__errors = [...(inside.__errors ?? []), message];
+  else inside.__errors = [...(Array.isArray(known) ? known : []), message];
   fields[name] = inside;
 }

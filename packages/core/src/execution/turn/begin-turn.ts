@@ -6,11 +6,19 @@ import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken } from "../../values/uuid.ts";
+import type { Engine } from "../engine/engine.ts";
 import { nothingKept } from "../run/execution-fold.ts";
-import type { Engine } from "./engine.ts";
+import type { TurnKind } from "./turn-kind.ts";
+
+/** The parts of the engine that a turn begins with. */
+export type BeginTurnParts = Pick<
+  Engine,
+  "closing" | "clock" | "prepare" | "admit" | "discard" | "store" | "storage"
+>;
 
 export async function beginTurn(
-  engine: Engine,
+  engine: BeginTurnParts,
+  kind: TurnKind,
   { message, before, ...turn }: TurnToBegin,
 ): Promise<BeginTurnResult> {
   if (engine.closing) throw new ShuttingDownError();
@@ -23,7 +31,7 @@ export async function beginTurn(
     startAt,
     lastAt: startAt,
     kept: nothingKept,
-    workflow: engine.turns.workflow,
+    workflow: kind.workflow,
     token,
     input,
     journal: new Journal(),
@@ -31,7 +39,7 @@ export async function beginTurn(
     values,
   };
   const row = { ...turn, workflowId: "", trace: null };
-  const { driver, claim } = engine.prepare(row, { ...execution, ...nothing });
+  const { driver, claim } = engine.prepare(kind, row, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
   const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });
   const stored = [first, ...encodeEvents(driver.takeFirstEvents(2))];

@@ -1,16 +1,16 @@
-// What is known of an execution right after its resume: used once, and only while nothing else has happened to it.
+// The derived state after a resume equals the state in the store.
 import { afterAll, expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { pageOf } from "../../journal/read-journal.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, event, execution, suspension } from "../../store-cases/store-cases.ts";
-import { ResumedExecutions } from "./resumed-execution.ts";
+import { afterResume } from "./after-resume.ts";
 
 const store = memoryStore();
 await inTime(store.open(), "the store");
 afterAll(() => store.close());
 
-/** An execution that waits at a gate, and what the store says of its resume. */
+/** An execution that waits at a gate, and the result of its resume. */
 async function resumed() {
   const made = execution();
   const { executionId } = made;
@@ -35,26 +35,18 @@ async function resumed() {
     byDeadline: false,
   });
   if (before === undefined || result.kind === "refused") throw new Error("it was not resumed");
-  return { executionId, before, closes, page: pageOf(result.events) };
+  return { executionId, before, closes, result, page: pageOf(result.events) };
 }
 
-test("it is what the store holds, and is taken once by whoever loads it", async () => {
-  const { executionId, before, closes, page } = await resumed();
-  const executions = new ResumedExecutions();
-  const known = executions.add(before, closes, "claimed", page);
+test("a resume that was claimed leads to the state that the store holds", async () => {
+  const { executionId, before, closes, result, page } = await resumed();
   const { usage: _, ...state } = (await store.state(executionId)) ?? {};
-  expect(known?.state).toEqual(state);
-  expect(executions.take(executionId, known)).toBe(known);
-  expect(executions.take(executionId, known)).toBeUndefined();
+  expect(afterResume(before, closes, result, page)).toEqual(state);
 });
 
-test("it is not known where another process continues it, or something was written in between or since", async () => {
-  const { executionId, before, closes, page } = await resumed();
-  const executions = new ResumedExecutions();
-  expect(executions.add(before, closes, "owned", page)).toBeUndefined();
+test("no state is derived when another process continues, or when events lie in between", async () => {
+  const { before, closes, result, page } = await resumed();
+  expect(afterResume(before, closes, { ...result, kind: "owned" }, page)).toBeUndefined();
   const earlier = { ...before, execution: { ...before.execution, sequence: 1 } };
-  expect(executions.add(earlier, closes, "claimed", page)).toBeUndefined();
-  const known = executions.add(before, closes, "claimed", page);
-  executions.wrote(executionId, 4);
-  expect(executions.take(executionId, known)).toBeUndefined();
+  expect(afterResume(earlier, closes, result, page)).toBeUndefined();
 });

@@ -1,82 +1,98 @@
-// The turns that run in this process: executions of one step, which end together with the reply in their conversation.
-
+// Turns of chats: executions of one step, which end together with the reply in their conversation.
 import { plainSchema } from "../../agent/call/plain-schema.ts";
 import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
 import { causeOf } from "../../journal/failure.ts";
-import type { Commit, CommitResult, EndTurn, EventsQuery, Store } from "../../store/store.ts";
+import type { ClaimedExecution, Commit, CommitResult, EndTurn, Store } from "../../store/store.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";
 import { RunningStepContext } from "../body/running-step-context.ts";
+import type { EngineKind } from "../engine/engine-kind.ts";
+import type { Waiters } from "../engine/waiters.ts";
 import type { Settlement } from "../run/settlement.ts";
-import type { Waiters } from "./waiters.ts";
 
 /** The step that makes the reply: the paths of its model calls and tool calls begin with it. */
 const stepId = "reply";
 
-export class Turns {
-  /** What a turn runs. It is registered nowhere: no address leads to it. */
+/**
+ * Milliseconds that the journal of a turn outlives its end: the conversation has the reply, and a longer life would keep
+ * every word of a chat twice.
+ */
+const keptFor = 3_600_000;
+
+export class TurnKind implements EngineKind {
+  readonly name = "turn";
+  readonly noun = "reply";
+  /** Turns have a limit of their own. */
+  readonly takesSlot = false;
+  /** The spans of a turn are those of its agents. */
+  readonly hasSpans = false;
+  /** A turn belongs to its conversation, not to a caller who knows its id. */
+  readonly isAddressable = false;
+  readonly keptFor = keptFor;
+  /** A turn that makes no progress fails, so that its conversation is free. */
+  readonly park = undefined;
+  /** The definition of every turn. Not registered, so no route reaches it. */
   readonly workflow: WorkflowDefinition;
+  /** The final commit of a turn also keeps the reply. */
+  readonly store: EngineKind["store"];
   readonly #store: Store;
-  readonly #host: TurnHost | undefined;
+  readonly #host: TurnHost;
   readonly #waiters: Waiters;
-  readonly #here = new Set<string>();
+  /** Turns that end with their recorded calls when they run. */
   readonly #onlyRecorded = new Set<string>();
-  /** Those whose last write failed. */
+  /** Turns whose last write failed. */
   readonly #failed = new Set<string>();
-  /** Those of which the store has refused a write for good, with what that would have counted. */
+  /** Turns of which the store has refused a write for good, with the usage in that write. */
   readonly #refused = new Map<string, StoredUsage | null>();
 
-  constructor(store: Store, host: TurnHost | undefined, waiters: Waiters) {
+  constructor(store: Store, host: TurnHost, waiters: Waiters) {
     this.#store = store;
     this.#host = host;
     this.#waiters = waiters;
+    this.store = {
+      commit: (commit) => this.#commit(commit),
+      release: (release) => store.release(release),
+      events: (query) => store.events(query),
+    };
     this.workflow = workflowOf((context) => this.#run(context));
   }
 
   /** The agents whose turns can be run here. */
   get agentIds(): readonly string[] {
-    return this.#host?.agentIds ?? [];
+    return this.#host.agentIds;
   }
 
-  /** How many are here. */
-  get size(): number {
-    return this.#here.size;
+  get claimable(): EngineKind["claimable"] {
+    return this.agentIds.length === 0 ? undefined : { workflowIds: [], agentIds: this.agentIds };
   }
 
-  has(executionId: string): boolean {
-    return this.#here.size > 0 && this.#here.has(executionId);
+  definition(): WorkflowDefinition {
+    return this.workflow;
   }
 
-  /** Those of them that are not turns. */
-  others<Execution extends { readonly executionId: string }>(
-    executions: readonly Execution[],
-  ): readonly Execution[] {
-    return this.#here.size === 0 ? executions : executions.filter((each) => !this.has(each.executionId));
+  fits(): boolean {
+    return true;
   }
 
-  /** The execution is about to run here; nothing happens unless it is a turn. */
-  enter(executionId: string, workflow: WorkflowDefinition): void {
-    if (workflow === this.workflow) this.#here.add(executionId);
+  /** The reply is streamed by the agents. */
+  publish(): void {}
+
+  async endCrashLoop({ executionId }: ClaimedExecution): Promise<boolean> {
+    this.#onlyRecorded.add(executionId);
+    return false;
   }
 
-  leave(executionId: string): void {
-    if (!this.has(executionId)) return;
-    this.#here.delete(executionId);
+  recovered(): void {}
+
+  left(executionId: string): void {
     this.#onlyRecorded.delete(executionId);
     this.#refused.delete(executionId);
   }
 
-  /** When it runs it ends with what is recorded. */
-  onlyRecorded(executionId: string): void {
-    this.#onlyRecorded.add(executionId);
-  }
-
-  // ---- the store as the driver of a turn sees it
-
-  readonly commit = async (commit: Commit): Promise<CommitResult> => {
+  async #commit(commit: Commit): Promise<CommitResult> {
     const { executionId, token } = commit;
     const wasRefused = this.#refused.has(executionId);
     try {
@@ -87,16 +103,16 @@ export class Turns {
       // conversation is free.
       if (error instanceof StoreRefusedError && !wasRefused) this.#refused.set(executionId, commit.usage);
       else {
-        // Whoever polls next continues the turn.
+        // The process that polls next continues the turn.
         this.#failed.add(executionId);
         this.#store.release({ executionId, token }).catch(() => undefined);
       }
       throw error;
     }
-  };
+  }
 
   async #ending(commit: Commit): Promise<EndTurn> {
-    const { reply, usage } = await this.#agents.endingOf(commit.executionId);
+    const { reply, usage } = await this.#host.endingOf(commit.executionId);
     const refused = this.#refused.get(commit.executionId);
     const counted = refused ?? commit.usage;
     const total = usage === null ? counted : sumUsage(counted, usage);
@@ -106,15 +122,6 @@ export class Turns {
     };
   }
 
-  readonly release: Store["release"] = (which) => this.#store.release(which);
-
-  readonly events = (query: EventsQuery) => this.#store.events(query);
-
-  get #agents(): TurnHost {
-    if (this.#host === undefined) throw new TypeError("no agents are registered");
-    return this.#host;
-  }
-
   async #run(body: StepContext): Promise<void> {
     const { executionId, data, context, userId, conversationId, signal } = body;
     const settled = this.#waiters
@@ -122,7 +129,7 @@ export class Turns {
       .settled.then((settlement) => this.#endOf(executionId, settlement));
     if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
     const recorder = body.recorder();
-    await this.#agents.run({
+    await this.#host.run({
       executionId,
       input: data,
       context,

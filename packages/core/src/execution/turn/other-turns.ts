@@ -3,15 +3,18 @@ import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** The parts of the engine that turns of other processes are seen through. */
+export type OtherTurnParts = Pick<Engine, "store" | "waiters" | "keepAlive">;
 
 /** Undefined where one process has the store to itself. */
-export function otherTurns(engine: Engine): OtherTurns | undefined {
+export function otherTurns(engine: OtherTurnParts): OtherTurns | undefined {
   const { neighbours } = engine.store;
   return neighbours && turnsBeside(engine, neighbours);
 }
 
-function turnsBeside(engine: Engine, neighbours: Neighbours): OtherTurns {
+function turnsBeside(engine: OtherTurnParts, neighbours: Neighbours): OtherTurns {
   const { store } = engine;
   const live = async (conversationId: string): Promise<LiveTurn | undefined> => {
     const head = await store.liveTurn(conversationId);

@@ -1,4 +1,4 @@
-// What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
+// The result of createAndante: the engine, the agents and their observation, behind the interface Andante.
 
 import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";

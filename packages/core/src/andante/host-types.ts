@@ -1,4 +1,4 @@
-// What a typed client reads off `typeof app`: ids, inputs, results and resume data. For the compiler only.
+// The types that a typed client reads off `typeof app`: ids, inputs, results and resume data. For the compiler only.
 import type { AnyAgent } from "../agent/call/any-agent.ts";
 import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";

@@ -43,7 +43,7 @@ function isStatus(value: string): value is ExecutionStatus {
   return statuses.includes(value);
 }
 
-/** What agents used, from a column of JSON text; null when nothing was. */
+/** The usage of agents, from a column of JSON text; null when there was none. */
 export function readUsage(column: unknown): StoredUsage | null {
   return typeof column === "string" ? JSON.parse(column) : null;
 }

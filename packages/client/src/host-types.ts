@@ -1,4 +1,4 @@
-// What a client knows of its host, read off `typeof app`. For the compiler only.
+// A client's knowledge of its host, read off `typeof app`. For the compiler only.
 
 export interface WorkflowTypes {
   readonly input: unknown;
@@ -15,7 +15,7 @@ export interface HostTypes {
 }
 
 /**
- * The types of a host: of what `createApp`, `serve` or `createAndante` return, or of a promise of it. Of anything else
+ * The types of a host: the return type of `createApp`, `serve` or `createAndante`, or a promise of it. Of anything else
  * nothing is known: every id is accepted, and values are `unknown`.
  */
 export type TypesOf<Host> =
@@ -23,7 +23,8 @@ export type TypesOf<Host> =
 
 type Carried<Andante> = "~types" extends keyof Andante
   ? Exclude<Andante["~types"], undefined> extends infer Types extends HostTypes
-    ? Types
+    ? // Its members and not its name, so that an editor shows them resolved.
+      { readonly workflows: Types["workflows"]; readonly agents: Types["agents"] }
     : HostTypes
   : HostTypes;
 

@@ -166,10 +166,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   }
 }
 
-let calls: Promise<typeof import("./call/call-model.ts")> | undefined;
-
-/** Loads what asks a model, once. */
+/** Loaded by the first call: the AI SDK is a third of a start. */
 function loadCalls(): Promise<typeof import("./call/call-model.ts")> {
-  calls ??= import("./call/call-model.ts");
-  return calls;
+  return import("./call/call-model.ts");
 }

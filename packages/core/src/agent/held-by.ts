@@ -1,4 +1,4 @@
-// What the tools of agents hold open: theirs, and those of the agents below them.
+// Collects the tools with open connections of agents and of the agents below them.
 import type { AnyAgent } from "./call/any-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
 import type { HeldTools } from "./call/held-tools.ts";

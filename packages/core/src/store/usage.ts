@@ -29,7 +29,7 @@ export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsa
   };
 }
 
-/** What a later usage has more than an earlier one. */
+/** The difference of a later usage and an earlier one. */
 export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
   return {
     inputTokens: now.inputTokens - before.inputTokens,
@@ -51,7 +51,7 @@ interface ToldTokens {
   readonly totalTokens?: number | undefined;
 }
 
-/** The same in whole numbers, which is what stores keep: some providers tell fractions, or nothing. */
+/** The same in whole numbers, as stores keep it: some providers report fractions, or nothing. */
 export function wholeTokens({ totalTokens, ...told }: ToldTokens) {
   const [inputTokens, outputTokens] = [whole(told.inputTokens), whole(told.outputTokens)];
   const total = totalTokens === undefined ? inputTokens + outputTokens : whole(totalTokens);

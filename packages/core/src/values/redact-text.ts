@@ -94,24 +94,14 @@ function keepName(match: string, ...groups: unknown[]): string {
   return `${name}${redacted}${name === "://" ? "@" : ""}`;
 }
 
-// Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one.
+// Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one. A key that ends
+// in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
 const secretKeys =
-  /(?:authorization|cookie|password|passwd|passphrase|secret|apikey|privatekey|credentials?)$/;
-// A key that ends in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
-const tokenKey = /token$/;
-
-// The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
-const judged = new Map<string, boolean>();
-const maxJudged = 2000;
+  /(?:authorization|cookie|password|passwd|passphrase|secret|apikey|privatekey|credentials?|token)$/;
 
 /** Whether a value under this key is a secret. */
 export function isSecretKey(key: string): boolean {
-  const known = judged.get(key);
-  if (known !== undefined) return known;
-  const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
-  const secret = secretKeys.test(plain) || tokenKey.test(plain);
-  if (judged.size < maxJudged) judged.set(key, secret);
-  return secret;
+  return secretKeys.test(key.replaceAll(/[-_]/g, "").toLowerCase());
 }
 
 /** The value as JSON text without secrets: those in its texts, and values whose key names one. Throws as JSON.stringify does. */

@@ -5,7 +5,7 @@ import type { SentEvent } from "./frames.ts";
 
 const silent = new RecordingLogger();
 
-/** Events that the test sends; counts the reads. */
+/** A source whose events the test sends; it counts the reads. */
 function source() {
   const asked: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
   const given: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];

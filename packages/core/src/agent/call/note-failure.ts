@@ -2,20 +2,20 @@
 import { AndanteError } from "../../errors/index.ts";
 import type { Operation } from "./operation.ts";
 
-/** What has its line: an error may pass several places on its way to the caller. */
-const noted = new WeakSet<object>();
+/** Marks an error that the log has a line about: it may pass several places on its way to the caller. */
+const noted = Symbol("noted");
 
 /** Writes the line, unless the error has one. A caller's mistake and a reply that was stopped are not failures. */
 export function noteFailure(error: unknown, { logger }: Operation): void {
   if (isNoted(error)) return;
   if (!isFailure(error)) return logger.debug({ err: error }, "a reply of the agent did not come about");
-  if (typeof error === "object" && error !== null) noted.add(error);
+  if (typeof error === "object" && error !== null) Reflect.defineProperty(error, noted, { value: true });
   logger.error({ err: error }, "a reply of the agent failed");
 }
 
 /** True when the log has a line about this error already. */
 export function isNoted(error: unknown): boolean {
-  return typeof error === "object" && error !== null && noted.has(error);
+  return typeof error === "object" && error !== null && noted in error;
 }
 
 /** 422 is the model's mistake, not the caller's. */

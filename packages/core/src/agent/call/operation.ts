@@ -148,15 +148,12 @@ export function oneCall(told: CountedTokens): AgentUsage {
   return { ...wholeTokens(told), calls: 1, ...details };
 }
 
-let silent: Logger | undefined;
-
 function unknownCaller(signal: AbortSignal | undefined): OperationContext {
-  silent ??= createLogger({ level: "silent" });
   return {
     userId: undefined,
     conversationId: undefined,
     context: new Map(),
-    logger: silent,
+    logger: createLogger({ level: "silent" }),
     signal: signal ?? new AbortController().signal,
   };
 }

@@ -7,7 +7,6 @@ import {
   type ToolExecutionStartEvent,
   type ToolSet,
 } from "ai";
-import { eitherSignal } from "../../values/either-signal.ts";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
@@ -86,7 +85,7 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
         ...stopConditions(options),
       ],
       maxRetries: options.maxRetries ?? defaultRetries,
-      abortSignal: loop === undefined ? abortSignal : eitherSignal(abortSignal, loop.signal),
+      abortSignal: loop === undefined ? abortSignal : AbortSignal.any([abortSignal, loop.signal]),
       ...callbacks(agent, options, operation, call),
     },
     loop,

@@ -1,7 +1,5 @@
-// The chat message of a reply that is text alone, as most are: built at once. Everything else the AI SDK builds.
-//
-// The AI SDK has no way to build a message but to send the chunks through four streams in a row: 110 µs of processor for a
-// reply of one text, beside 5.
+// The chat message of a reply that is text alone, as most are. The AI SDK builds every other one: it sends the chunks through
+// four streams, which takes a tenth of the processor time of a short reply in a conversation (4.8 ms beside 4.3).
 import type { TextUIPart, UIMessage, UIMessageChunk } from "ai";
 
 /** The message that the AI SDK would build of these chunks; undefined when they hold more than plain text. */
@@ -10,7 +8,7 @@ export function plainMessage(messageId: string, chunks: readonly UIMessageChunk[
   const open = new Map<string, TextUIPart>();
   let id = messageId;
   for (const chunk of chunks) {
-    // What a provider or the host adds is merged by rules of the AI SDK's own.
+    // Metadata of a provider or the host is merged by rules of the AI SDK.
     for (const field in chunk) if (!plainFields.has(field)) return undefined;
     switch (chunk.type) {
       case "start":

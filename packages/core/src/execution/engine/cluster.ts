@@ -2,13 +2,14 @@
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
 import type { Observation } from "../../observe/observation.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
-import type { ExecutionHead, Store } from "../../store/store.ts";
+import type { ExecutionHead, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Driver } from "../run/driver.ts";
 import type { Changes } from "../stream/changes.ts";
 import type { Feed } from "../stream/feed.ts";
 import type { Claims } from "./claims.ts";
+import type { EngineKind } from "./engine-kind.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -24,6 +25,7 @@ export interface ClusterMember {
   readonly observation: Observation;
   readonly clock: Clock;
   readonly claims: Pick<Claims, "owner">;
+  kind(name: ExecutionKind): Pick<EngineKind, "hasSpans">;
   /** Whether an execution is being created here. */
   isStarting(executionId: string): boolean;
 }
@@ -148,8 +150,7 @@ export class Cluster {
     if (driver !== undefined && driver === before) this.#tell(driver, head);
     feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
-    // The spans of a turn are its agents' own.
-    if (head.kind === "workflow") this.#followedSpans?.reached(head);
+    if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
     // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now. Where it
     // runs here, its driver tells them: what the store shows may be this driver's own write, on its way back.
     const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);

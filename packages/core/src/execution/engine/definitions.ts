@@ -1,4 +1,5 @@
 // The definitions that this process runs, and whether what an execution has done so far fits them.
+import { WorkflowNotFoundError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import { functionPath, iterationPath } from "../../values/step-path.ts";
@@ -23,6 +24,18 @@ export class Definitions {
     this.#store = store;
     this.#workflows = workflows;
     for (const workflow of workflows.values()) this.#fingerprints.set(workflow.id, fingerprintOf(workflow));
+  }
+
+  /** The registered workflows, by id. */
+  get workflows(): ReadonlyMap<string, WorkflowDefinition> {
+    return this.#workflows;
+  }
+
+  /** The registered workflow of this id, or the contract's 404. */
+  workflow(workflowId: string): WorkflowDefinition {
+    const workflow = this.#workflows.get(workflowId);
+    if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
+    return workflow;
   }
 
   /** Makes them known to the store, and reconsiders executions that did not fit the ones before. */

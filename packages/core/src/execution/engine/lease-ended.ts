@@ -2,7 +2,7 @@
 import type { Engine } from "./engine.ts";
 
 /** Stops everything that runs here, and begins anew under another name: what ran is found like that of any dead process. */
-export function leaseEnded(engine: Engine): void {
+export function leaseEnded(engine: Pick<Engine, "claims" | "drivers" | "logger">): void {
   engine.claims.rename();
   const drivers = engine.drivers.values();
   const reason = "The lease of this process has ended";

@@ -27,12 +27,6 @@ export interface RetentionPace {
   readonly pause: number;
 }
 
-/**
- * Milliseconds that the journal of a turn outlives its end: the conversation has the reply, and a longer life would keep
- * every word of a chat twice.
- */
-const turnsKept = 3_600_000;
-
 /** Milliseconds after which the pages of a fork that was not finished are removed: it was left by a process that ended. */
 const forksKept = 600_000;
 
@@ -70,15 +64,18 @@ export function retentionBounds({ maxAge, maxCount, conversations }: RetentionOp
   };
 }
 
+/** The parts of the engine that retention uses. */
+type RetentionParts = Pick<Engine, "store" | "clock" | "logger" | "storage" | "feed" | "kinds">;
+
 export class Retention {
-  readonly #engine: Engine;
+  readonly #engine: RetentionParts;
   readonly #bounds: RetentionBounds;
   readonly #pace: RetentionPace;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(engine: Engine, options: RetentionOptions, pace: RetentionPace = usualPace) {
+  constructor(engine: RetentionParts, options: RetentionOptions, pace: RetentionPace = usualPace) {
     this.#engine = engine;
     this.#pace = pace;
     this.#bounds = retentionBounds(options);
@@ -87,7 +84,8 @@ export class Retention {
   /** Starts a round now and on every period; does not wait. */
   start(): void {
     const limited = Object.values(this.#bounds).some((bound) => bound !== undefined);
-    if (!limited && this.#engine.turns.agentIds.length === 0) return;
+    const isNeeded = this.#engine.kinds.some((kind) => kind.keptFor !== undefined && kind.claimable);
+    if (!limited && !isNeeded) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
   }
@@ -105,17 +103,22 @@ export class Retention {
     // No id is greater than this one: everything that ended in that millisecond is old enough.
     const endedBefore = (age: number) => ({ endAt: now - age, executionId: "\u{10ffff}" });
     if (this.#bounds.maxAge !== undefined) deleted += await this.#delete(endedBefore(this.#bounds.maxAge));
-    const turns = await this.#delete(
-      endedBefore(Math.min(turnsKept, this.#bounds.maxAge ?? turnsKept)),
-      "turn",
-    );
+    let others = 0;
+    for (const { name, keptFor } of this.#engine.kinds) {
+      if (keptFor === undefined) continue;
+      others += await this.#delete(endedBefore(Math.min(keptFor, this.#bounds.maxAge ?? keptFor)), name);
+    }
     if (this.#bounds.maxCount !== undefined) {
       const position = await this.#engine.store.endedBeyond({ keep: this.#bounds.maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
     const conversations = (await this.#removeConversations(now)) + (await this.#removeForks(now));
     // Without limits there is little to give back, and the next chats take its place.
-    if (this.#bounds.maxAge !== undefined || this.#bounds.maxCount !== undefined || turns + conversations > 0)
+    if (
+      this.#bounds.maxAge !== undefined ||
+      this.#bounds.maxCount !== undefined ||
+      others + conversations > 0
+    )
       await this.#compact();
     return deleted;
   }

@@ -86,9 +86,11 @@ const pathSize = 300;
 const foldSize = 2000;
 
 /** About how much memory it takes, in bytes. */
-export function sizeOf({ journal }: ExecutionFold): number {
+export function sizeOf({ journal, input, values }: ExecutionFold): number {
   const { paths, past } = journal.parts;
-  let size = foldSize + (paths.size + (past?.steps.size ?? 0)) * pathSize;
+  let size = foldSize + (paths.size + (past?.steps.size ?? 0)) * pathSize + (input?.length ?? 0);
+  // The input as it was sent.
+  for (const [text, place] of values.places) if (place === 0 && text !== input) size += text.length;
   for (const state of paths.values()) size += stateLength(state);
   for (const state of past?.steps.values() ?? []) size += stateLength(state);
   return size;

@@ -8,13 +8,14 @@ const maxDepth = 6;
 const maxEntries = 100;
 const maxKeyLength = 200;
 
-/** Copies what was made by `redactFields` already are known here, so that a line is not worked over twice. */
-const clean = new WeakSet<object>();
+/** Fields of a line that were redacted: they are not copied again. */
+class RedactedFields {
+  [field: string]: unknown;
+}
 
-/** A plain, bounded copy of the fields of a line, without secrets. */
+/** A bounded copy of the fields of a line, without secrets. */
 export function redactFields(fields: object): Record<string, unknown> {
-  if (isClean(fields)) return fields;
-  return marked(copyEntries(fields, 0));
+  return fields instanceof RedactedFields ? fields : redactAfter({}, fields);
 }
 
 /** The same with fields before it that were redacted already. */
@@ -22,16 +23,7 @@ export function redactAfter(
   before: Readonly<Record<string, unknown>>,
   fields: object,
 ): Record<string, unknown> {
-  return marked({ ...before, ...copyEntries(fields, 0) });
-}
-
-function marked(copy: Record<string, unknown>): Record<string, unknown> {
-  clean.add(copy);
-  return copy;
-}
-
-function isClean(fields: object): fields is Record<string, unknown> {
-  return clean.has(fields);
+  return Object.assign(new RedactedFields(), before, copyEntries(fields, 0));
 }
 
 function copyEntries(value: object, depth: number): Record<string, unknown> {

@@ -4,7 +4,6 @@
 // definitions and not with the events.
 import type { JournalEvent } from "../../journal/events.ts";
 import type { RollupCount, RollupKind } from "../../store/rollup-store.ts";
-import { SmallMap } from "../../values/small-map.ts";
 import { containersOf, stepPathOf } from "../../values/step-path.ts";
 import { bucketOf, noDuration } from "./duration-buckets.ts";
 
@@ -14,7 +13,7 @@ export interface CountedExecution {
   /** 0 where it is not known. */
   readonly startAt: number;
   /** When the steps started that run now; made with the first of them. */
-  stepStarts?: SmallMap<string, number>;
+  stepStarts?: Map<string, number>;
 }
 
 /** Counts by range of durations, of each kind. */
@@ -79,7 +78,7 @@ export class RollupTally {
       case "workflow-cancelled":
         return this.#count(timestamp, execution.workflowId, "", "cancelled", noDuration);
       case "step-start":
-        execution.stepStarts ??= new SmallMap();
+        execution.stepStarts ??= new Map();
         execution.stepStarts.set(event.path, timestamp);
         return;
       case "step-complete":

@@ -14,7 +14,6 @@ import {
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
 import { isoTime } from "../../values/iso-time.ts";
-import { SmallMap } from "../../values/small-map.ts";
 import { parentPath } from "../../values/step-path.ts";
 import {
   addEvent,
@@ -67,7 +66,7 @@ export class ExecutionSpans {
     this.#listener = listener;
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;
-    this.#open = before?.open ?? new SmallMap();
+    this.#open = before?.open ?? new Map();
     this.#applied = this.last = packed?.last ?? 0;
     if (packed === undefined) return;
     this.status = packed.status;
@@ -88,7 +87,7 @@ export class ExecutionSpans {
       status: this.status,
       last: this.last,
       root: packSpan(root),
-      open: this.#open.values().map(packStepSpan),
+      open: Array.from(this.#open.values(), packStepSpan),
     };
   }
 
@@ -222,7 +221,7 @@ export class ExecutionSpans {
   /** Branches that lost, and everything else that will not end. */
   #closeInside(span: OpenSpan | undefined, at: number, why: string): void {
     if (span?.inside === undefined || span.inside.size === 0) return;
-    for (const inner of span.inside.values().reverse()) {
+    for (const inner of [...span.inside].reverse()) {
       this.#closeInside(inner, at, why);
       addEvent(inner, { name: why, timestamp: isoTime(at), attributes: {} });
       this.#close(inner, { at, status: "unset" });

@@ -1,6 +1,5 @@
 // A span of an execution or of a step that has begun and not ended, and a form of all of them that can be kept.
 import type { JournalEvent } from "../../journal/events.ts";
-import { SmallMap } from "../../values/small-map.ts";
 import type { SpanEventRecord } from "./span-record.ts";
 
 export interface OpenSpan {
@@ -13,12 +12,12 @@ export interface OpenSpan {
   readonly stepIndex: number | null;
   readonly parent: OpenSpan | undefined;
   /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
-  inside: SmallMap<OpenSpan, OpenSpan> | undefined;
+  inside: Set<OpenSpan> | undefined;
   events: SpanEventRecord[] | undefined;
 }
 
 /** The open spans of steps by their paths. */
-export type OpenSpans = SmallMap<string, OpenSpan>;
+export type OpenSpans = Map<string, OpenSpan>;
 
 type PackedEvent = readonly [name: string, timestamp: string, attributes: SpanEventRecord["attributes"]];
 
@@ -79,8 +78,8 @@ export function spanOf(
 export function addInside(span: OpenSpan): void {
   const { parent } = span;
   if (parent === undefined) return;
-  parent.inside ??= new SmallMap();
-  parent.inside.set(span, span);
+  parent.inside ??= new Set();
+  parent.inside.add(span);
 }
 
 export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
@@ -99,7 +98,7 @@ export function packStepSpan(span: OpenSpan): PackedStepSpan {
 /** The root, and the others by path. */
 export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: OpenSpans } {
   const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
-  const open: OpenSpans = new SmallMap();
+  const open: OpenSpans = new Map();
   for (const { parent, ...span } of packed.open) {
     const around = (parent === null ? undefined : open.get(parent)) ?? root;
     const unpacked = unpackSpan(span, around);

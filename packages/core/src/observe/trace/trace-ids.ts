@@ -5,7 +5,6 @@
 // `traceparent`, else from a hash of the executionId: the id itself would let every service that a body calls control
 // the execution. A span's id is a hash of the execution plus the number of the event that began it.
 import { hash } from "node:crypto";
-import { hexadecimal } from "../../values/hexadecimal.ts";
 
 /** A place in a trace, as `traceparent` names it. */
 export interface TraceParent {
@@ -51,7 +50,7 @@ export class TraceIds {
 
   /** The id of the span that the event of this number began; the first event begins the root. */
   spanId(sequence: number): string {
-    return this.#high + hexadecimal((this.#low + sequence) >>> 0, 4);
+    return this.#high + ((this.#low + sequence) >>> 0).toString(16).padStart(8, "0");
   }
 }
 

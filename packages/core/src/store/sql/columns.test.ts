@@ -1,4 +1,4 @@
-// A column that is not what the schema promises is an error that names it.
+// A column that differs from the schema is an error that names it.
 import { expect, test } from "vitest";
 import { integer, nullableInteger, nullableText, readUsage, status, text } from "./columns.ts";
 

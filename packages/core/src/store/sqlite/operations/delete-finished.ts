@@ -12,7 +12,7 @@ export function deleteFinished(database: DatabaseSync) {
        order by end_at, execution_id limit ?`,
     );
   const select = { workflow: selectOf("workflow"), turn: selectOf("turn") };
-  // From the end: what is left of a journal is always a beginning, and the row goes last.
+  // From the end: the rest of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
     `delete from journal where execution_id = ? and sequence in
        (select sequence from journal where execution_id = ? order by sequence desc limit ?)`,

@@ -13,7 +13,7 @@ export interface Choices {
   readonly database: (typeof databases)[number];
 }
 
-/** Something that the caller can put right. */
+/** A mistake that the caller can correct. */
 export class UsageError extends Error {}
 
 const defaults: Choices = { name: "my-andante", provider: "none", database: "sqlite" };
@@ -33,7 +33,7 @@ export interface Surroundings {
   checkFolder(name: string): void;
 }
 
-/** The choices, or the text that was asked for with --help. */
+/** The choices, or the help text for --help. */
 export async function choose(
   args: readonly string[],
   { input, output, checkFolder }: Surroundings,
@@ -52,7 +52,7 @@ export async function choose(
     throw new UsageError("there is no terminal to ask at: add --yes, or --name, --provider and --database");
   }
   const terminal = createInterface({ input, output });
-  /** Asks until the reply will do. */
+  /** Asks until the reply is valid. */
   const ask = async <T>(question: string, standard: string, check: (reply: string) => T): Promise<T> => {
     for (;;) {
       const reply = (await terminal.question(`${question} (${standard}): `)).trim() || standard;
@@ -83,10 +83,10 @@ export async function choose(
   }
 }
 
-/** Names of npm's own, and of devices: no package, or no folder on Windows, can be called so. */
+/** Names reserved by npm for packages, or by Windows for devices. */
 const reserved = /^(node_modules|favicon\.ico|(con|prn|aux|nul|com\d|lpt\d)(\..*)?)$/;
 
-/** Each choice as it was meant, or a UsageError. */
+/** Each function returns a valid choice or throws a UsageError. */
 const checks = {
   name(given: string): string {
     if (reserved.test(given))

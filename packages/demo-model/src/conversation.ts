@@ -1,9 +1,9 @@
 // Reads the messages of a call: the last question, the earlier ones, and the results of tools called since.
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 
-/** The rules read this many characters of one message, so that no message can make them slow. */
+/** The rules read at most this many characters of a message, so that no message can make them slow. */
 const maxLength = 20_000;
-/** An agent without structured output receives the schema in words, at the end of the message. */
+/** An agent without structured output receives the schema as text, at the end of the message. */
 const announced = "JSON Schema:\n";
 
 export interface Conversation {

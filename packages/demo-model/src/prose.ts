@@ -1,6 +1,6 @@
 // The few sentences that the demo model writes itself, and their topic.
 
-/** How a question or a request begins, before it comes to the point. */
+/** The opening words of a question or a request, before its topic. */
 const opening =
   /^(?:(?:please|can|could|would|will|you|me|us|what|who|why|how|when|where|is|are|was|were|do|does|did|tell|explain|describe|write|draft|summari[sz]e|a|an|the)\b[\s,’'s]*)+/i;
 

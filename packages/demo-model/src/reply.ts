@@ -39,6 +39,6 @@ function fill(schema: unknown, preferences: Preferences): string {
   const { value, problem } = exampleValue(schema, preferences);
   if (problem === undefined) return JSON.stringify(value);
   const cure = 'Give the property "examples" or a "default" in the schema, or use a real model.';
-  // Public, because the caller who sent the schema should read it.
+  // Public, because the caller sent the schema and needs the message.
   throw new PublicError(`The demo model cannot make up a value for ${problem.replace(/\.$/, "")}. ${cure}`);
 }

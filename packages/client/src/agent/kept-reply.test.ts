@@ -34,11 +34,11 @@ const reply: UIMessageChunk[] = [
   { type: "finish" },
 ];
 
-/** The message that the AI SDK makes of chunks. */
+/** The message that the AI SDK builds from chunks. */
 async function messageOf(chunks: readonly ChatChunk[]): Promise<UIMessage | undefined> {
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      // They have its form.
+      // The chunks have the AI SDK's type.
       for (const chunk of chunks) controller.enqueue(chunk as UIMessageChunk);
       controller.close();
     },

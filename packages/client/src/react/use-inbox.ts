@@ -4,7 +4,7 @@ import type { InboxFilter } from "../overview.ts";
 import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/wire.ts";
 import { coalesce, useTask } from "./follow.ts";
 
-/** Milliseconds, and a few more. */
+/** Milliseconds that the server caches an inbox, plus a margin. */
 const keptByServer = 250;
 
 /** A client. */
@@ -14,9 +14,9 @@ export interface InboxSource<WorkflowId extends string = string> {
 }
 
 export interface LiveInbox extends Inbox {
-  /** True once it has been read. */
+  /** True after the first read. */
   readonly isRead: boolean;
-  /** Why it is not followed any more. */
+  /** The error that ended the updates. */
   readonly error: unknown;
 }
 
@@ -60,7 +60,7 @@ export function useInbox<WorkflowId extends string>(
   };
   useTask(key, follow, fail);
   const { key: read, ...shown } = inbox;
-  // Of another workflow nothing is shown, not even for one rendering.
+  // The previous workflow's items must not be shown, not even for one rendering.
   return read === key ? shown : nothing;
 }
 

@@ -1,4 +1,4 @@
-// The handle of a started, resumed or replayed execution: returned at once, with a result when it ends or is suspended.
+// The handle that callers who start, resume or replay an execution receive at once; the result follows when it ends or is suspended.
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
@@ -99,7 +99,7 @@ async function awaitResult(
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {
     case "ended": {
-      // The store has the usage of its agents.
+      // The store knows the usage of its agents.
       if (asksAgents(workflow.steps)) return resultOf(engine, executionId);
       const { status, endAt, result, error } = settlement;
       const failure = error && { error: publicText(error) };

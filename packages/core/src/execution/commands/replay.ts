@@ -25,7 +25,7 @@ import {
 
 /** Options of a replay. */
 export interface ReplayOptions<StepId extends string = string> {
-  /** The top-level step that runs first; earlier outcomes are taken over. */
+  /** The top-level step that runs first; the outcomes before it are taken over. */
   readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
@@ -60,7 +60,7 @@ export async function prepareReplay(
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
   const { exclusive, traceparent } = options;
-  // The same replay again finds itself, even if its source has changed since.
+  // A repeated replay finds itself, also when its source has changed since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
   if (known)
     return { executionId, create: () => findExisting(engine.store, { row, replay: { of }, exclusive }) };

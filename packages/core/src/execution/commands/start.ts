@@ -177,7 +177,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   if (replay === undefined) engine.publish(row, numberEvents([first, ...following], 1));
   else {
     engine.publish(row, numberEvents([first], 1));
-    // Events taken over happened in another execution: streams show them, hooks and spans have seen them there.
+    // The events taken over happened in another execution: streams show them, hooks and spans received them there.
     engine.feed.show(executionId, numberEvents(replay.copies, 2));
     engine.publish(row, numberEvents(following, copies.length + 2));
   }

@@ -23,7 +23,8 @@ export type TypesOf<Host> =
 
 type Carried<Andante> = "~types" extends keyof Andante
   ? Exclude<Andante["~types"], undefined> extends infer Types extends HostTypes
-    ? Types
+    ? // Its members and not its name, so that an editor shows them resolved.
+      { readonly workflows: Types["workflows"]; readonly agents: Types["agents"] }
     : HostTypes
   : HostTypes;
 

@@ -1,4 +1,4 @@
-// What callers who start, resume or replay an execution get: a handle at once, the result when it ends or is suspended.
+// The handle that callers who start, resume or replay an execution receive at once; the result follows when it ends or is suspended.
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
@@ -99,7 +99,7 @@ async function awaitResult(
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {
     case "ended": {
-      // The store knows what its agents used.
+      // The store knows the usage of its agents.
       if (asksAgents(workflow.steps)) return resultOf(engine, executionId);
       const { status, endAt, result, error } = settlement;
       const failure = error && { error: publicText(error) };

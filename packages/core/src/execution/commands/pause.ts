@@ -23,7 +23,7 @@ export interface SuspendResult {
   readonly suspension: ExecutionSuspension;
 }
 
-/** Refuses, before anything is looked up, what could not be kept. */
+/** Refuses invalid options before any look-up. */
 export function checkReason({ reason, userId }: SuspendOptions, limits: SizeLimits): void {
   checkId(userId, "userId");
   if (reason !== undefined && typeof reason !== "string") {

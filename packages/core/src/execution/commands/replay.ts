@@ -1,4 +1,4 @@
-// Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
+// Replays an execution from a top-level step: a new execution that takes over the outcomes of the old one before that step.
 
 import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../../errors/index.ts";
 import { decodeEvent } from "../../journal/codec.ts";
@@ -25,7 +25,7 @@ import {
 
 /** Options of a replay. */
 export interface ReplayOptions<StepId extends string = string> {
-  /** The top-level step that runs first; what came before it is taken over. */
+  /** The top-level step that runs first; the outcomes before it are taken over. */
   readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
@@ -60,7 +60,7 @@ export async function prepareReplay(
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
   const { exclusive, traceparent } = options;
-  // The same replay again finds itself, whatever happened to its source since.
+  // A repeated replay finds itself, also when its source has changed since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
   if (known)
     return { executionId, create: () => findExisting(engine.store, { row, replay: { of }, exclusive }) };

@@ -24,7 +24,7 @@ import { checkResumeData } from "./resume-data.ts";
 
 /** Options of a resume. */
 export interface ResumeOptions {
-  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
+  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: the step that waits. */
   readonly stepId?: string | undefined;
   /** Resumes only this suspension: the one that the caller saw. Default: whichever waits. */
   readonly suspensionId?: string | undefined;
@@ -32,7 +32,7 @@ export interface ResumeOptions {
   readonly userId?: string | undefined;
 }
 
-/** What a resume is for. */
+/** The suspensions that a resume closes, or the step that it goes back to. */
 type Target =
   | { readonly kind: "resume"; readonly suspensions: readonly Suspension[]; readonly path: string | null }
   | {
@@ -148,7 +148,7 @@ function findTarget(workflow: WorkflowDefinition, state: StoredExecution, option
     return { kind: "resume", ...requireSingle(executionId, waiting, "several steps are waiting") };
   }
   const named = waiting.filter((suspension) => matches(suspension, stepId));
-  // A caller that names a container means what waits in it.
+  // A caller that names a container means the step that waits in it.
   const inside = named.length > 0 ? [] : waiting.filter((suspension) => isInside(suspension, stepId));
   if (named.length + inside.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
   const { suspensions, path } =
@@ -194,7 +194,7 @@ function findRewind(
     });
   }
   const step = workflow.steps[stepIndex];
-  // Beginning the container again would repeat what has ended inside it, which nobody asked for.
+  // Beginning the container again would repeat steps that have ended inside it, which the caller did not request.
   if (stepIndex === state.execution.stepIndex && step !== undefined && innerSteps(step).length > 0) {
     throw new ResumeTargetError({ executionId, problem: `nothing inside "${stepId}" waits` });
   }

@@ -70,7 +70,7 @@ export interface NewRun {
   readonly traceparent?: string | undefined;
   /** An existing execution with this id is a conflict. */
   readonly exclusive?: boolean | undefined;
-  /** For a replay: where it comes from, and what it takes over. */
+  /** For a replay: its source, and the events that it takes over. */
   readonly replay?: {
     readonly of: ReplayOf;
     readonly stepIndex: number;
@@ -177,7 +177,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   if (replay === undefined) engine.publish(row, numberEvents([first, ...following], 1));
   else {
     engine.publish(row, numberEvents([first], 1));
-    // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
+    // The events taken over happened in another execution: streams show them, hooks and spans received them there.
     engine.feed.show(executionId, numberEvents(replay.copies, 2));
     engine.publish(row, numberEvents(following, copies.length + 2));
   }

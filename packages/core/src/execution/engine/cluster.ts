@@ -1,4 +1,4 @@
-// The other processes that share the store: notices what they do to executions that run here, or that callers here wait
+// The other processes that share the store: notices their writes to executions that run here, or that callers here wait
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
 import type { Observation } from "../../observe/observation.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
@@ -13,11 +13,11 @@ import type { EngineKind } from "./engine-kind.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** What this process has to do with executions. */
+/** The executions that concern this process. */
 export interface ClusterMember {
   readonly store: Store;
   readonly storage: StorageWatch;
-  /** What runs here, by executionId. */
+  /** The drivers of the executions that run here, by executionId. */
   readonly drivers: TurnoverMap<string, Driver>;
   readonly waiters: Waiters;
   readonly feed: Feed;
@@ -92,13 +92,13 @@ export class Cluster {
     if (!this.#looking && this.#heard.size > 0) void this.#lookAtAll();
   }
 
-  /** Undefined while nobody follows the spans of all executions. */
+  /** Undefined while no client follows the spans of all executions. */
   get #followedSpans() {
     const elsewhere = this.#member.observation.tracing?.elsewhere;
     return elsewhere?.followed ? elsewhere : undefined;
   }
 
-  /** What runs here, and what callers here wait for or follow. */
+  /** The executions that run here, and those that callers here wait for or follow. */
   #concerns(): readonly string[] {
     const { drivers, waiters, feed } = this.#member;
     return [...drivers.keys(), ...waiters.keys(), ...feed.keys(), ...(this.#followedSpans?.keys() ?? [])];
@@ -116,7 +116,7 @@ export class Cluster {
       while (this.#heard.size > 0 && this.#timer !== undefined) {
         const executionIds = [...this.#heard].slice(0, headsAtOnce);
         for (const executionId of executionIds) this.#heard.delete(executionId);
-        // What the store says is older than what is made meanwhile: it is not held against that.
+        // The heads are older than executions created meanwhile, and are not compared with those.
         const known = executionIds.filter((id) => !this.#member.isStarting(id));
         const before = new Map(known.map((id) => [id, drivers.get(id)]));
         for (const head of await store.heads(executionIds)) {

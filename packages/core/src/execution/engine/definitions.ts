@@ -1,4 +1,4 @@
-// The definitions that this process runs, and whether what an execution has done so far fits them.
+// The definitions that this process runs, and whether the journal of an execution fits them.
 import { WorkflowNotFoundError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
@@ -71,12 +71,12 @@ export class Definitions {
     return fingerprint.definition;
   }
 
-  /** True when the execution last ran with the current definition: then it fits, whatever its journal holds. */
+  /** True when the execution last ran with the current definition: then it fits any journal. */
   isCurrent({ workflowId, definition }: Defined): boolean {
     return definition === this.current(workflowId);
   }
 
-  /** What has changed among the steps that the journal has reached; undefined when it fits. */
+  /** The first incompatible change among the steps that the journal has reached; undefined when it fits. */
   async incompatibility(row: Defined, journal: Journal): Promise<string | undefined> {
     // An execution from before definitions were kept is taken to fit: nothing is known against it.
     if (row.definition === null || this.isCurrent(row)) return undefined;

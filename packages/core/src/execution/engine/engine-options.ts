@@ -18,7 +18,7 @@ export interface EngineOptions {
   readonly observation: Observation;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
-  /** What part of them may be one user's while others wait. */
+  /** The part of them that one user may hold while others wait. */
   readonly userShare: number;
   readonly clock: Clock;
   readonly limits: SizeLimits;
@@ -30,6 +30,6 @@ export interface EngineOptions {
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
   /** Called when executions that sleep and are due may run here. */
   wakeSleepers(): void;
-  /** Called when executions that wait in the store, claimed by nobody, may run here. */
+  /** Called when executions that wait in the store without an owner may run here. */
   claimAbandoned(): void;
 }

@@ -1,5 +1,5 @@
 // The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
-// are shortcuts: what the journal says beyond them is added, and without them it is read from its beginning.
+// are shortcuts: later events of the journal are added, and without them it is read from its beginning.
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -35,10 +35,10 @@ export interface FoldSources {
   readonly logger: Logger;
 }
 
-/** What an event takes in a journal beside its value, about. */
+/** About the bytes of an event in a journal beside its value. */
 const eventSize = 100;
 
-/** The bytes of a fold that is not kept as a snapshot: what is live is most of the journal then. */
+/** The bytes of a fold that is not kept as a snapshot: most of the journal is live then. */
 const maxSnapshot = 4 * 1024 * 1024;
 
 interface Held {
@@ -127,7 +127,7 @@ export class Folds {
   }
 
   /**
-   * False when its spans, which hear of what is published here, have missed an event or heard of a later one; or when they
+   * False when its spans, which receive the events published here, have missed one or received a later one; or when they
    * are gone, because that was the end.
    */
   #isWhole({ spans, sequence }: ExecutionFold): boolean {
@@ -152,7 +152,7 @@ export class Folds {
 
   /**
    * Keeps a snapshot when the journal has grown enough since the last one: at least by as much as a snapshot takes, so
-   * that all snapshots together are never longer than the journal. Nobody waits for it, and it needs no claim: it says
+   * that all snapshots together are never longer than the journal. Nothing waits for it, and it needs no claim: it holds
    * nothing that the journal does not.
    */
   #takeSnapshot(executionId: string, fold: ExecutionFold): void {

@@ -1,4 +1,4 @@
-// Processes what is due in one execution: wakes it, ends a suspension at its deadline, or ends the execution.
+// Processes a due timer of one execution: wakes it, ends a suspension at its deadline, or ends the execution.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
@@ -16,7 +16,7 @@ import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 /** The parts of the engine that due timers are processed with. */
 type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room">;
 
-/** Processes for this engine what its scheduler finds. */
+/** Processes the due timers that the scheduler finds. */
 export function dueTimerProcessor(
   engine: TimerParts,
   recovery: Pick<Recovery, "loadNow">,
@@ -48,7 +48,7 @@ async function processDueTimer(engine: TimerParts, timer: DueTimer, now: number)
 
 /**
  * Wakes an execution in which something else is due later. One that a process has left behind is recovered; where that
- * does not work, what is due later does not wait for it for ever.
+ * fails, the later timer is processed without it.
  */
 async function wakeBefore(
   engine: TimerParts,
@@ -91,14 +91,14 @@ async function wake(engine: TimerParts, { executionId }: DueTimer, now: number):
   });
 }
 
-/** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
+/** The suspension was not resumed in time. The write races a resume for the same row, and only one of them wins. */
 async function expire(
   engine: TimerParts,
   timer: Extract<DueTimer, { kind: "deadline" }>,
   now: number,
 ): Promise<boolean> {
   const { executionId, suspensionId, path, stepIndex } = timer;
-  // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
+  // Read before anything is written: a read that failed afterwards would leave it claimed and not running.
   const state = await engine.store.state(executionId);
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
   if (state === undefined || suspension === undefined) return false;
@@ -145,7 +145,7 @@ async function end(engine: TimerParts, cancel: Omit<Cancel, "event">, event: End
   if (state === undefined) return false;
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
-  // Where it stands is the store's to say. What it failed with has its stack here alone: the journal does not keep it.
+  // The store assigns the number. Only this event has the stack of the failure: the journal does not keep it.
   const { sequence, timestamp } = result.event;
   const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
   await endedOutside(engine, state.execution, { ...event, sequence, timestamp }, reason);

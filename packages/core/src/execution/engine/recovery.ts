@@ -28,14 +28,14 @@ interface LoadOptions {
 
 /** Recoveries without any progress after which an execution is given up. */
 const maxRecoveries = 5;
-/** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
+/** Recoveries without any progress after which an execution may be the one that crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
 /** Executions without a slot are no suspects: their kind ends those that were recovered too often. */
 const neverSuspect = Number.MAX_SAFE_INTEGER;
 /** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
 const loadedAtOnce = 8;
-/** During a rolling deploy a process of the release before may park what began with this one. */
+/** During a rolling deploy a process of the release before may park executions that began with this one. */
 const roundsPerUnpark = 10;
 
 /** The parts of the engine that recovery uses. */
@@ -77,7 +77,7 @@ export class Recovery {
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
   readonly #failed = new FailedLoads();
-  /** What failed in this round would be found again at once: the next one is soon enough. */
+  /** Executions that failed in this round would be found again at once: the next round is soon enough. */
   #interrupted = false;
 
   constructor(engine: RecoveryParts, options: RecoveryOptions) {
@@ -88,7 +88,7 @@ export class Recovery {
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
-  /** Announces this process, so that others leave alone what it runs. */
+  /** Announces this process, so that others leave its executions alone. */
   async announce(): Promise<void> {
     await this.#heart.beat();
     // Who closed meanwhile has stopped it already.
@@ -96,7 +96,7 @@ export class Recovery {
   }
 
   /**
-   * Loads one batch, then polls periodically until `stop`. What is left is loaded in the background: a process with a long
+   * Loads one batch, then polls periodically until `stop`. The rest is loaded in the background: a process with a long
    * backlog takes new work meanwhile.
    */
   async start(): Promise<void> {
@@ -113,7 +113,7 @@ export class Recovery {
     return this.#round;
   }
 
-  /** Stops polling; heartbeats continue for what still runs here. */
+  /** Stops polling; heartbeats continue for executions that still run here. */
   async stopPolling(): Promise<void> {
     this.#polling = false;
     await this.#round;
@@ -141,7 +141,7 @@ export class Recovery {
     if (this.#polling) this.#startRound();
   }
 
-  /** Loads what is abandoned or waits for a slot, as much as there is room for. */
+  /** Loads executions that are abandoned or wait for a slot, as many as there are free slots. */
   async poll(): Promise<void> {
     if (!this.#engine.claims.isAnnounced) return;
     this.#interrupted = false;
@@ -245,7 +245,7 @@ export class Recovery {
     const { claimable } = workflowKind;
     if (which.limit <= 0 || claimable === undefined) return [];
     const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
-    // What falls due in it does not wait for a slot, and a suspect has found one.
+    // An execution with a due timer does not wait for a slot, and a suspect has found one.
     const atOnce = which.suspects || which.only !== undefined;
     try {
       return await claimAbandoned(this.#engine, { ...claimable, suspectAfter, ...which }, async (claimed) => {

@@ -7,7 +7,7 @@ import type { Engine } from "./engine.ts";
 
 /** Which ended executions are kept. Those that run or wait are never deleted. */
 export interface RetentionOptions {
-  /** Delete what ended longer ago than this: milliseconds, or a string such as "30d". Default: no limit. */
+  /** Delete executions that ended longer ago than this: milliseconds, or a string such as "30d". Default: no limit. */
   readonly maxAge?: Duration;
   /** Keep at most this many of the most recently ended executions. Default: no limit. */
   readonly maxCount?: number;
@@ -41,7 +41,7 @@ const compactedAtOnce = 512 * 1024;
 // deleted twice as many and made that 17 ms (bench/engine/retention.ts).
 const usualPace: RetentionPace = { period: 60_000, executions: 50, events: 500, pause: 15 };
 
-/** Ages in milliseconds; undefined for what is kept for ever. */
+/** Ages in milliseconds; undefined: no limit. */
 interface RetentionBounds {
   readonly maxAge: number | undefined;
   readonly maxCount: number | undefined;
@@ -149,7 +149,7 @@ export class Retention {
     return removed;
   }
 
-  /** Gives back to the disk what was deleted, now or before the process ended. */
+  /** Returns the space of deleted rows to the disk, including rows deleted before the process ended. */
   async #compact(): Promise<void> {
     for (let more = true; more && !this.#stopped.signal.aborted; ) {
       ({ more } = await this.#engine.store.compact({ bytes: compactedAtOnce }));
@@ -165,7 +165,7 @@ export class Retention {
       const result = await store.deleteFinished({ kind, upTo, limit, events });
       for (const executionId of result.executionIds) {
         seen.add(executionId);
-        // What its followers still wait for will not come.
+        // Its followers would wait for events that no longer come.
         feed.close(executionId);
       }
       more = result.more;

@@ -1,6 +1,6 @@
 // Executions that are claimed here and wait for a slot, in the order in which they came.
 //
-// What they wait with is in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
+// Their claims are in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
 // here; the others are put back into the store, unclaimed, where recovery finds the oldest first.
 import type { Claim } from "../../store/store.ts";
 import type { ResumedExecution } from "./after-resume.ts";

@@ -37,7 +37,7 @@ export interface DriverOptions {
   readonly facts: ExecutionFacts;
   readonly store: Pick<Store, "commit" | "release" | "events">;
   readonly storage: StorageReports;
-  /** Called with what was committed, in order. */
+  /** Called with committed events, in order. */
   publish(events: readonly JournalEvent[]): void;
   /** Called when waiting callers can be notified; the driver itself may continue (a pause with a body in flight). */
   settle(settlement: Settlement): void;
@@ -169,12 +169,12 @@ export class Driver implements CheckpointLog {
     return this.#loop.inFlight || this.#loop.isReading || isComing || this.isRunning;
   }
 
-  /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
+  /** Walks the plan to the end of the journal; the next work is ready to be committed. */
   begin(): void {
     this.#progress.begin();
   }
 
-  /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
+  /** For a new execution: its first events, to be committed with its creation under numbers from `first` on. */
   takeFirstEvents(first: number): readonly FollowingEvent[] {
     const events = this.#progress.takeFirstEvents(first);
     const last = first + events.length - 1;
@@ -183,7 +183,7 @@ export class Driver implements CheckpointLog {
     return events;
   }
 
-  /** Commits what is ready and runs what may run. */
+  /** Commits ready work and runs the bodies that may run. */
   run(): void {
     this.#flush();
   }
@@ -344,7 +344,7 @@ export class Driver implements CheckpointLog {
     );
   }
 
-  /** Records what bodies have returned, and the end: nothing follows. */
+  /** Records the outcomes of bodies and the end: nothing follows. */
   #endOverfull(batch: CommitBatch, outcome: Outcome): void {
     const last = new CommitBatch();
     last.events = batch.events;
@@ -401,7 +401,7 @@ export class Driver implements CheckpointLog {
     return { resumes: this.#options.execution.journal.resumes, suspension: this.#progress.firstOpen };
   }
 
-  /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
+  /** Commits only outcomes; their consequences wait for a pause to be lifted, or for the next process. */
   #flushOutcomes(batch: CommitBatch): void {
     if (batch.events.length > 0) return this.#sendOutcomes(batch);
     if (this.#arrivals.length > 0) return this.#flush();
@@ -443,7 +443,7 @@ export class Driver implements CheckpointLog {
     }
     if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
-      // The outcomes are recorded; what follows from them is kept until the pause is lifted, which may be known already.
+      // The outcomes are recorded; their consequences are kept until the pause is lifted, which may be known already.
       this.#setPaused(true, result.sequence);
       this.#progress.batch.prepend(batch);
       return this.#continue(built);
@@ -455,7 +455,7 @@ export class Driver implements CheckpointLog {
       if (this.#running.size > 0) this.#progress.scope.abort(new Error("The execution has ended"));
       return;
     }
-    // The process stops: what was committed to start is for the next one.
+    // The process stops: the next one starts the committed bodies.
     if (this.#draining) this.#progress.batch.prepend(batch);
     else this.#perform(batch);
     this.#continue(built);

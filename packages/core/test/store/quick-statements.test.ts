@@ -94,6 +94,15 @@ test(`commits, seed ${seed}`, () => {
   expect(done).toBeGreaterThan(trials / 20);
 });
 
+test("a commit with a field that the quick statements do not know is left to the decision", () => {
+  const { execution, commit } = randomWrites(createRandom(seed).next);
+  const quick = quickCommit(database);
+  for (let trial = 0; trial < trials / 10; trial++) {
+    const of = execution();
+    expect(compare(of, Object.assign(commit(of), { later: true }), quick, decisions.commit)).toBe(false);
+  }
+});
+
 test(`resumes, seed ${seed}`, () => {
   const { execution, resume } = randomWrites(createRandom(seed).next);
   const quick = quickResume(database);

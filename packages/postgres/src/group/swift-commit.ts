@@ -4,7 +4,15 @@
 // Nearly all commits are such. Every other case (another owner, a pause, an open suspension, an event of another writer,
 // the same commit again) changes nothing here, and is decided on the locked row instead.
 
-import { type Commit, type CommitResult, endTime, resultOf, rowText, writeKey } from "@andante/core/store";
+import {
+  type Commit,
+  type CommitResult,
+  endTime,
+  isPlain,
+  resultOf,
+  rowText,
+  writeKey,
+} from "@andante/core/store";
 import type { Statement } from "../connection/parameters.ts";
 
 export interface SwiftCommit {
@@ -13,9 +21,9 @@ export interface SwiftCommit {
 }
 
 /** Whether it changes nothing but the row and the journal. */
-export function canBeSwift({ open, timers, clear, usage, idle, others }: Commit): boolean {
-  const changesRows = open.length + timers.length + clear.length > 0;
-  return !changesRows && usage === null && idle === null && others === undefined;
+export function canBeSwift(commit: Commit): boolean {
+  const { open, timers, clear, idle } = commit;
+  return open.length + timers.length + clear.length === 0 && idle === null && isPlain(commit);
 }
 
 /** The columns of the parameters, with their types. */

@@ -11,6 +11,7 @@ export type { Changes, Outcome } from "./changes.ts";
 export { endTime, resultOf } from "./commit.ts";
 export type { Decision } from "./decision.ts";
 export { type FactRequests, type Facts, lookback, type RecordedWrite } from "./facts.ts";
+export { isPlain } from "./plain-commit.ts";
 export { type ExecutionRecord, newRecord } from "./record.ts";
 export { writeKey } from "./recorded-commit.ts";
 

@@ -3,7 +3,7 @@
 // Nearly every commit finds its execution as its owner knows it. Reading the row first cost a fifth of the writer's time
 // with trivial steps, and `returning` its columns a seventh.
 import type { DatabaseSync } from "node:sqlite";
-import { endTime, resultOf, writeKey } from "../decide/index.ts";
+import { endTime, isPlain, resultOf, writeKey } from "../decide/index.ts";
 import { inTime } from "../in-time.ts";
 import { numbered } from "../sql/journal-row.ts";
 import type { Commit, CommitResult, Resume, ResumeResult } from "../store.ts";
@@ -73,8 +73,9 @@ export function quickCommit(database: DatabaseSync) {
   };
 }
 
-function isQuick({ usage, others, open, idle, end, closeEnded = [], closeBelow }: Commit): boolean {
-  if (usage !== null || others !== undefined || (idle !== null && end !== null)) return false;
+function isQuick(commit: Commit): boolean {
+  const { open, idle, end, closeEnded = [], closeBelow } = commit;
+  if (!isPlain(commit) || (idle !== null && end !== null)) return false;
   return open.length === 0 || (idle !== null && closeEnded.length + closeBelow.length === 0);
 }
 

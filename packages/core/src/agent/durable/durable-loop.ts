@@ -1,5 +1,5 @@
-// The loop of one agent over its records: what was recorded is handed back, what was not is done, recorded, and then
-// handed on. The AI SDK's own loop is walked again; here is what it meets at each of its calls.
+// The loop of one agent over its records. The AI SDK's own loop runs again from its beginning; this class intercepts each
+// call: a recorded one returns its record, a new one is made, recorded and then passed on.
 import { setImmediate as turn } from "node:timers/promises";
 import type { CheckpointCall } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -35,7 +35,7 @@ export class DurableLoop {
   readonly #walked = new Set<number>();
   #isLive = false;
   #left: LoopLeftError | undefined;
-  #toldOtherPrompt = false;
+  #warnedOfPrompt = false;
 
   /** `gate` is asked before each call of a model that is not recorded; it rejects when there may be none. */
   constructor(recorder: CallRecorder, logger: Logger, gate?: CallGate, prefix = "") {
@@ -281,8 +281,8 @@ export class DurableLoop {
 
   /** The record wins. That the model would be asked something else now is worth one line. */
   #compare(place: string, recorded: string, prompt: string): void {
-    if (recorded === prompt || this.#toldOtherPrompt) return;
-    this.#toldOtherPrompt = true;
+    if (recorded === prompt || this.#warnedOfPrompt) return;
+    this.#warnedOfPrompt = true;
     const fields = { stepPath: this.recorder.pathOf(place) };
     this.logger.warn(fields, "the prompt differs from the one whose reply is recorded; the record is used");
   }

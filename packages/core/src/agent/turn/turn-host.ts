@@ -1,5 +1,4 @@
-// A turn of a kept conversation is an execution: what the agents ask of whoever runs it, and what that asks of them.
-
+// Interfaces between agents and the engine for turns of kept conversations, which are executions.
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
 import type { CallDeferral, CallRecorder } from "../durable/recorder.ts";

@@ -49,6 +49,8 @@ const alone = [
   "packages/core/test/store/*.test.ts",
   "test/hardening/schemas.test.ts",
 ];
+// Some of the tests with servers need the console's files; a run of units alone does not build them.
+const buildsConsole = "./test/support/build-console.ts";
 const ofProject = (name: string, test: object) => ({
   extends: true as const,
   test: { name, exclude, ...test },
@@ -59,21 +61,28 @@ const projects = [
     include: sharing,
     exclude: [...exclude, ...alone],
     isolate: false,
+    globalSetup: [buildsConsole],
     setupFiles: ["./test/support/fresh-modules.ts"],
   }),
   ofProject("alone", { include: alone }),
-  ofProject("processes", { include, exclude: [...exclude, ...units, ...sharing] }),
+  ofProject("processes", {
+    include,
+    exclude: [...exclude, ...units, ...sharing],
+    globalSetup: [buildsConsole],
+  }),
 ];
 
 export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    ...(isCi || onPostgres ? { include, exclude } : { projects }),
-    globalSetup: [
-      "./test/support/build-console.ts",
-      ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),
-    ],
+    ...(isCi || onPostgres
+      ? {
+          include,
+          exclude,
+          globalSetup: [buildsConsole, ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : [])],
+        }
+      : { projects }),
     // There may be none of them, but never none of the others.
     passWithNoTests: isCi,
     // Processes, not threads: tests start servers, database threads and child processes of their own.

@@ -27,5 +27,6 @@ for (const args of benchmarks) {
   if (status !== 0) failed++;
   console.log(`${path.basename(path.dirname(args.at(-1) ?? ""))}: after ${minutes().toFixed(1)} minutes`);
 }
-if (minutes() > longest) console.log(`This took longer than ${longest} minutes: shorten what --short does.`);
+if (minutes() > longest)
+  console.log(`This took longer than ${longest} minutes: shorten the benchmarks of --short.`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -10,17 +10,16 @@ import { fileURLToPath } from "node:url";
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, "packages", "console");
 const stamp = path.join(root, "node_modules", ".cache", "andante-console");
+const client = path.join(root, "packages", "client", "src");
 const left = new Set(["dist", "node_modules", "README.md", "LICENSE"]);
 
-/** A hash of everything that the built files are made of. */
+/** A hash of the sources of the built files, those of the client among them. */
 function sourceHash() {
+  const entries = readdirSync(folder).filter((entry) => !left.has(entry));
+  const places = [...entries.sort().map((entry) => path.join(folder, entry)), client];
   const hash = createHash("sha256");
-  for (const entry of readdirSync(folder).sort()) {
-    if (left.has(entry)) continue;
-    for (const file of filesIn(path.join(folder, entry))) {
-      hash.update(path.relative(folder, file)).update("\0").update(readFileSync(file)).update("\0");
-    }
-  }
+  for (const file of places.flatMap(filesIn))
+    hash.update(path.relative(root, file)).update("\0").update(readFileSync(file)).update("\0");
   return hash.digest("hex");
 }
 

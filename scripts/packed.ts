@@ -165,7 +165,7 @@ buildPackages();
 const tarballs = packages.map((folder) => pack(folder, work));
 for (const scenario of scenarios) play(scenario, tarballs);
 
-console.log("\n== what @andante/core and @andante/server (with @andante/console) bring");
+console.log("\n== packages installed with @andante/core and @andante/server (with @andante/console)");
 const folder = freshFolder();
 const brought = tarballs.filter((tarball) => !/demo-model|client|postgres/.test(path.basename(tarball)));
 install(folder, [...brought, "ai", "zod"]);

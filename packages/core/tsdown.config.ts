@@ -51,7 +51,7 @@ const entries = defineConfig({
   copy: [{ from: "src/store/sqlite/migrations", to: "dist" }],
 });
 
-// The threads are found by their path and share nothing with what is above, so that each is one file.
+// The threads are found by their path and share no code with the entries above, so that each is one file.
 const threads = ["src/store/sqlite/thread.ts", "src/agent/schema/schema-thread.ts"].map((file) =>
   defineConfig({ ...shared, entry: file, clean: false, dts: false }),
 );

@@ -5,7 +5,7 @@ export default defineConfig({
   format: "esm",
   platform: "node",
   target: "node22.13",
-  // The files that are written, beside the program that writes them.
+  // The template next to the built program.
   copy: [{ from: "template", to: "dist" }],
   fixedExtension: false,
 });

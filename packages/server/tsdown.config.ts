@@ -1,7 +1,7 @@
 import { defineConfig } from "tsdown";
 
 export default defineConfig({
-  entry: { index: "src/index.ts", examples: "src/docs/example-call.ts" },
+  entry: { index: "src/index.ts", examples: "src/openapi/example-call.ts" },
   format: "esm",
   platform: "node",
   target: "node22.13",

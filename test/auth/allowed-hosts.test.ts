@@ -91,7 +91,7 @@ describe("with it", async () => {
     },
   );
 
-  test("what a proxy says about the host does not count", async () => {
+  test("forwarded host headers do not count", async () => {
     expect(await statusOf(server, "evil.example", "/workflows", { "x-forwarded-host": "localhost" })).toBe(
       403,
     );

@@ -27,7 +27,7 @@ async function listed(path: string, headers: Record<string, string>): Promise<un
 }
 
 describe("without it", () => {
-  test("lists show a caller its own, whatever it filters by", async () => {
+  test("lists show a caller its own, with any filter", async () => {
     await serveWith();
     const mine = await executeAs("ada");
     const other = await executeAs("eve");
@@ -72,7 +72,7 @@ describe("without it", () => {
 });
 
 describe("with it", () => {
-  test("it is asked who does what with which", async () => {
+  test("it receives the user, the action and the resource", async () => {
     const asked: AuthorizationRequest[] = [];
     await serveWith((request) => {
       asked.push(request);

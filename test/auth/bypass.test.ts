@@ -96,7 +96,7 @@ describe("in opt-in mode no spelling starts an execution without a token", async
     ["x-user-id: ada", "Authentication required"],
     ["x-andante-dev: true", "Authentication required"],
     ["x-console-access-key: 1", "Authentication required"],
-  ])("the header %j lets nobody in", async (header, message) => {
+  ])("the header %j lets no caller in", async (header, message) => {
     const answer = await rawRequest(server.url, ["POST /workflows/sum/execute", header], start);
     expect(answer.status).toBe(401);
     expect(answer.body).toContain(`"error":"${message}`);

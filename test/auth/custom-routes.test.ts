@@ -61,7 +61,7 @@ describe("any route", () => {
 });
 
 describe("errors", () => {
-  test("what a custom route throws is the 500 envelope without its words", async () => {
+  test("an error thrown by a custom route is the 500 envelope without its words", async () => {
     await serveWith((app) =>
       app.get("/broken", () => {
         throw new Error(`password hunter2 in ${import.meta.filename}`);
@@ -139,7 +139,7 @@ describe("no way in front", () => {
     app.all("*", (c) => c.text("taken"));
   };
 
-  test("what catches everything does not catch a built-in route, nor does a route of the contract's path", async () => {
+  test("a catch-all route does not catch a built-in route, nor does a route of the contract's path", async () => {
     await serveWith(mutiny);
     expect(payloadOf(await server.get("/workflows"))).toHaveLength(12);
     expect((await server.get("/health")).text).toBe('{"success":true,"data":{"status":"ok"}}');

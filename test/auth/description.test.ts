@@ -41,10 +41,12 @@ describe.each<[string, Partial<ServeOptions>]>([
   ["with a token that the host finds itself", { auth: { ...own, extractToken: () => "token" } }],
   ["with a token in a cookie", { auth: { ...own, extractToken: () => "token", tokenIn: inCookie } }],
   ["with authorize", { auth: provider(), authorize: () => true }],
-])("%s", (_, options) => {
+])("%s", async (_, options) => {
+  const source = await describeWith(options);
+
   test("the document is valid OpenAPI 3.1", async () => {
     const validator = new Validator();
-    const result = await validator.validate(JSON.parse(await describeWith(options)));
+    const result = await validator.validate(JSON.parse(source));
     expect(result).toMatchObject({ valid: true });
     expect(validator.version).toBe("3.1");
   });
@@ -52,7 +54,7 @@ describe.each<[string, Partial<ServeOptions>]>([
   test("the linter finds no errors", async () => {
     // Equals `redocly lint` without a file of settings.
     const config = await createConfig({ extends: ["recommended"] });
-    const problems = await lintFromString({ source: await describeWith(options), config });
+    const problems = await lintFromString({ source, config });
     const errors = problems.filter(({ severity }) => severity === "error");
     expect(errors.map(({ message, location }) => `${message} ${location[0]?.pointer}`)).toEqual([]);
   });
@@ -124,7 +126,7 @@ test("a route of the host's own is not described as the built-in one whose place
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/ready", "/workflows"]));
 });
 
-test("the scheme is the bearer token, and says what verifies it", async () => {
+test("the scheme is the bearer token, and names its verifier", async () => {
   expect(await schemes({ auth: provider() })).toEqual({
     token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   });
@@ -157,7 +159,7 @@ test("403 is named where it can happen", async () => {
   expect(await forbiddenWith({ cors: { origin: "https://ada.example" } })).toEqual(commands);
 });
 
-test("it tells of workflows and agents only what the caller could read of them", async () => {
+test("it describes only workflows and agents that the caller may read", async () => {
   const schemasWith = async (options: Partial<ServeOptions>, headers = {}) => {
     const server = await serveForTest(options);
     const { text } = await server.get("/doc", headers);
@@ -180,7 +182,7 @@ test("it tells of workflows and agents only what the caller could read of them",
   expect(some.names).not.toContain("SumWorkflow");
 });
 
-test("the landing page shows what its reader may read", async () => {
+test("the landing page shows only workflows that its reader may read", async () => {
   const authorize: ServeOptions["authorize"] = ({ action, resource }) =>
     action !== "workflows.read" || resource.id === "approval";
   const server = await serveForTest({ workflows, authorize });

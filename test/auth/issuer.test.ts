@@ -45,7 +45,7 @@ describe("keys that an issuer publishes", () => {
     expect(errorOf(await execute(server, await issuer.token(claims)), 401)).toMatch(message);
   });
 
-  test("a token signed with a key that the issuer does not publish is refused, whatever key it names", async () => {
+  test("a token signed with a key that the issuer does not publish is refused, even with the id of a known key", async () => {
     const { issuer, server } = await start(rsa);
     const token = await issuer.token({ kid: rsa.jwk.kid ?? "" }, await makeKey());
     expect(errorOf(await execute(server, token), 401)).toBe("Invalid token: signature verification failed");
@@ -90,18 +90,15 @@ describe("keys that an issuer publishes", () => {
       (issuer: Issuer) => Object.assign(issuer, { response: { status: 200, body: "<html>" } }),
     ],
     ["has moved", (issuer: Issuer) => Object.assign(issuer, { response: { status: 302, body: "" } })],
-  ])(
-    "while the issuer %s nobody is told that a good token is bad: 503 with Retry-After",
-    async (_, trouble) => {
-      const { issuer, server } = await start(rsa);
-      const token = await issuer.token();
-      await trouble(issuer);
-      const refused = await execute(server, token);
-      expect(errorOf(refused, 503)).toBe("The token cannot be verified right now, try again later");
-      expect(refused.headers.get("retry-after")).toBe("5");
-      expect((await server.get("/workflows", bearer(token))).status).toBe(200);
-    },
-  );
+  ])("while the issuer %s no good token is refused: 503 with Retry-After", async (_, trouble) => {
+    const { issuer, server } = await start(rsa);
+    const token = await issuer.token();
+    await trouble(issuer);
+    const refused = await execute(server, token);
+    expect(errorOf(refused, 503)).toBe("The token cannot be verified right now, try again later");
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect((await server.get("/workflows", bearer(token))).status).toBe(200);
+  });
 
   test("an issuer in trouble is not asked with every request, and keys that are known serve on", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });

@@ -19,7 +19,7 @@ async function warningsOf(auth: Partial<JwtAuthOptions> | undefined): Promise<un
 
 const anyone = "anyone who can reach this port can";
 
-test("by default: every open route with what it allows, the host's own, and the sockets", async () => {
+test("by default: every open route with the access it gives, the host's own, and the sockets", async () => {
   const execution = "/workflows/:id/executions/:executionId";
   const [warning, ...more] = await warningsOf({});
   expect(more).toEqual([]);
@@ -48,7 +48,7 @@ test("the sockets alone, where the routes are closed", async () => {
   ]);
 });
 
-test("what publicRoutes opens", async () => {
+test("routes opened by publicRoutes", async () => {
   const publicRoutes = ["GET /health", "GET /doc", "POST /workflows/*", "GET /mine"];
   const [warning] = await warningsOf({ defaultPrivate: true, webSocket: "protect", publicRoutes });
   expect(warning).toMatch(
@@ -60,7 +60,7 @@ test("what publicRoutes opens", async () => {
 test.each([
   ["everything is closed", { defaultPrivate: true, webSocket: "protect" }],
   [
-    "only what gives nothing away is open",
+    "only harmless routes are open",
     { defaultPrivate: true, webSocket: "protect", publicRoutes: ["GET /health", "GET /ui*"] },
   ],
   ["there is no authentication", undefined],

@@ -79,7 +79,7 @@ describe.each(rules)("with %s for a rule", async (_, cors) => {
     ["json", " "],
   ];
   test.each(withoutPreflight)(
-    "a command of the type %j is 403 from another origin, whatever its body",
+    "a command of the type %j is 403 from another origin, with any body",
     async (type, body) => {
       const execution = await waiting();
       const sent = (path: string, headers: Record<string, string>) =>
@@ -127,7 +127,7 @@ describe.each(rules)("with %s for a rule", async (_, cors) => {
     }
   });
 
-  test("what a preflight comes before is for the browser to refuse, and reading is free", async () => {
+  test("requests with a preflight are for the browser to refuse, and reading is free", async () => {
     const headers = { origin: foreign };
     dataOf(await server.post(`${await waiting()}/cancel`, {}, headers));
     expect((await server.get("/workflows", headers)).status).toBe(200);

@@ -85,7 +85,7 @@ test("on sockets too, and a span is its definition, name, times and status", asy
   expect(await filtered.next()).toMatchObject({ type: "initial", logs: [] });
 });
 
-test("no message of ours holds the text of an error, whatever fails", async () => {
+test("no message of ours holds the text of any error", async () => {
   const server = await serveForTest({ auth: provider(), logs: { level: "debug" } });
   const alice = headersOf("alice");
   errorOf(await server.post("/workflows/failing/execute", { input: {} }, alice), 500);

@@ -138,7 +138,7 @@ test("a token that gives no id shares nothing with another, nor with those that 
   expect(listOf(listed, "executions")).toEqual([]);
 });
 
-test("an execution of another user is 403 after what is wrong with the request, and an unknown one 404", async () => {
+test("an execution of another user is 403 after the checks of the request, and an unknown one 404", async () => {
   const server = await serveOwnedData("no authorize");
   await speak(server);
   const bob = headersOf("bob");
@@ -149,7 +149,7 @@ test("an execution of another user is 403 after what is wrong with the request, 
   errorOf(await server.get("/workflows/talk/executions/none/events", bob), 404);
 });
 
-test("what the host put into the context of an execution does not make it somebody's", async () => {
+test("the context of an execution does not give it an owner", async () => {
   const server = await serveOwnedData("no authorize");
   const options = { executionId: "hosted", context: { userId: "bob" } };
   await server.andante.execute("talk", { text: "x" }, options);

@@ -32,7 +32,7 @@ describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
     ["the header", inHeader],
     ["the query", inQuery],
   ])("a token in %s", (_, tokenOf) => {
-    test("each caller is shown what it may see, of what is kept and of what comes", async () => {
+    test("each caller sees its own kept and new entries alone", async () => {
       const server = await serveOwnedData(host);
       await speak(server);
       const clients = new Map<string, { logs: SocketClient; all: SocketClient }>();

@@ -113,13 +113,13 @@ describe("verifyToken", () => {
     expect((await server.get("/workflows", bearer("any"))).status).toBe(200);
   });
 
-  test("that finds nobody is 401", async () => {
+  test("that finds no user is 401", async () => {
     await serveWith({ verifyToken: () => JSON.parse("null") });
     expect(errorOf(await execute(bearer("any")), 401)).toBe("Invalid token: it does not belong to a user");
   });
 });
 
-describe("what was not made for callers reaches the log", () => {
+describe("errors not made for callers reach the log", () => {
   const broken = () => {
     throw new Error("column secret_hash does not exist");
   };

@@ -50,7 +50,7 @@ const free = [
   "health.read",
 ];
 
-test("every route says whom it shows what", () => {
+test("every route declares whose data it shows", () => {
   for (const { action, path, reveals } of routes) {
     // The state is open by contract; the same under our own address is not.
     const isOurs = path === "/api/executions/:executionId";
@@ -59,7 +59,7 @@ test("every route says whom it shows what", () => {
   }
 });
 
-test("what is read about one execution, conversation or trace is bound to its user; only the state is not", () => {
+test("reads of one execution, conversation or trace are bound to its user; only the state is not", () => {
   const aboutOne = routes.filter(
     ({ method, path }) => method === "GET" && /:(executionId|conversationId|traceId)/.test(path),
   );

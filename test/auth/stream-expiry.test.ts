@@ -30,7 +30,7 @@ test("a followed execution is left when the token expires, and followed on with 
   expect(await started.until("workflow-result")).toMatchObject({ status: "completed" });
 });
 
-test("so is what changes in all executions, and nothing is left of the place that it had", async () => {
+test("so is the stream of changes of all executions, and its place is free again", async () => {
   const server = await serveForTest({ auth, limits: { streams: 1 } });
   const changes = await server.stream("/api/changes", undefined, bearer("short"));
   await expect(changes.rest()).rejects.toThrow("terminated");

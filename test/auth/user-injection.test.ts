@@ -54,7 +54,7 @@ describe("in agents", () => {
     }
   });
 
-  test("without a token, on a public route, nobody is anybody", async () => {
+  test("without a token, on a public route, the caller is no user", async () => {
     expect((await ask(claims, {})).status).toBe(200);
     expect(seen).toEqual([{ userId: undefined, context: { color: "blue" } }]);
   });
@@ -179,7 +179,7 @@ describe("in custom routes", () => {
     },
   );
 
-  test("text() is what was sent, for handlers that check a signature", async () => {
+  test("text() is the raw body, for handlers that check a signature", async () => {
     expect((await server.post("/raw", claims, token)).text).toBe(JSON.stringify(claims));
   });
 

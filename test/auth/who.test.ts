@@ -59,7 +59,7 @@ test("cancel", async () => {
   expect(await eventOf(execution, "workflow-cancelled")).toMatchObject({ userId: "bob", reason: "no need" });
 });
 
-test("a replay is its caller's: the context stays, the user is the caller, whatever the body claims", async () => {
+test("a replay is its caller's: the context stays, the user is the caller, not the one in the body", async () => {
   // Another user's is replayed by those whom the host lets.
   const open = await serveForTest({
     auth: provider(),

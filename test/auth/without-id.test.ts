@@ -14,7 +14,7 @@ const other = bearer(await tokenFor("machine-2"));
 const ada = bearer(await tokenFor("ada"));
 
 test.each(["text", "stream", "chat"])(
-  "%s in a conversation is refused, with what to change",
+  "%s in a conversation is refused, with the option to change",
   async (route) => {
     const body = { input: "my secret", options: { conversationId: "shared" } };
     expect(errorOf(await server.post(`/agents/echo/${route}`, body, one), 400)).toContain(
@@ -23,7 +23,7 @@ test.each(["text", "stream", "chat"])(
   },
 );
 
-test("what a chat client sends is replied to, and kept nowhere", async () => {
+test("a chat message gets a reply, and is kept nowhere", async () => {
   const message = { id: "u1", role: "user", parts: [{ type: "text", text: "my secret" }] };
   const chat = await server.stream("/agents/echo/chat", { id: "theirs", messages: [message] }, one);
   expect(typesOf(await chat.rest())).toContain("finish");
@@ -53,7 +53,7 @@ test("with an id the same start is still the same execution", async () => {
   errorOf(await server.post("/workflows/sum/execute", body, one), 409);
 });
 
-test("lists show them nothing: what belongs to nobody is not theirs", async () => {
+test("lists show them nothing: data without an owner is not theirs", async () => {
   for (const [path, key] of [
     ["/api/executions", "executions"],
     ["/api/conversations", "conversations"],

@@ -180,7 +180,7 @@ describe("useChat in Chromium", async () => {
     expect(await answers().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
   });
 
-  test("stop ends the call of the model; what was said stays", async () => {
+  test("stop ends the call of the model; its text stays", async () => {
     await open("teller");
     await say("stop");
     gates.open("stop/0");
@@ -218,7 +218,7 @@ describe("useChat in Chromium", async () => {
     await eventually(() => page.getByRole("alert").textContent()).toBe("Agent nobody not found");
   });
 
-  test("the history is there after a reload, and is what the next answer builds on", async () => {
+  test("the history is there after a reload, and the next reply builds on it", async () => {
     await open("echo");
     await say("first");
     await reads("You said: first");

@@ -147,7 +147,7 @@ describe("useChat on the client's transport", () => {
     expect(await replies().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
   });
 
-  test("stop ends the reply at the server; what was said stays", async () => {
+  test("stop ends the reply at the server; its text stays", async () => {
     await open("teller");
     await say("stop");
     gates.open("stop/0");
@@ -168,7 +168,7 @@ describe("useChat on the client's transport", () => {
 });
 
 describe("hooks", () => {
-  test("what waits appears and goes by itself, and an execution is shown to its end", async () => {
+  test("open requests appear and go by themselves, and an execution is shown to its end", async () => {
     await page.goto(`${proxy.url}/page/index.html`);
     await eventually(() => page.locator("#read").textContent()).toBe("true");
     const { executionId } = await server.andante.execute("approval", { topic: "rivers" });

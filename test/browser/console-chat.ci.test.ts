@@ -93,7 +93,7 @@ describe("in Chromium", async () => {
     await look();
   });
 
-  test("characters that are spelt by name are read; what runs from right to left does so", async () => {
+  test("characters that are spelt by name are read; right-to-left text runs from right to left", async () => {
     const text = "Fish &amp; chips &mdash; &#8364; 5 &nosuchname;\n\nשלום, עולם\n\n- שלום";
     await page.route("**/api/conversations/c-2/messages*", (route) =>
       route.fulfill({
@@ -143,7 +143,7 @@ describe("in Chromium", async () => {
     expect(await bar.textContent()).toContain("x".repeat(5000));
   });
 
-  test("a chat follows what is said while one reads its end, and stays where one reads above it", async () => {
+  test("a chat follows new text while one reads its end, and stays where one reads above it", async () => {
     await open("/agents/talker?chat=c-3");
     const said = (nth: number) =>
       page.getByText("Second paragraph 59").nth(nth).waitFor({ state: "attached" });

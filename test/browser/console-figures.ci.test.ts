@@ -63,7 +63,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".grid-row").count()).toBe(6);
   });
 
-  test("what somebody reads in the inbox stays when it is answered elsewhere; a double click answers one alone", async () => {
+  test("an open question in the inbox stays when it is answered elsewhere; a double click answers one alone", async () => {
     // Nothing else waits on this one.
     const { andante, url } = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
     const ask = (amount: number) => andante.execute("refund", { order: "o", amount, reason: "returned" });

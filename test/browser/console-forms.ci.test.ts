@@ -82,7 +82,7 @@ describe("in Chromium", async () => {
     expect(await page.getByLabel(/^Article/).getAttribute("aria-invalid")).toBe("true");
   });
 
-  test("edited as JSON, what the server says and what is not JSON are shown; mended, it runs", async () => {
+  test("edited as JSON, errors of the server and of the syntax are shown; mended, it runs", async () => {
     await open("/workflows/order?tab=run");
     await page.getByRole("button", { name: "Edit as JSON" }).click();
     const json = page.getByLabel("JSON");
@@ -128,7 +128,7 @@ describe("in Chromium", async () => {
     });
   });
 
-  test("a schema that refers to what is not there leaves JSON, says so, and the page stays", async () => {
+  test("a schema with a dangling reference leaves JSON, says so, and the page stays", async () => {
     await withSchema({
       type: "object",
       properties: { article: { type: "string" }, more: { type: "array", items: { $ref: "#/$defs/gone" } } },

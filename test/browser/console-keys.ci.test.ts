@@ -40,7 +40,7 @@ describe("in Chromium", async () => {
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  test("what began to wait after the page was read and before its feed was open is shown", async () => {
+  test("a suspension between the read of the page and its feed is shown", async () => {
     let openFeed = () => {};
     const feed = new Promise<void>((resolve) => {
       openFeed = resolve;
@@ -87,7 +87,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".registered").textContent()).toContain("5 workflows · 2 agents");
   });
 
-  test("acts on many: Escape closes the question, a double click acts once, what failed is told and stays chosen", async () => {
+  test("actions on many: Escape closes the question, a double click acts once, failures are shown and stay selected", async () => {
     const [first, second] = [await refund(1100, "shop-2"), await refund(1200, "shop-2")];
     const asked: string[] = [];
     await page.route("**/cancel", async (route) => {
@@ -195,7 +195,7 @@ describe("in Chromium", async () => {
     expect(await row.textContent()).toContain("approve");
   });
 
-  test("the palette opens an id that is pasted, answers what waits longest, and runs a workflow", async () => {
+  test("the palette opens an id that is pasted, resumes the oldest suspension, and runs a workflow", async () => {
     const { executionId } = await andante.execute("measure", { text: "one two" });
     await open("/logs");
     await page.locator("main .top").waitFor();

@@ -111,7 +111,7 @@ describe("in Chromium", async () => {
     await eventually(heading).toBe(executionId.slice(0, 13));
   });
 
-  test("the calls of an agent are in the event log, with what they gave", async () => {
+  test("the calls of an agent are in the event log, with their results", async () => {
     const { executionId } = await server.andante.execute("publish", { topic: "rivers" });
     await open(`/executions/${executionId}`);
     const call = page.locator(".event", { hasText: "checkpoint-complete" });

@@ -107,7 +107,7 @@ describe("in Chromium", async () => {
     );
   });
 
-  test("a long conversation opens at its end; older messages come on demand, above what one reads", async () => {
+  test("a long conversation opens at its end; older messages come on demand, above the current position", async () => {
     for (let n = 0; n < 60; n += 1)
       await andante.agents.text("writer", `question ${n}`, { conversationId: "long" });
     await open("/agents/writer?chat=long");
@@ -166,7 +166,7 @@ describe("in Chromium", async () => {
     expect(await ground("#operations-Workflows-executeWorkflow .body-param__text")).toBe("rgb(20, 20, 15)");
   });
 
-  test("the landing page lists what is registered; its calls work as they are copied; it leads to the console", async () => {
+  test("the landing page lists registered workflows and agents; its calls work as they are copied; it leads to the console", async () => {
     await page.goto(server.url);
     const part = page.locator("section", { has: page.locator("h3", { hasText: "Measure a text" }) });
     await part.locator("pre").click();

@@ -113,7 +113,7 @@ describe("chats in a conversation", () => {
     expect(outline(chunks)).toEqual(whole);
   });
 
-  test("a reply that ends while nobody listens is completed from what was kept", async () => {
+  test("a reply that ends while disconnected is completed from the kept message", async () => {
     const { client, proxy } = await behind();
     const chunks: Chunk[] = [];
     for await (const chunk of client.agent("talker").chat("ends alone", { conversationId })) {
@@ -200,7 +200,7 @@ describe("chats in a conversation", () => {
     expect(said(chunks)).toBe("Done.");
   });
 
-  test("attach reads what runs from its beginning; stop ends it, with what there is", async () => {
+  test("attach reads the running reply from its beginning; stop ends it, with its text so far", async () => {
     expect(await andante.agent("talker").attach(conversationId)).toBeUndefined();
     const first = read<Chunk>(andante.agent("talker").chat("stopped", { conversationId }));
     await gates.arrival("stopped");
@@ -255,7 +255,7 @@ describe("chats in a conversation", () => {
   });
 });
 
-test("what is observed: inbox, activity, changes, the server, logs, traces, metrics", async () => {
+test("the overview: inbox, activity, changes, the server, logs, traces, metrics", async () => {
   const leave = new AbortController();
   const changed: string[] = [];
   const opened = Promise.withResolvers<void>();

@@ -176,7 +176,7 @@ describe("errors", () => {
   });
 });
 
-describe("what is repeated when its response is lost", () => {
+describe("calls that are repeated when their response is lost", () => {
   test("a start, under the same id: there is one execution", async () => {
     const { client, proxy } = await withFirstResponseLost();
     const { executionId } = await client.workflow("refund").execute({ order: 1 }, { tags: ["once"] });
@@ -199,7 +199,7 @@ describe("what is repeated when its response is lost", () => {
     expect(proxy.cuts).toBe(1);
   });
 
-  test("a resume reads the state first: what was accepted is not sent again", async () => {
+  test("a resume reads the state first: an accepted one is not sent again", async () => {
     const { executionId, ...waiting } = await refund.execute({ order: 1 });
     if (waiting.status !== "suspended") throw new Error(waiting.status);
     const { suspensionId } = waiting.suspension;

@@ -133,7 +133,7 @@ describe("for how long something is tried again", () => {
   });
 });
 
-describe("what is not Andante's", () => {
+describe("responses that are not Andante's", () => {
   const page = async () => new Response("<h1>Log in</h1>", { headers: { "content-type": "text/html" } });
 
   test.each([
@@ -179,7 +179,7 @@ test("an abort does not wait for the token", async () => {
   await expect(call).rejects.toThrow("enough");
 });
 
-test("a resume whose response is lost is found by what was sent, not by what it was made of", async () => {
+test("a resume whose response is lost is found by the sent JSON, not by the value it was made of", async () => {
   let isResumed = false;
   const at = new Date();
   const fetch: typeof globalThis.fetch = async (address, init) => {

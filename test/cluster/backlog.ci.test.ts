@@ -105,7 +105,7 @@ const resident = (nodes: readonly NodeProcess[]): Promise<number[]> =>
     }),
   );
 
-test("three nodes finish what a dead one has left, once, each its share, in bounded memory, and serve meanwhile", {
+test("three nodes finish the executions of a dead one, once, each its share, in bounded memory, and serve meanwhile", {
   timeout: 600_000,
 }, async () => {
   await abandon(abandoned);

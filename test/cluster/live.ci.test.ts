@@ -96,7 +96,7 @@ async function followChanges(node: NodeProcess, headers: Record<string, string>)
   return feed;
 }
 
-test("clients see what other nodes run once, in order and without a gap, also when its node is killed", {
+test("clients see executions of other nodes once, in order and without a gap, also when the node is killed", {
   timeout: 120_000,
 }, async () => {
   const all = Array.from(
@@ -159,7 +159,7 @@ test("clients see what other nodes run once, in order and without a gap, also wh
   await cluster.replace(1);
 });
 
-test("a caller sees of other nodes what the rules allow it, and nothing else", {
+test("a caller sees executions of other nodes within its permissions alone", {
   timeout: 60_000,
 }, async () => {
   const [shows, runs] = [cluster.node(0), cluster.node(1)];

@@ -148,7 +148,9 @@ const spanNamed = (message: Fields, name: string) => {
   return span.name === name ? span : { endTime: null };
 };
 
-test("what a killed node ran is taken over within the lease and a second", { timeout: 60_000 }, async () => {
+test("executions of a killed node are taken over within the lease and a second", {
+  timeout: 60_000,
+}, async () => {
   const all = many("long", "killed", 4);
   const runner = cluster.node(0);
   await Promise.all(all.map((named) => startOn(runner, named, 50)));
@@ -216,7 +218,7 @@ function gapsIn(lines: readonly BodyLine[], work: number) {
   });
 }
 
-test("during a rolling deploy a node with another definition parks what does not fit, and one with the fitting continues it", {
+test("during a rolling deploy a node with another definition parks executions that do not fit, and one with the fitting definition continues them", {
   timeout: 120_000,
 }, async () => {
   const all = many("release", "deploy", 3);

@@ -170,7 +170,7 @@ describe("after a restart on the same file", () => {
   });
 });
 
-describe("what is asked wrongly", () => {
+describe("wrong requests", () => {
   test.each(["-1", "x", "1.5", "1e99", "99999999999999999999"])("after=%s is 400", async (after) => {
     const { executionId } = await finished();
     errorOf(await server.get(`${at("sum", executionId)}?after=${after}`), 400);

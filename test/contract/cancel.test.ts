@@ -10,7 +10,7 @@ const server = await serveForTest();
 const at = (workflow: string, executionId: unknown, what = "cancel") =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;
 
-test("a running execution becomes cancelled, and what its body still gives is not kept", async () => {
+test("a running execution becomes cancelled, and the later output of its body is not kept", async () => {
   const executionId = await startGated(server, "cancel");
   const data = dataOf(await server.post(at("gated", executionId)));
   expect(data).toEqual({

@@ -60,7 +60,7 @@ test("many read the same answer, each at its own pace", async () => {
   expect(said(await slow.rest())).toBe("first second third");
 });
 
-test("an answer goes on when nobody reads it at all", async () => {
+test("a reply continues without any reader", async () => {
   const reader = await begin("alone");
   await reader.drop();
   gates.open("alone");
@@ -81,7 +81,7 @@ test("204 when none runs: never, not any more, in another agent, and without an 
   expect(errorOf(await server.get(path("x", "nobody")), 404)).toBe("Agent nobody not found");
 });
 
-test("DELETE stops the answer, tells every reader, and keeps what there is of it as partial", async () => {
+test("DELETE stops the reply, ends every reader's stream, and keeps its text as partial", async () => {
   const reader = await begin("stop");
   const attached = await server.stream(path("stop"));
   expect(dataOf(await server.send("DELETE", path("stop")))).toEqual({ stopped: true });
@@ -139,7 +139,7 @@ test("a caller that leaves a reply and asks the next thing does not wait for it"
   expect(await textsOf("moved-on")).toEqual(["moved-on", "first ", "next", "You said: next"]);
 });
 
-test("while somebody reads it, the next one waits", async () => {
+test("while a client reads it, the next one waits", async () => {
   const reader = await begin("patient");
   const next = server.stream("/agents/echo/chat", { id: "patient", messages: [user("u2", "next")] });
   gates.open("patient");

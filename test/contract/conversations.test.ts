@@ -328,7 +328,7 @@ describe("with authentication", async () => {
   const body = { input: "my secret", options: { conversationId: "hers", userId: "eve" } };
   dataOf(await guarded.post("/agents/echo/text", body, ada));
 
-  test("a conversation belongs to the token's user, whatever the body says", async () => {
+  test("a conversation belongs to the token's user, not to the one in the body", async () => {
     expect(dataOf(await guarded.get("/api/conversations/hers", ada)).userId).toBe("ada");
   });
 

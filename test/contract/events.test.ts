@@ -53,7 +53,7 @@ test("errors are told in full, name and message, but no stack", async () => {
   expect(JSON.stringify(journal)).not.toMatch(/\bat .*\.ts/);
 });
 
-describe("what is asked wrongly", () => {
+describe("wrong requests", () => {
   test.each(["after=-1", "after=x", "after=1.5", "limit=0", "limit=10001", "limit=1e99", "after=1e99"])(
     "%s is 400",
     async (query) => {

@@ -39,7 +39,7 @@ test("lists every execution, newest first", async () => {
   expect(times).toEqual([...times].sort().reverse());
 });
 
-test("shows of each what lists need: ids, status, times, user and conversation", async () => {
+test("shows the fields for lists: ids, status, times, user and conversation", async () => {
   const executions = listOf(dataOf(await server.get("/api/executions?id=order-2")), "executions");
   expect(executions).toEqual([
     {
@@ -135,7 +135,7 @@ describe("a workflow's own list", () => {
     expect(await ids("/workflows/sum/executions?id=order")).toEqual(["order-1"]);
   });
 
-  test("is 404 for an unknown workflow, whatever the query says", async () => {
+  test("is 404 for an unknown workflow, with any query", async () => {
     const message = errorOf(await server.get("/workflows/nope/executions?limit=0"), 404);
     expect(message).toBe("Workflow nope not found");
   });

@@ -26,7 +26,7 @@ const publish = (review: string) =>
       execute: ({ data, suspend, resumeData }) => (resumeData === undefined ? suspend("Waiting") : data),
     });
 
-test("resume is 409 and says what was and what is, and works again under the old definition", async () => {
+test("resume is 409 with both definitions, and works again under the old definition", async () => {
   let server = await serveWith(publish("review"));
   const { executionId } = dataOf(await server.post("/workflows/publish/execute", { input: {} }));
   const resume = () => server.post(`/workflows/publish/executions/${executionId}/resume`, { resumeData: 1 });

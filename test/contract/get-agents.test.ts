@@ -67,7 +67,7 @@ test("an agent of the AI SDK without an id has its key as id, and keeps its inst
   });
 });
 
-test("an agent is running while it answers somebody", async () => {
+test("an agent is running while it replies", async () => {
   const answer = server.post("/agents/held/text", { input: "status" });
   await gates.arrival("status");
   expect(dataOf(await server.get("/agents/held")).status).toBe("running");
@@ -77,7 +77,7 @@ test("an agent is running while it answers somebody", async () => {
   expect([aborted, heldModel.asked.length]).toEqual([[], 1]);
 });
 
-test("an unknown agent is 404 on every route, whatever the body says", async () => {
+test("an unknown agent is 404 on every route, with any body", async () => {
   expect(errorOf(await server.get("/agents/nobody"), 404)).toBe("Agent nobody not found");
   for (const action of ["text", "object", "stream", "stream-object", "chat"]) {
     const answer = await server.post(`/agents/nobody/${action}`, { nonsense: true });

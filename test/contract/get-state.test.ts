@@ -35,7 +35,7 @@ test("suspension is present only when suspended", async () => {
   expect(completed).not.toHaveProperty("suspension");
 });
 
-test("input is what started the execution, as the caller sent it", async () => {
+test("input is the execution's input, as the caller sent it", async () => {
   const { executionId } = dataOf(
     await server.post("/workflows/sum/execute", { input: { a: 4, extra: true } }),
   );

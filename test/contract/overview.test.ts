@@ -89,7 +89,7 @@ describe("without authentication", async () => {
     expect(listOf(dataOf(await server.get("/api/inbox?workflowId=both")), "items")).toHaveLength(2);
   });
 
-  test("it is read page by page, everything once, also what began to wait meanwhile", async () => {
+  test("it is read page by page, everything once, new suspensions included", async () => {
     await startApproval(server);
     const seen: unknown[] = [];
     let cursor = "";
@@ -110,7 +110,7 @@ describe("without authentication", async () => {
     expect(errorOf(await server.get("/api/inbox?cursor=x"), 400)).toContain("cursor");
   });
 
-  test("it ends early when what waits is long, whatever a caller asks for", async () => {
+  test("it ends early when suspensions are long, with any limit", async () => {
     const long = createWorkflow({ id: "long", input: z.unknown() }).andThen({
       id: "gate",
       execute: ({ suspend }) => suspend("read this", "x".repeat(2_100_000)),
@@ -131,7 +131,7 @@ describe("without authentication", async () => {
         expect((await server.get(`${path}?${query}`)).status, query).toBe(200);
   });
 
-  test("the activity counts what started when, how it ended and how long it took", async () => {
+  test("the activity counts starts, ends and durations over time", async () => {
     const hour = 3_600_000;
     const from = new Date(Date.now() - hour).toISOString();
     await server.post("/workflows/sum/execute", { input: { a: 1 } });

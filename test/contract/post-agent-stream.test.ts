@@ -60,7 +60,7 @@ test.each([
   expect(JSON.stringify(parts)).not.toContain("hunter2");
 });
 
-test("a provider that breaks off half way ends the stream with an error, after what it said", async () => {
+test("a provider that breaks off half way ends the stream with an error, after its text", async () => {
   const parts = await (await stream("cut", "x")).rest();
   expect(parts).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "half " }));
   expect(parts.at(-1)).toEqual({ type: "error", error: "The model provider failed to answer" });

@@ -59,7 +59,7 @@ describe("a step that suspends the workflow", () => {
     });
   });
 
-  test("tells more than the contract asks: where, with what data, and what an answer must look like", async () => {
+  test("has more than the contract's fields: the path, the data, and the schema of resume data", async () => {
     const data = dataOf(await execute("approval", { input: { topic: "tests" } }));
     expect(data.suspension).toEqual({
       suspensionId: expect.stringMatching(uuid7),

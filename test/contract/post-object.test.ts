@@ -27,7 +27,7 @@ test("a fenced answer is read", async () => {
   expect(dataOf(await ask('```json\n{"x":1,"y":2}\n```', point))).toEqual({ x: 1, y: 2 });
 });
 
-test("an answer that does not fit gets one more try, in which the model is told what was wrong", async () => {
+test("a reply that does not fit gets one more try, in which the model sees the error", async () => {
   const before = objectModel.asked.length;
   expect(dataOf(await ask('{"x":1} then {"x":1,"y":2}', point))).toEqual({ x: 1, y: 2 });
   const tries = objectModel.asked.slice(before);

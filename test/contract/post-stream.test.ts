@@ -13,7 +13,7 @@ const events = async (id: string, body: Fields) => (await open(id, body)).rest()
 const last = (list: readonly Fields[]) => list.at(-1) ?? {};
 
 describe("the response", () => {
-  test("is text/event-stream that nobody on the way may buffer or change", async () => {
+  test("is text/event-stream that no proxy may buffer or change", async () => {
     const stream = await open("sum", { input: { a: 1 } });
     expect(stream.status).toBe(200);
     expect(stream.headers.get("content-type")).toMatch(/^text\/event-stream(;|$)/);
@@ -76,7 +76,7 @@ describe("the events of a workflow that completes", () => {
     expect(last(list)).not.toHaveProperty("sequence");
   });
 
-  test("tell what went in and came out of each step, where it stands and of what type it is", async () => {
+  test("have the input, output, position and type of each step", async () => {
     const list = await events("sum", { input: { a: 1 } });
     expect(list[1]).toMatchObject({
       type: "step-start",

@@ -150,7 +150,7 @@ test("options within their ranges reach the model", async () => {
   expect(echoModel.asked.at(-1)).toMatchObject(reach);
 });
 
-test("what the agent sets bounds what a caller may ask for", async () => {
+test("the agent's settings bound the caller's", async () => {
   const options = { maxOutputTokens: 1000, temperature: 2, maxSteps: 1000 };
   dataOf(await text("bounded", { input: "x", options }));
   expect(boundedModel.asked.at(-1)).toMatchObject({ maxOutputTokens: 50, temperature: 0.1 });

@@ -199,7 +199,7 @@ test("conversations", async () => {
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
 });
 
-test("the overview: the server, the inbox, what happened, what changes, an example", async () => {
+test("the overview: the server, the inbox, activity, changes, an example", async () => {
   await startApproval(server, { userId: "ada" });
   expectShape("GET /api/server", await server.get("/api/server"));
   expectShape("GET /api/inbox", await server.get("/api/inbox"));

@@ -143,7 +143,7 @@ test("a connection that is used while it drains is closed after its response, fo
   errorOf(await waiting, 503);
 });
 
-test("with nothing that runs it closes at once, whatever the grace period, and does not wait for idle connections", async () => {
+test("with nothing that runs it closes at once, independent of the grace period, and does not wait for idle connections", async () => {
   await server.close();
   server = await serveForTest({ store: file.open(), grace: 20_000 });
   // `fetch` keeps this one open.

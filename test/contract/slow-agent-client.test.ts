@@ -52,7 +52,7 @@ test("a client that reads nothing holds back the model of /stream, and the other
   await expect.poll(async () => (await server.andante.agents.read("flood")).status).toBe("idle");
 });
 
-test("a chat that nobody reads goes on to its end", async () => {
+test("a chat without a reader continues to its end", async () => {
   const body = { id: "flood", messages: [{ id: "u", role: "user", parts: [{ type: "text", text: "x" }] }] };
   const silent = await silentClient("/agents/flood/chat", body);
   await expect

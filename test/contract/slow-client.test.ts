@@ -101,7 +101,7 @@ async function completed(server: TestServer, executionId: string): Promise<void>
   if (stream.status === 200) await stream.rest();
 }
 
-test("a client that goes away is noticed: nobody follows any more, and the execution goes on to its end", async () => {
+test("a client that goes away is noticed: its follower is gone, and the execution continues to its end", async () => {
   const server = await serveForTest();
   const gone = Promise.withResolvers<string>();
   const unfollow = Feed.prototype.unfollow;
@@ -152,7 +152,7 @@ test("a client that goes away before it was answered is noticed, too", async () 
   expect(textOf(JSON.parse(state.text).data, "executionId")).toBe("unanswered");
 });
 
-test("HEAD on a stream leaves nobody behind who follows", async () => {
+test("HEAD on a stream leaves no follower behind", async () => {
   const server = await serveForTest();
   const unfollow = vi.spyOn(Feed.prototype, "unfollow");
   const follow = vi.spyOn(Feed.prototype, "follow");

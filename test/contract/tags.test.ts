@@ -69,7 +69,7 @@ test("a stream takes tags too", async () => {
   expect(await found("/api/executions?tag=live")).toEqual([last?.executionId]);
 });
 
-describe("bad tags are 400, say what is wrong, and start nothing:", () => {
+describe("bad tags are 400, name the fault, and start nothing:", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
   test.each<[string, unknown, string]>([
     ["no list", "red", "tags"],

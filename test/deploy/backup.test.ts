@@ -126,7 +126,7 @@ test("a copy made while the server is stopped leaves nothing beside the database
   expect(await second.resume("approval", "waits", { ok: true })).toMatchObject({ status: "completed" });
 });
 
-test("a copy of what a killed server left has what is only in its log", async () => {
+test("a copy of a killed server's file has the rows that are only in its log", async () => {
   const folder = newFolder();
   const file = path.join(folder, "andante.db");
   const program = `
@@ -171,7 +171,7 @@ function cutShort(file: string): void {
   truncateSync(file, 4096);
 }
 
-test("what cannot be copied is said, and leaves nothing behind", async () => {
+test("a file that cannot be copied is reported, and leaves nothing behind", async () => {
   const folder = newFolder();
   const [good, bad] = [path.join(folder, "good.db"), path.join(folder, "bad.db")];
   const cut = path.join(folder, "cut.db");

@@ -21,7 +21,7 @@ function routeRows(page: string, first = /^\| `(GET|POST|PATCH|DELETE) /): strin
   );
 }
 
-test("the page on authentication has every route with its mode, its actions, their resource and whom it shows what", () => {
+test("the page on authentication has every route with its mode, its actions, their resource and whose data it shows", () => {
   const table = routes.map(({ method, path, access, action, requires = [], resource, reveals = "" }) => [
     `${method} ${path}`,
     access === "protected" ? "token" : "public",
@@ -32,7 +32,7 @@ test("the page on authentication has every route with its mode, its actions, the
   expect(routeRows("authentication.md").sort()).toEqual(table.sort());
 });
 
-test("it has every socket with its actions, their resource and whom it shows what", () => {
+test("it has every socket with its actions, their resource and whose data it shows", () => {
   const { andante, close } = createApp({ store: memoryStore() });
   cleanup(close);
   const table = socketPaths(andante).map(({ path, action, requires = [], resource, reveals = "" }) => [

@@ -116,7 +116,7 @@ test("the reference has a page for every entry of every package that is not inte
   expect(entries.map(({ specifier }) => specifier).sort()).toEqual(expected.sort());
 });
 
-test("the reference has what the packages export, with its words", () => {
+test("the reference has the exports of the packages, with their comments", () => {
   const core = read("reference/core.html");
   for (const name of ["createAndante", "createWorkflow", "Agent", "sqliteStore"])
     expect(core).toMatch(new RegExp(`<h2[^>]*>${name} `));

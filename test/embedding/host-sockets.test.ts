@@ -54,7 +54,7 @@ test.each([
   client.socket.terminate();
 });
 
-test("where nobody else listens, what is not ours is refused", async () => {
+test("without another listener, foreign upgrades are refused", async () => {
   const { url } = await listen({ basePath: "/ai" });
   for (const path of ["/live", "/ws", "/ai/ws/none"])
     expect(await refusal({ url }, path)).toMatchObject({ status: 404 });

@@ -98,7 +98,7 @@ describe.each(hosts.map((host) => [host.name, host] as const))("in %s", async (_
     expect(errorOf(await at("/nothing"), 404)).toBe(`No route for GET ${basePath}/nothing`);
   });
 
-  test("what is outside is the site's", async () => {
+  test("paths outside are the site's", async () => {
     for (const path of ["/", "/workflows", `${basePath}s/health`]) {
       const { text } = await call(origin + path, { headers: token });
       expect(text, path).not.toContain('"success":true');

@@ -59,7 +59,7 @@ describe("by default", async () => {
   });
 });
 
-test("what a route throws is not taken for a problem of the body", async () => {
+test("an error of a route is not taken for a problem of the body", async () => {
   const server = await serveForTest({ limits: { body: 200_000 }, configureApp });
   for (const bytes of [10, 100_000])
     expect((await server.send("POST", "/own/throws", size(bytes))).status).toBe(500);

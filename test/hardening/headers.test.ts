@@ -50,7 +50,7 @@ async function exported(): Promise<TestResponse> {
   return response;
 }
 
-test("what never reached the app has them too", async () => {
+test("responses that never reached the app have them too", async () => {
   const { status, head } = await rawRequest(server.url, ["GET /workflows", "host: a b"]);
   expect(status).toBe(400);
   expect(head.toLowerCase()).toContain("cache-control: no-store");

@@ -16,7 +16,7 @@ const large = createWorkflow({ id: "large", input: z.unknown() }).andAll({
   steps: [1, 2, 3, 4].map((n) => andThen({ id: `step-${n}`, execute: () => "x".repeat(3.9 * mebibyte) })),
 });
 
-test("responses that nobody reads are dropped before they take the memory", {
+test("unread responses are dropped before they take the memory", {
   timeout: 120_000,
 }, async () => {
   const logger = new RecordingLogger();

@@ -110,7 +110,7 @@ test.each(Object.entries(readers))("%s", (_, reader) => {
   }
 });
 
-test("what a line shows of a text, a key and a message is bounded", () => {
+test("texts, keys and messages in a line are bounded", () => {
   const long = "x".repeat(1_000_000);
   expect(redactText(long).length).toBeLessThan(10_000);
   expect(JSON.stringify(redactFields({ [long]: long })).length).toBeLessThan(10_000);

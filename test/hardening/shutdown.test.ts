@@ -96,7 +96,7 @@ describe("SIGTERM", () => {
   // for good, or for minutes, so a busy machine gets one second more here.
   const inTime = grace + 2000 + 1000;
 
-  test("ends the process within its promise and a second for a busy machine, whatever clients hold open", async () => {
+  test("ends the process within its promise and a second for a busy machine, with connections held open", async () => {
     const server = await serveInProcess({ grace });
     await Promise.all(Object.values(holders).map((begin) => begin(server)));
     const exit = once(server.child, "exit");

@@ -61,7 +61,7 @@ test("a fresh clone is installed once, by npm ci", () => {
   expect(run("start")).toBeUndefined();
 });
 
-test("npm start installs what the quickstart needs, and the rest is added to it", () => {
+test("npm start installs the packages of the quickstart, and the rest is added to them", () => {
   const { run } = checkout({ hono: "4.0.0" });
   expect(run("start")).toEqual(["ci", ...quiet, ...quickstart]);
   expect(run("start")).toBeUndefined();
@@ -85,7 +85,7 @@ test.each([
   expect(run("check")).toEqual(["ci", ...quiet]);
 });
 
-test("a lockfile that changed what is needed is installed, one that did not is not", () => {
+test("a lockfile with other packages is installed, one with the same is not", () => {
   const { run, installed, write } = checkout({ hono: "4.0.0" });
   expect(run("check")).toEqual(["ci", ...quiet]);
   installed({ hono: "4.0.0" });

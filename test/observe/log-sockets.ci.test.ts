@@ -21,7 +21,7 @@ async function numbersTo(client: SocketClient, last: number): Promise<number[]> 
   return messages.flatMap(numbers);
 }
 
-test("sends the newest that are kept, then what comes, nothing twice and nothing not at all", async () => {
+test("sends the newest kept lines, then new ones, each exactly once", async () => {
   server = await serveForTest();
   for (let n = 1; n <= 3; n++) line(n);
   const connecting = SocketClient.connect(server, "/ws/logs?workflowId=w&limit=2");
@@ -62,7 +62,7 @@ test("an update holds whole records", async () => {
   });
 });
 
-test("each filter of the query counts, for what is kept and for what comes", async () => {
+test("each filter of the query counts, for kept and for new lines", async () => {
   server = await serveForTest();
   const past = encodeURIComponent(new Date(Date.now() - 60_000).toISOString());
   const future = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
@@ -95,7 +95,7 @@ test("each filter of the query counts, for what is kept and for what comes", asy
   }
 });
 
-test("updateFilter begins anew with another filter; what is none is answered and changes nothing", async () => {
+test("updateFilter begins anew with another filter; an invalid one gets an error and changes nothing", async () => {
   server = await serveForTest();
   line(1);
   line(2, { executionId: "e2" });

@@ -178,7 +178,7 @@ test("a root span leaves the trace of its context", () => {
   expect(ended[0]?.spanContext().traceId).not.toBe("4bf92f3577b34da6a3ce929d0e0e4736");
 });
 
-test("an active span takes the work in each of its three places and gives what it gives", () => {
+test("an active span takes the work in each of its three places and returns its result", () => {
   const { startSpan, ended } = ours();
   const tracer = new SpanTracer(startSpan);
   const work = (span: Span) => {

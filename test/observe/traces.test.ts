@@ -86,7 +86,7 @@ test.each(["limit=0", "limit=501", "entityType=robot", "status=odd", "from=x", "
   },
 );
 
-test("an unknown trace is 404, whatever it looks like", async () => {
+test("an unknown trace is 404, in any form", async () => {
   for (const id of ["0".repeat(32), "x", encodeURIComponent("' or 1=1")]) {
     expect(errorOf(await plain.get(`/api/traces/${id}`), 404)).toBe(
       `Trace ${decodeURIComponent(id)} not found`,

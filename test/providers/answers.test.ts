@@ -30,7 +30,7 @@ describe.each(providers)("$name", async (provider) => {
   const model = provider.model(remote.url);
   const server = await serveForTest({ agents: agentsOn(model, provider.model(await refusedAddress())) });
 
-  test("text: the words, why it ended and what it used", async () => {
+  test("text: the words, the finish reason and the usage", async () => {
     remote.behave(() => ({ kind: "answer", text: ["Hello ", "there"] }));
     const answer = dataOf(await server.post("/agents/helper/text", { input: "Hi" }));
     const step = { text: "Hello there", finishReason: "stop", usage, toolCalls: [], toolResults: [] };
@@ -172,7 +172,7 @@ test("an object from a model of Anthropic's that answers by a tool", async () =>
   expect(lines.at(-1)).toEqual({ type: "object", object: weather });
 });
 
-test("the provider's package is named by the agent, its key by nobody", async () => {
+test("the provider's package is named by the agent, its key nowhere", async () => {
   const url = await refusedAddress();
   const server = await serveForTest({
     agents: { ...agentsOn(openai.model(url), anthropic.model(url)) },

@@ -178,7 +178,7 @@ describe.each(providers)("$name", async (provider) => {
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(1900);
   });
 
-  test("what was said before the failure is kept as partial, without the provider's words", async () => {
+  test("text before the failure is kept as partial, without the provider's words", async () => {
     remote.behave(() => ({ kind: "error-inside", text: ["half ", "an answer"] }));
     const id = "broken-off";
     await server.post("/agents/helper/chat", { id, messages: [message] });

@@ -2,7 +2,7 @@
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 
-/** Pays once for a key, however often it is called with it. */
+/** Pays once per key, however often it is called. */
 export type Pay = (payment: {
   readonly key: string;
   readonly to: string;

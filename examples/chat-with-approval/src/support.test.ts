@@ -1,4 +1,4 @@
-// The agent looks an order up without a question, and pays money back after a person has allowed it, once.
+// The agent looks up an order without approval, and refunds it once after a person has approved.
 import { createAndante, memoryStore } from "@andante/core";
 import { type ScriptedTurn, scriptedModel } from "@andante/core/test";
 import { demoModel } from "@andante/demo-model";
@@ -28,7 +28,7 @@ function open(model: LanguageModel) {
     for await (const chunk of chunks) seen.push(chunk.type);
     return seen;
   };
-  /** The assistant's message as the chat client holds it, with the person's decision in it. */
+  /** The assistant's message of the chat client, with the person's decision. */
   const decided = async (approved: boolean) => {
     const { messages } = await andante.conversations.messages(conversationId);
     const text = JSON.stringify(messages.at(-1));

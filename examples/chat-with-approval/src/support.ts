@@ -1,11 +1,11 @@
-// An agent that looks orders up by itself, and pays money back when a person allows it.
+// An agent that looks up orders, and refunds them when a person approves.
 import { Agent, operationContext } from "@andante/core";
 import { type LanguageModel, tool } from "ai";
 import { z } from "zod";
 
 export interface Shop {
   find(order: string): Promise<{ readonly order: string; readonly amount: number; readonly status: string }>;
-  /** Pays back once for a key, however often it is called with it. */
+  /** Refunds once per key, however often it is called. */
   refund(order: string, key: string): Promise<void>;
 }
 

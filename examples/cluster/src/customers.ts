@@ -7,9 +7,9 @@ import { totalOf } from "./workflows.ts";
 export interface Counters {
   /** Orders that the cluster has accepted. */
   started: number;
-  /** Those whose right total has arrived. */
+  /** Orders whose correct total has arrived. */
   ended: number;
-  /** Those that were accepted and then unknown, wrong, failed, or not done in time. */
+  /** Orders that were accepted and then unknown, wrong, failed or late. */
   lost: number;
 }
 
@@ -17,7 +17,7 @@ const reply = z.object({
   data: z.object({ status: z.string(), result: z.object({ total: z.number() }).nullish() }),
 });
 
-/** Milliseconds that an accepted order may take: some times the lease, and a start of a node. */
+/** Maximum milliseconds of an accepted order: several leases, and the start of a node. */
 const patience = 60_000;
 
 export class Customers {
@@ -35,7 +35,7 @@ export class Customers {
     this.#all = Promise.all(Array.from({ length: customers }, () => this.#orderUntilStopped()));
   }
 
-  /** Resolves when every order that was accepted has ended, or counts as lost. */
+  /** Resolves when every accepted order has ended or counts as lost. */
   async stop(): Promise<void> {
     this.#ordering = false;
     await this.#all;
@@ -46,7 +46,7 @@ export class Customers {
   }
 
   async #order(number: number): Promise<void> {
-    // The customer chooses the id: the same request again is the same order.
+    // The customer chooses the id: repeating the request gives the same order.
     const executionId = randomUUID();
     const body = JSON.stringify({ input: { number }, options: { executionId } });
     const headers = { "content-type": "application/json", prefer: "respond-async" };
@@ -60,7 +60,7 @@ export class Customers {
     else this.counters.lost++;
   }
 
-  /** Follows an order to its end, on whichever node; undefined when it is lost. It is never asked for again: only looked at. */
+  /** Follows an order to its end on any node; undefined when it is lost. Only reads: the order is never sent again. */
   async #totalOf(executionId: string): Promise<number | undefined> {
     const until = Date.now() + patience;
     while (Date.now() < until) {
@@ -76,7 +76,7 @@ export class Customers {
     return undefined;
   }
 
-  /** Undefined when there was no whole response: the node was killed, or is not there yet. */
+  /** Undefined without a complete response: the node was killed, or is still starting. */
   async #fetch(path: string, request: RequestInit = {}) {
     try {
       const signal = AbortSignal.timeout(patience);

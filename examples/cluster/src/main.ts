@@ -1,6 +1,8 @@
-// Three nodes, a proxy and PostgreSQL on this machine: kill nodes with the keys 1, 2 and 3, and see that nothing is lost.
+// Three nodes, a proxy and PostgreSQL on this machine: kill nodes with the keys 1, 2 and 3, and see that nothing is
+// lost.
 //
-// Without a terminal: `--seconds 15 --kills 3` does it by itself, prints the counters and exits with 1 if anything was lost.
+// Without a terminal: `--seconds 15 --kills 3` kills nodes itself, prints the counters and exits with 1 for lost
+// orders.
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Customers } from "./customers.ts";
@@ -60,7 +62,7 @@ async function restart(place: number, after: number): Promise<void> {
   await nodes[place]?.start().catch((error: unknown) => console.error(error));
 }
 
-/** Until q or the end of the input. */
+/** Reads keys until q or the end of the input. */
 async function letThePlayerKill(line: () => string): Promise<void> {
   const { stdin, stdout } = process;
   console.log("1, 2, 3: kill that node, again: start it. q: end.");
@@ -73,7 +75,7 @@ async function letThePlayerKill(line: () => string): Promise<void> {
       if (node?.status === "down") void restart(Number(key) - 1, 0);
       else await node?.kill();
     }
-    // Control-C and Control-D are keys like others when the terminal is raw.
+    // A raw terminal passes Control-C and Control-D as characters.
     if (["q", "\u0003", "\u0004"].some((end) => String(keys).includes(end))) break;
   }
   clearInterval(show);

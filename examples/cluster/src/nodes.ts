@@ -7,7 +7,7 @@ const nodeFile = fileURLToPath(new URL("./node.ts", import.meta.url));
 
 export type NodeStatus = "starting" | "up" | "down";
 
-/** One place in the cluster; the process in it changes. */
+/** One node of the cluster; its process changes. */
 export class ClusterNode {
   readonly #databaseUrl: string;
   #process: ChildProcess | undefined;
@@ -22,7 +22,7 @@ export class ClusterNode {
     return this.#url === undefined ? "starting" : "up";
   }
 
-  /** Where it listens; undefined unless it is up. */
+  /** Its URL; undefined unless it is up. */
   get url(): string | undefined {
     return this.#url;
   }
@@ -48,7 +48,7 @@ export class ClusterNode {
     if (typeof code === "number") throw new Error(`A node did not start: exit code ${code}`);
   }
 
-  /** As the operating system does when memory runs out, or as a machine does whose power fails. */
+  /** Kills the process at once, like a lack of memory or a power failure. */
   async kill(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;

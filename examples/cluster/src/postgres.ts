@@ -1,4 +1,4 @@
-// A PostgreSQL server for the example, with its files in a folder that goes with it.
+// A PostgreSQL server for the example, with its files in a temporary folder.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rmSync } from "node:fs";

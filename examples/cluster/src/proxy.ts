@@ -1,5 +1,5 @@
-// A small proxy in front of the nodes: one after the other, HTTP, server-sent events and WebSocket passed through as they
-// come. A node that cannot be reached is passed over; in production this is your load balancer's part.
+// A small round-robin proxy in front of the nodes, for HTTP, server-sent events and WebSocket. It skips a node that
+// cannot be reached; in production this is the job of your load balancer.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -9,10 +9,10 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** `targets` gives the addresses of the nodes that are up now. */
+/** `targets` returns the URLs of the nodes that are up. */
 export async function startProxy(targets: () => readonly string[]): Promise<Proxy> {
   let turn = 0;
-  /** Every node once, beginning with the next. */
+  /** Every node once, starting with the next in turn. */
   const inOrder = (): readonly URL[] => {
     const up = targets();
     const first = turn++ % Math.max(1, up.length);

@@ -1,4 +1,4 @@
-// The loop ends when the judge is content, or after three rounds; a fetch that fails is tried again; no call is paid twice.
+// The loop ends when the judge is content, or after three rounds; a failed fetch is retried; no call is paid twice.
 import { createAndante, memoryStore } from "@andante/core";
 import { scriptedModel, TestClock } from "@andante/core/test";
 import { demoModel } from "@andante/demo-model";

@@ -1,11 +1,11 @@
-// A document is fetched, and summarised again and again until a second agent is content, at most three times.
+// Fetches a document and summarises it repeatedly until a second agent is content, at most three times.
 import { Agent, createWorkflow } from "@andante/core";
 import type { LanguageModel } from "ai";
 import { z } from "zod";
 
 export interface Documents {
   read(address: string, signal: AbortSignal): Promise<string>;
-  /** Keeps a summary under its key. */
+  /** Stores a summary under its key. */
   keep(key: string, summary: string): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ const nightly = nightlyWith({
   start: startNight,
 });
 
-// A night that the last process left unfinished continues while the server still starts, and waits here for it.
+// An unfinished night of the last process resumes while the server starts, and waits for this promise.
 const starting: Promise<RunningServer> = serve({ workflows: { nightly } });
 
 async function startNight(night: string): Promise<void> {
@@ -16,7 +16,7 @@ async function startNight(night: string): Promise<void> {
   await andante.start("nightly", { night }, { executionId: `nightly-${night}` });
 }
 
-// At every start: where tonight's batch is there already, this is that one.
+// At every start: if tonight's batch exists already, this has no effect.
 const tonight = nextNight(new Date());
 await startNight(tonight);
 const { url } = await starting;

@@ -1,4 +1,4 @@
-// Nights follow each other, each is started once, and a customer in trouble does not keep the others from their bills.
+// Nights follow each other, each is started once, and a failing customer does not block the bills of the others.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,12 +1,12 @@
-// A batch for each night: it waits for its hour, bills every customer, and sees to the night after it.
+// A batch for each night: it waits for its hour, starts the batch of the next night, and bills every customer.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 export interface Billing {
   customers(): Promise<readonly string[]>;
-  /** Sends one bill for a key, however often it is called with it. */
+  /** Sends one bill per key, however often it is called. */
   bill(customer: string, night: string, key: string): Promise<void>;
-  /** Starts the batch of a night. Its id is the night's, so a second start of the same is the first. */
+  /** Starts the batch of a night. Its id is derived from the night, so a second start returns the first batch. */
   start(night: string): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export function nightlyWith({ customers, bill, start }: Billing) {
       result: z.object({ billed: z.number(), failed: z.array(z.string()) }),
     })
       .andSleepUntil({ id: "until-two", date: ({ input }) => `${input.night}T02:00:00Z` })
-      // Before the work: a night that fails does not end the nights.
+      // Before the work: a failed night does not end the series.
       .andTap({ id: "next", retry: { attempts: 10 }, execute: ({ input }) => start(nightAfter(input.night)) })
       .andForEach({
         id: "customers",
@@ -39,7 +39,7 @@ export function nightlyWith({ customers, bill, start }: Billing) {
                     return true;
                   } catch (err) {
                     if (attempt < attempts || signal.aborted) throw err;
-                    // One customer's trouble is noted, and the others get their bills.
+                    // The failure of one customer is logged, and the others get their bills.
                     logger.warn({ err }, `${data} could not be billed`);
                     return false;
                   }

@@ -1,4 +1,4 @@
-// Two agents: one that writes, and one that can look at the clock and ask the writer.
+// Two agents: one that writes, and one that can read the clock and call the writer.
 import { Agent } from "@andante/core";
 import { type LanguageModel, tool } from "ai";
 import { z } from "zod";

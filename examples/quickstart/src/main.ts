@@ -12,7 +12,7 @@ const agents = agentsWith(model);
 const path = process.env.ANDANTE_DB ?? fileURLToPath(new URL("../andante.db", import.meta.url));
 
 const secret = process.env.JWT_SECRET;
-// Without a secret everyone on this machine may call everything; with one this is the way to production.
+// Without a secret everyone on this machine may call everything; set one for production.
 const auth = secret && {
   auth: jwtAuth({
     secret,

@@ -1,4 +1,4 @@
-// Chooses the language model: a real provider when a key is there, else the offline demo model.
+// Chooses the language model: a real provider when a key is set, else the offline demo model.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";

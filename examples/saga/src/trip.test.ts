@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { tripWith } from "./trip.ts";
 
 interface Trouble {
-  /** Parts that it cannot get. */
+  /** Parts that are not available. */
   readonly without?: readonly string[];
-  /** Parts that it books, and whose response is lost each time. */
+  /** Parts that are booked, but whose response is always lost. */
   readonly loses?: readonly string[];
-  /** How many calls do not get through. */
+  /** The number of calls that fail to arrive. */
   readonly drops?: number;
 }
 

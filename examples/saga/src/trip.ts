@@ -1,17 +1,17 @@
-// A trip is booked part by part; when one part cannot be had, every part that was tried is cancelled, the last one first.
+// Books a trip part by part; when one part is not available, cancels every attempted part, the last one first.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 export interface Bookings {
-  /** Books once for a key, however often it is called with it, and returns the number of the booking. */
+  /** Books once per key, however often it is called, and returns the number of the booking. */
   book(part: string, key: string): Promise<string>;
-  /** Cancels the booking of a key, if there is one. A cancelled key books nothing any more. */
+  /** Cancels the booking of a key, if there is one. A cancelled key can no longer book. */
   cancel(part: string, key: string): Promise<void>;
 }
 
 /** The state that the steps of one execution share. */
 const progress = z.object({
-  /** The parts that may be booked: noted before the call is made. */
+  /** The parts that may be booked, recorded before the call. */
   tried: z.array(z.string()).default([]),
   booked: z.array(z.object({ part: z.string(), booking: z.string() })).default([]),
   failed: z.string().nullable().default(null),
@@ -39,8 +39,8 @@ export function tripWith({ book, cancel }: Bookings) {
           condition: ({ state }) => progress.parse(state).failed === null,
           step: (chain) =>
             chain
-              // A step of its own, so that it is committed before the call: from here on the part is cancelled if
-              // the trip fails, even if the call succeeds later.
+              // A separate step, so that it is committed before the call: from here on the part is cancelled if the
+              // trip fails, even if the call succeeds later.
               .andThen({
                 id: "note",
                 execute: ({ data, state, setState }) => {

@@ -1,4 +1,4 @@
-// The one error of this client: what the server refused, or that it could not be reached.
+// The one error of this client: a refusal of the server, or a server that could not be reached.
 
 export interface ApiErrorDetails {
   readonly status: number;
@@ -9,7 +9,7 @@ export interface ApiErrorDetails {
 }
 
 /**
- * A call that failed. Its message is the server's and may be shown.
+ * A failed call. Its message comes from the server and may be shown to users.
  *
  * @example
  * ```ts
@@ -27,13 +27,13 @@ export class AndanteApiError extends Error {
   /** The status of the response; 0 when there was none. */
   readonly status: number;
   /**
-   * A stable name such as `workflow-not-found`. Without a response: `unreachable`, `connection-lost` (in the middle of a
-   * reply that cannot be resumed), `reply-changed` or `resume-uncertain`. Undefined for responses that Andante did not make, such as a proxy's.
+   * A stable name such as `workflow-not-found`. Without a response: `unreachable`, `connection-lost` (during a reply
+   * that cannot be resumed), `reply-changed` or `resume-uncertain`. Undefined for responses of others, such as a proxy.
    */
   readonly code: string | undefined;
-  /** The execution that the error is about. */
+  /** The execution of the error. */
   readonly executionId: string | undefined;
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, { cause, ...details }: ApiErrorDetails) {
@@ -45,7 +45,7 @@ export class AndanteApiError extends Error {
     this.retryAfter = details.retryAfter;
   }
 
-  /** True when the same call may succeed a little later: no response, or one that says so. */
+  /** True for a transient error: the same call may succeed later. */
   get isPassing(): boolean {
     const { status, code } = this;
     if (status !== 0) return [429, 502, 503, 504].includes(status);

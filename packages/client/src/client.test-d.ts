@@ -1,4 +1,4 @@
-// What a client knows of its host: a wrong id, input or resume value is a compile error.
+// A client's knowledge of its host: a wrong id, input or resume value is a compile error.
 import { Agent, type Andante, createAndante, createWorkflow, memoryStore } from "@andante/core";
 import { createApp, type RunningServer, serve } from "@andante/server";
 import { ToolLoopAgent } from "ai";

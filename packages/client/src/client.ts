@@ -1,4 +1,4 @@
-// createClient: everything that a server of Andante can do, with the types of what it serves.
+// createClient: every operation of a server of Andante, with the types of its workflows and agents.
 import { AgentClient } from "./agent/agent-client.ts";
 import { ConversationClient, type PageOptions } from "./agent/conversation-client.ts";
 import { Connection } from "./connection/connection.ts";
@@ -17,14 +17,14 @@ export interface ConversationFilter<AgentId extends string = string> extends Pag
   readonly userId?: string | undefined;
 }
 
-/** A client of one server. Made by `createClient`. */
+/** A client of one server. Created by `createClient`. */
 export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId<T>> {
   /** The registered workflows. */
   workflows({ signal }: CallOptions = {}): Promise<readonly WorkflowSummary<WorkflowId<T>>[]> {
     return this.connection.repeat({ path: "/workflows", signal });
   }
 
-  /** One workflow, to start and find executions of it. */
+  /** One workflow: starts and finds its executions. */
   workflow<Id extends WorkflowId<T>>(workflowId: Id): WorkflowClient<T["workflows"][Id]> {
     return new WorkflowClient(this.connection, workflowId);
   }
@@ -36,7 +36,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     return listExecutions(this.connection, "/api/executions", filter);
   }
 
-  /** Any execution by its id alone. `workflow(…).execution(…)` is the same with types. */
+  /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */
   execution(executionId: string): ExecutionClient {
     return new ExecutionClient(this.connection, executionId);
   }
@@ -46,7 +46,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     return this.connection.repeat({ path: "/agents", signal });
   }
 
-  /** One agent, to ask it. */
+  /** One agent. */
   agent(agentId: T["agents"]): AgentClient {
     return new AgentClient(this.connection, agentId);
   }
@@ -71,7 +71,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
 
 /**
  * A client for the server at an address. With the type of the host application it knows the ids, inputs, results and
- * resume data of what that serves; the host itself is not imported.
+ * resume data of its workflows and agents; the host itself is not imported.
  *
  * @example
  * ```ts

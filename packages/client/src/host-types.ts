@@ -1,4 +1,4 @@
-// What a client knows of its host, read off `typeof app`. For the compiler only.
+// The types of a host, inferred from `typeof app`. Only for the compiler.
 
 export interface WorkflowTypes {
   readonly input: unknown;
@@ -15,15 +15,16 @@ export interface HostTypes {
 }
 
 /**
- * The types of a host: of what `createApp`, `serve` or `createAndante` return, or of a promise of it. Of anything else
- * nothing is known: every id is accepted, and values are `unknown`.
+ * The types of a host: of the result of `createApp`, `serve` or `createAndante`, or of a promise of it. For any other
+ * type every id is accepted, and values are `unknown`.
  */
 export type TypesOf<Host> =
   Awaited<Host> extends { readonly andante: infer Andante } ? Carried<Andante> : Carried<Awaited<Host>>;
 
 type Carried<Andante> = "~types" extends keyof Andante
   ? Exclude<Andante["~types"], undefined> extends infer Types extends HostTypes
-    ? Types
+    ? // Its members and not its name, so that an editor shows them resolved.
+      { readonly workflows: Types["workflows"]; readonly agents: Types["agents"] }
     : HostTypes
   : HostTypes;
 

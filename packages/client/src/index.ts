@@ -22,7 +22,7 @@ export type {
 export type { AgentSummary, ObjectPart, StreamPart } from "./responses/agents.ts";
 export type * from "./responses/events.ts";
 export type { ExecutionResult, ExecutionState, JsonSchema, WorkflowSummary } from "./responses/executions.ts";
-// Every other response. The names above, which have more exact types, take precedence over those of the same name.
+// All other responses. The exports above have more exact types and take precedence over those of the same name.
 export type * from "./responses/wire.ts";
 export type {
   EventsOptions,

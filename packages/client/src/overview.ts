@@ -1,4 +1,4 @@
-// All executions at once, the server itself, and what it has observed.
+// All executions at once, the server itself, and its logs, traces and metrics.
 import { type Connection, part } from "./connection/connection.ts";
 import { Listing } from "./connection/listing.ts";
 import type { CallOptions } from "./connection/options.ts";
@@ -19,9 +19,9 @@ import type {
 
 export interface InboxFilter<WorkflowId extends string = string> extends CallOptions {
   readonly workflowId?: WorkflowId | undefined;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** How many on a page; at most 500. Default: 200. */
+  /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface ActivityFilter<WorkflowId extends string = string> extends Call
   readonly from?: Date | string | undefined;
   /** Default: now. */
   readonly to?: Date | string | undefined;
-  /** How many points in time at most, of a minute or more each. Default: 60. */
+  /** Maximum number of points, each of a minute or more. Default: 60. */
   readonly points?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface LogFilter extends CallOptions {
   readonly conversationId?: string | undefined;
   readonly since?: Date | string | undefined;
   readonly until?: Date | string | undefined;
-  /** How many of the newest lines; at most 1000. Default: 100. */
+  /** Maximum number of lines, the newest; at most 1000. Default: 100. */
   readonly limit?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface TraceFilter extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-/** What `Client` has beside workflows and agents. */
+/** The members of `Client` besides workflows and agents. */
 export class Overview<WorkflowId extends string = string> {
   protected readonly connection: Connection;
 
@@ -75,12 +75,12 @@ export class Overview<WorkflowId extends string = string> {
     this.connection = connection;
   }
 
-  /** What waits for a person, of all workflows, the oldest first. */
+  /** Open suspensions of all workflows, the oldest first. */
   inbox({ signal, ...query }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
     return this.connection.repeat({ path: "/api/inbox", query, signal });
   }
 
-  /** What started, completed and failed over a time, with durations. */
+  /** Starts, completions and failures over a time, with durations. */
   activity({ signal, ...query }: ActivityFilter<WorkflowId> = {}): Promise<Activity> {
     return this.connection.repeat({ path: "/api/activity", query, signal });
   }
@@ -91,8 +91,8 @@ export class Overview<WorkflowId extends string = string> {
   }
 
   /**
-   * Follows what changes in all executions. It connects again by itself; what changed meanwhile is not told, so whoever
-   * shows something reads it again at each `open`.
+   * Follows the changes of all executions and reconnects automatically. Changes without a connection are not sent, so
+   * read the shown data again at each `open`.
    */
   async *changes({ signal }: CallOptions = {}): AsyncGenerator<ChangeEvent, void> {
     const backoff = this.connection.backoff(signal);
@@ -112,7 +112,7 @@ export class Overview<WorkflowId extends string = string> {
     }
   }
 
-  /** How the server is, and who the caller is. */
+  /** The status of the server, and the caller. */
   server({ signal }: CallOptions = {}): Promise<ServerStatus> {
     return this.connection.repeat({ path: "/api/server", signal });
   }
@@ -146,12 +146,12 @@ export class Overview<WorkflowId extends string = string> {
     return this.connection.document({ path: "/doc", ...options });
   }
 
-  /** Whether the server works. Throws the reason where it does not, at once. */
+  /** Checks that the server works; throws the reason otherwise, without retries. */
   health({ signal }: CallOptions = {}): Promise<{ readonly status: "ok" }> {
     return this.connection.send({ path: "/health", signal });
   }
 
-  /** Whether the server takes new work. Throws the reason where it does not, at once. */
+  /** Checks that the server accepts new work; throws the reason otherwise, without retries. */
   ready({ signal }: CallOptions = {}): Promise<{ readonly status: "ready" }> {
     return this.connection.send({ path: "/ready", signal });
   }

@@ -1,28 +1,28 @@
-// Starts the console: the data it keeps, the live feed, the routes.
+// Starts the console: query cache, live feed and routes.
+import { AndanteApiError } from "@andante/client";
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError } from "./api/call.ts";
 import { serverQuery } from "./api/queries.ts";
 import { followOtherTabs, onTokenChange } from "./api/token.ts";
 import { createConsoleRouter } from "./router.tsx";
-import "./look/tokens.css";
-import "./look/base.css";
-import "./look/parts.css";
-import "./look/frame.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/components.css";
+import "./styles/layout.css";
 
 const client: QueryClient = new QueryClient({
-  // A token may end while a page is open: whoever is refused is asked to sign in, which the server's status decides.
+  // A token may expire while a page is open: after a refusal the status is read again, which leads to the sign-in.
   queryCache: new QueryCache({
     onError: (error, { queryKey: [name] }) => {
-      const isRefused = error instanceof ApiError && error.status === 401;
+      const isRefused = error instanceof AndanteApiError && error.status === 401;
       if (isRefused && name !== "server") void client.invalidateQueries({ queryKey: serverQuery.queryKey });
     },
   }),
   defaultOptions: { queries: { staleTime: 2000, retry: 1, refetchOnWindowFocus: true } },
 });
-// What another user may see must not stay on the screen.
+// Data of the previous user must not stay on the screen.
 onTokenChange(() => {
   client.removeQueries({ type: "inactive" });
   void client.resetQueries();

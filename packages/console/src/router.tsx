@@ -1,4 +1,4 @@
-// The addresses of the console: page, filters, selected step and tab all stand in them.
+// The routes of the console. The address contains page, filters, selected step and tab.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -6,7 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from "@tanstack/react-router";
-import { consoleRoot } from "./api/call.ts";
+import { consoleRoot } from "./api/andante.ts";
 import {
   activityQuery,
   exampleQuery,
@@ -16,14 +16,14 @@ import {
   serverQuery,
   workflowQuery,
 } from "./api/queries.ts";
-import { Broken } from "./frame/broken.tsx";
-import { NotFound } from "./frame/not-found.tsx";
-import { parseSearch, readSearch, stringifySearch } from "./frame/search.ts";
-import { Shell } from "./frame/shell.tsx";
+import { Broken } from "./layout/broken.tsx";
+import { NotFound } from "./layout/not-found.tsx";
+import { parseSearch, readSearch, stringifySearch } from "./layout/search.ts";
+import { Shell } from "./layout/shell.tsx";
 import { journalQuery } from "./pages/execution/journal.ts";
 import { HomePage } from "./pages/home/home-page.tsx";
 
-// A page's data is asked for beside its code, not after it: `loader`s start that and wait for nothing.
+// A page's data is requested in parallel to its code: `loader`s start the request and do not wait.
 const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
   component: Shell,
   validateSearch: readSearch,
@@ -56,7 +56,7 @@ const routes = root.addChildren([
     ...at("/executions/$executionId"),
     loader: ({ context: { client }, params: { executionId }, cause }) => {
       void client.prefetchQuery(executionQuery(executionId));
-      // Not for a pointer that only passes over a link.
+      // Not on hover over a link.
       if (cause !== "preload") void client.prefetchQuery(journalQuery(client, executionId));
     },
     component: lazyRouteComponent(() => import("./pages/execution/execution-page.tsx"), "ExecutionPage"),

@@ -1,6 +1,6 @@
-// The public surface of @andante/core: what a host types every day. Held to sixty names by test/public-face.test.ts.
+// The public surface of @andante/core: the names that hosts use every day. Held to sixty names by test/public-face.test.ts.
 //
-// Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test what helps to
+// Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test tools to
 // test workflows and agents. /internal is for @andante/server alone.
 import "./require-node.ts";
 

@@ -1,4 +1,4 @@
-// What the project will be: from flags, and from questions about what they leave open.
+// The choices for a project: from flags, and from questions about the rest.
 import { createInterface } from "node:readline/promises";
 import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ export interface Choices {
   readonly database: (typeof databases)[number];
 }
 
-/** Something that the caller can put right. */
+/** A mistake that the caller can correct. */
 export class UsageError extends Error {}
 
 const defaults: Choices = { name: "my-andante", provider: "none", database: "sqlite" };
@@ -33,14 +33,14 @@ export interface Surroundings {
   checkFolder(name: string): void;
 }
 
-/** The choices, or the text that was asked for with --help. */
+/** The choices, or the help text for --help. */
 export async function choose(
   args: readonly string[],
   { input, output, checkFolder }: Surroundings,
 ): Promise<Choices | string> {
   const { values, positionals } = read(args);
   if (values.help === true) return usage;
-  // What is given is checked before anything is asked.
+  // Flags are checked before any question.
   const [position] = positionals;
   if (values.name !== undefined && position !== undefined)
     throw new UsageError(`one name is enough, and "${position}" is a second`);
@@ -52,7 +52,7 @@ export async function choose(
     throw new UsageError("there is no terminal to ask at: add --yes, or --name, --provider and --database");
   }
   const terminal = createInterface({ input, output });
-  /** Asks until the reply will do. */
+  /** Asks until the reply is valid. */
   const ask = async <T>(question: string, standard: string, check: (reply: string) => T): Promise<T> => {
     for (;;) {
       const reply = (await terminal.question(`${question} (${standard}): `)).trim() || standard;
@@ -83,10 +83,10 @@ export async function choose(
   }
 }
 
-/** Names of npm's own, and of devices: no package, or no folder on Windows, can be called so. */
+/** Names reserved by npm for packages, or by Windows for devices. */
 const reserved = /^(node_modules|favicon\.ico|(con|prn|aux|nul|com\d|lpt\d)(\..*)?)$/;
 
-/** Each choice as it was meant, or a UsageError. */
+/** Each function returns a valid choice or throws a UsageError. */
 const checks = {
   name(given: string): string {
     if (reserved.test(given))

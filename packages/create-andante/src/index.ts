@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// `npm create andante`: asks what is not given, writes the project, and says what to do next.
+// `npm create andante`: asks the open questions, writes the project, and prints the next steps.
 import { choose, UsageError } from "./choose.ts";
 import { checkFolder, writeProject } from "./write-project.ts";
 
-/** What starts the database of a project; SQLite needs nothing. */
+/** The command that starts the database of a project; SQLite needs none. */
 const databaseSteps = {
   sqlite: "",
   postgres: `
@@ -32,13 +32,13 @@ It runs with no key. README.md says what is what.
 `);
   }
 } catch (error) {
-  // What a person can put right is said in a line; anything else is a fault of ours, with its place.
+  // A mistake of the user is printed in one line; any other error is a bug, printed with its stack.
   if (error instanceof Error && error.name === "AbortError") {
     // Ctrl-C or Ctrl-D at a question.
     process.stderr.write("\n");
     process.exitCode = 130;
   } else if (error instanceof UsageError || (error instanceof Error && "syscall" in error)) {
-    // Also what the system does not allow: a folder that cannot be written, a disk that is full.
+    // Includes system errors: a folder that is not writable, a full disk.
     process.stderr.write(`create-andante: ${error.message}\n`);
     process.exitCode = 1;
   } else throw error;

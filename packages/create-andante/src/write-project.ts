@@ -1,4 +1,4 @@
-// Writes the project: the files that all have, then those of its provider and its database.
+// Writes the project: the common files, then those of its provider and its database.
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,21 +6,21 @@ import { type Choices, UsageError } from "./choose.ts";
 
 type Manifest = Record<string, unknown> & { readonly dependencies?: Readonly<Record<string, string>> };
 
-/** npm leaves out a file of this name when it packs, so it has another one here. */
+/** npm does not pack a file of this name, so the template has another one. */
 const renamed: Readonly<Record<string, string>> = { _gitignore: ".gitignore" };
 
-/** Throws a UsageError where something is in the way of a project of this name. */
+/** Throws a UsageError unless the path is free or an empty folder. */
 export function checkFolder(name: string, parent: string): void {
   const folder = path.join(parent, name);
   const found = statSync(folder, { throwIfNoEntry: false });
-  // A link that leads nowhere is something, too.
+  // A broken link also occupies the name.
   if (found === undefined && lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
     throw new UsageError(`${folder} is a link that leads nowhere`);
   if (found === undefined || (found.isDirectory() && readdirSync(folder).length === 0)) return;
   throw new UsageError(`${folder} already exists${found.isDirectory() ? " and is not empty" : ""}`);
 }
 
-/** Returns the folder that was written. */
+/** Returns the new folder. */
 export function writeProject({ name, provider, database }: Choices, parent: string): string {
   checkFolder(name, parent);
   const folder = path.join(parent, name);
@@ -33,7 +33,7 @@ export function writeProject({ name, provider, database }: Choices, parent: stri
   for (const part of parts) {
     for (const file of filesIn(part)) {
       const text = readFileSync(path.join(part, file), "utf8").replaceAll("{{name}}", name);
-      // Three files are made of what each part has of them.
+      // Three files are merged from the parts of the templates.
       if (file === "package.json") manifests.push(JSON.parse(text.replaceAll("{{version}}", ownVersion())));
       else if (file === "_env") lines.push(text);
       else if (file === "README.md") pages.push(text);
@@ -63,7 +63,7 @@ function filesIn(folder: string): string[] {
   return all.filter((file) => statSync(path.join(folder, file)).isFile());
 }
 
-/** Beside the built program, or beside the sources. */
+/** The folder next to the built program, or next to the sources. */
 function templateFolder(): string {
   return fileURLToPath(
     new URL(import.meta.url.endsWith(".ts") ? "../template" : "./template", import.meta.url),

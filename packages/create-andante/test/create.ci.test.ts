@@ -1,5 +1,5 @@
-// The steps of a newcomer: create a project with the packed scaffolder, install the packed packages into it, check its types,
-// run its test, start it and call it by its own npm scripts, on every Node that is supported, on SQLite and PostgreSQL.
+// The steps of a new user: create a project with the packed scaffolder, install the packed packages, check its types,
+// run its test, start and call it with its npm scripts, on every supported version of Node, on SQLite and PostgreSQL.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -27,7 +27,7 @@ const root = path.resolve(import.meta.dirname, "../../..");
 const work = mkdtempSync(path.join(tmpdir(), "andante-created-"));
 const inWork = (...parts: string[]) => path.join(work, ...parts);
 const platform = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-/** The oldest that runs TypeScript directly, the one of this project, and the newest. */
+/** The oldest version of Node that runs TypeScript directly, this project's version, and the newest. */
 const nodes = {
   "22": inWork("nodes/node_modules/node-22/bin/node"),
   "24": process.execPath,
@@ -41,7 +41,7 @@ const run = (folder: string, program: string, ...args: string[]) =>
 const install = (folder: string, ...what: string[]) =>
   run(folder, process.execPath, npm, "install", "--no-audit", "--no-fund", "--loglevel=error", ...what);
 
-/** Without the variables that a test run has set for its child processes. */
+/** The environment without the variables of the test runner. */
 function environment(further: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { NODE_OPTIONS, VITEST, NODE_ENV, ...rest } = process.env;
   return { ...rest, ...further };
@@ -101,12 +101,12 @@ test.each(["desk", ...providers.map((provider) => `with-${provider}`)])(
   },
 );
 
-/** npm and its child processes: npm does not pass every signal on. */
+/** Signals npm and its child processes: npm does not forward every signal. */
 function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid !== undefined) process.kill(-pid, signal);
 }
 
-/** So that `node` in a script of the project is this one. */
+/** Makes `node` in the project's scripts this version. */
 const withNode = (node: string) => ({ PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` });
 
 /** Runs a script of the project as npm does, and waits for the line with the console's address. */
@@ -190,7 +190,7 @@ describe.each(Object.entries(nodes))("on Node %s", (major, node) => {
   });
 
   test("npm start on PostgreSQL, as .env says", { timeout: 120_000 }, async () => {
-    // The file that its last lines say to copy, with the address of this database.
+    // The file that the printed next steps copy, with the address of this database.
     const example = readFileSync(inWork("desk/.env.example"), "utf8");
     const settings = example.replace(/^ANDANTE_DATABASE_URL=.*$/m, `ANDANTE_DATABASE_URL=${database.url}`);
     expect(settings).toContain(database.url);
@@ -221,14 +221,14 @@ test("with JWT_SECRET every call needs a token, and the probes and the console's
 test("npm run dev opens the console at a terminal, and serves again after a change", {
   timeout: 120_000,
 }, async () => {
-  // In place of the browser, a program that prints the address it should open.
+  // A program in place of the browser, which prints the address.
   const [programs, opened] = [inWork("programs"), inWork("opened")];
   mkdirSync(programs);
   for (const name of ["xdg-open", "open"])
     writeFileSync(path.join(programs, name), `#!/bin/sh\necho "$1" >> ${opened}\n`, { mode: 0o755 });
   const command = `"${process.execPath}" "${npm}" run dev`;
   const isMac = process.platform === "darwin";
-  // A terminal for it: it opens nothing without one.
+  // In a terminal: without one it opens no browser.
   const inTerminal = isMac
     ? ["script", "-q", "/dev/null", "sh", "-c", command]
     : ["script", "-qec", command, "/dev/null"];
@@ -245,7 +245,7 @@ test("npm run dev opens the console at a terminal, and serves again after a chan
   expect(await (await fetch(`${after}/agents/writer`)).json()).toMatchObject({
     data: { purpose: "Writes long posts" },
   });
-  // A page once, not at every change.
+  // The page is opened once, not at every change.
   expect(openedPage().split("\n")).toHaveLength(2);
   await server.stop();
 });

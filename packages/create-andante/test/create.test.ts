@@ -23,7 +23,7 @@ import { checkFolder, writeProject } from "../src/write-project.ts";
 const parent = mkdtempSync(path.join(tmpdir(), "create-andante-"));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Types these lines, each when it is asked for. */
+/** Enters these lines, each after its question. */
 async function choosing(args: readonly string[], lines?: readonly string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: lines !== undefined });
   const waiting = [...(lines ?? [])];

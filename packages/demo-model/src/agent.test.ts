@@ -1,4 +1,4 @@
-// The first impression: what a newcomer asks, through a real agent of Andante.
+// The first impression: a newcomer's questions, through a real agent of Andante.
 import { Agent, createAndante, createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { afterAll, expect, test } from "vitest";

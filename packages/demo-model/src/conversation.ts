@@ -1,9 +1,9 @@
-// Reads the messages of a call: what was asked last, what was said before, and what the tools called since returned.
+// Reads the messages of a call: the last question, the earlier ones, and the results of tools called since.
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 
-/** The rules read this many characters of one message, so that no message can make them slow. */
+/** The rules read at most this many characters of a message, so that no message can make them slow. */
 const maxLength = 20_000;
-/** An agent without structured output receives the schema in words, at the end of the message. */
+/** An agent without structured output receives the schema as text, at the end of the message. */
 const announced = "JSON Schema:\n";
 
 export interface Conversation {
@@ -16,7 +16,7 @@ export interface Conversation {
   readonly earlier: readonly string[];
   /** The media types of the files in it. */
   readonly files: readonly string[];
-  /** What the tools that were called after it returned. */
+  /** The results of the tools that were called after it. */
   readonly outcomes: readonly LanguageModelV4ToolResultPart[];
 }
 
@@ -27,7 +27,7 @@ export function readConversation(prompt: LanguageModelV4Prompt): Conversation {
   );
   const [last = "", ...earlier] = texts;
   const start = last.lastIndexOf(announced);
-  // What stands before the paragraph with the schema is what was asked.
+  // The question is before the paragraph with the schema.
   const asked = start < 0 ? last : last.slice(0, Math.max(last.lastIndexOf("\n\n", start), 0));
   const since = prompt.slice(prompt.findLastIndex(({ role }) => role === "user") + 1);
   const system = prompt.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n");

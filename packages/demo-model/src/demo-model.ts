@@ -14,7 +14,7 @@ import { replyTo } from "./reply.ts";
 
 const maxDelay = 60_000;
 
-/** Named by way of `ai`, so that it fits the version that the host has. */
+/** Derived from a type of `ai`, so that it fits the host's version. */
 export type DemoModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
 
 export interface DemoModelOptions {
@@ -27,7 +27,7 @@ export interface DemoModelOptions {
 
 /**
  * Makes the offline demo model, so that a first project, the documentation and the tests run with no provider.
- * It does not understand what it reads: it introduces the agent and its tools, calls a tool whose name or description
+ * It does not understand its prompt: it introduces the agent and its tools, calls a tool whose name or description
  * the question fits, fills JSON Schemas with made-up values, follows a few plain instructions (`say exactly "…"`,
  * `count to 5`) and writes a paragraph about anything else. The same messages always give the same reply.
  *
@@ -43,7 +43,7 @@ export function demoModel({ delay = 0 }: DemoModelOptions = {}): DemoModel {
     specificationVersion: "v4",
     provider: "andante",
     modelId: "demo",
-    // Every URL is "supported": nothing is ever downloaded, since files are not read.
+    // Every URL is "supported", so that the AI SDK downloads none: files are not read.
     supportedUrls: { "*/*": [/^[a-z][a-z0-9+.-]*:/] },
     async doGenerate(call) {
       const { pieces, ...result } = generate(call);
@@ -69,7 +69,7 @@ function generate(call: LanguageModelV4CallOptions): Generated {
   );
   const pieces = isTool ? whole : whole.slice(0, call.maxOutputTokens ?? whole.length);
   const asked = JSON.stringify(call.prompt, (_, value) => (value instanceof Uint8Array ? undefined : value));
-  // The same messages give the same id; others, such as those of the next step, give another one.
+  // The same messages give the same id; different messages, such as those of the next step, give another.
   const toolCallId = `demo-${createHash("sha256").update(asked).digest("hex").slice(0, 16)}`;
   const input = asked.match(/\S+/g)?.length ?? 0;
   const finish = isTool ? "tool-calls" : pieces.length < whole.length ? "length" : "stop";

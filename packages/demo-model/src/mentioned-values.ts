@@ -1,13 +1,13 @@
-// What a message says about the values of a schema: pairs of name and value, JSON, numbers, quotes, a place, a topic.
+// Values for a schema in a message: pairs of name and value, JSON, numbers, quotes, a place, a topic.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 import type { Preferences } from "@andante/core/internal/examples";
 import type { Conversation } from "./conversation.ts";
 import { paragraphAbout, topicOf } from "./prose.ts";
 
-/** Values are looked for in this many characters. */
+/** Maximum characters that are searched for values. */
 const maxLength = 4_000;
 
-/** For the input of a tool, optional properties are filled that are mentioned; for a reply, all of them. */
+/** For the input of a tool only mentioned optional properties are filled; for a reply all of them. */
 export function valuesMentioned(conversation: Conversation, optional: "mentioned" | "all"): Preferences {
   const message = conversation.message.slice(0, maxLength);
   const named = new Map([...resultsIn(conversation), ...pairsIn(message)]);
@@ -27,7 +27,7 @@ export function valuesMentioned(conversation: Conversation, optional: "mentioned
   };
 }
 
-/** Each name gets an entry of its own, in the order in which they ask. */
+/** Assigns a different entry to each name, in the order of the requests. */
 function inTurn<T>(list: readonly T[]): (name: string) => readonly T[] {
   const names: string[] = [];
   return (name) => {
@@ -43,7 +43,7 @@ function spell(name: string): string {
 
 type Said = [name: string, values: JSONValue[]];
 
-/** `name=value`, `name: some words`, each as it is and as the number or the truth value that it spells. */
+/** `name=value`, `name: some words`, each as text and, if it parses, as a number or boolean. */
 function pairsIn(message: string): Said[] {
   const pairs = message.matchAll(
     /\b([A-Za-z_]\w{0,40})(?: ?= ?["']?([^\s,;"']+)|: {1,3}["']?([^,;:"'\n]{1,200})(?=[,;"'\n]|$))/g,
@@ -63,7 +63,7 @@ function resultsIn({ outcomes }: Conversation): Said[] {
   );
 }
 
-/** The values of an enum that stand in the message. */
+/** The values of an enum that the message contains. */
 function mentioned(schema: JSONObject, message: string): JSONValue[] {
   const words = ` ${message.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
   const values = Array.isArray(schema.enum) ? schema.enum : [];
@@ -79,7 +79,7 @@ export function jsonIn(text = ""): JSONValue[] {
   }
 }
 
-/** Words of the message for properties of these names. */
+/** Words of the message for properties with well-known names. */
 function wordsFor(name: string, message: string): string[] {
   const topic = topicOf(message);
   const place = /\b(?:in|for|at|from|to) (\p{Lu}[\p{L}'-]{1,40}(?: \p{Lu}[\p{L}'-]{1,40}){0,3})/u.exec(

@@ -1,10 +1,10 @@
-// The few sentences that the demo model writes itself, and what they are about.
+// The few sentences that the demo model writes itself, and their topic.
 
-/** How a question or a request begins, before it comes to the point. */
+/** The opening words of a question or a request, before its topic. */
 const opening =
   /^(?:(?:please|can|could|would|will|you|me|us|what|who|why|how|when|where|is|are|was|were|do|does|did|tell|explain|describe|write|draft|summari[sz]e|a|an|the)\b[\s,’'s]*)+/i;
 
-/** What a message is about: the words after "about", or else its first words. Never empty. */
+/** The topic of a message: the words after "about", or else its first words. Never empty. */
 export function topicOf(message: string): string {
   const about = /\b(?:about|regarding|on the topic of) ([^.!?,;:\n]{1,80})/i.exec(message)?.[1];
   const words = (about ?? message.slice(0, 400).replace(opening, "")).split(/\s+/).slice(0, 8).join(" ");

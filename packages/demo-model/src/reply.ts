@@ -1,4 +1,4 @@
-// Decides what the demo model replies to one call: a tool call, JSON for a schema, or text by the rules.
+// Decides the demo model's reply to one call: a tool call, JSON for a schema, or text by the rules.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { PublicError } from "@andante/core";
 import { exampleValue, type Preferences } from "@andante/core/internal/examples";
@@ -13,7 +13,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** What JSON means when no schema is given. */
+/** The object for JSON without a schema. */
 const anyObject = { type: "object", properties: { text: { type: "string" } } };
 
 export function replyTo({
@@ -39,6 +39,6 @@ function fill(schema: unknown, preferences: Preferences): string {
   const { value, problem } = exampleValue(schema, preferences);
   if (problem === undefined) return JSON.stringify(value);
   const cure = 'Give the property "examples" or a "default" in the schema, or use a real model.';
-  // Public, because the caller who sent the schema should read it.
+  // Public, because the caller sent the schema and needs the message.
   throw new PublicError(`The demo model cannot make up a value for ${problem.replace(/\.$/, "")}. ${cure}`);
 }

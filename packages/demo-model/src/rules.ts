@@ -51,7 +51,7 @@ function count(message: string): string | undefined {
   return Array.from({ length: Math.min(Number(last), maxCount) }, (_, index) => index + 1).join(" ");
 }
 
-/** `what is my name?`: what the user said earlier as "my name is …". Shows that the conversation is remembered. */
+/** `what is my name?`: the value of an earlier "my name is …". Shows that the conversation is remembered. */
 function recall({ message, earlier }: Conversation): string | undefined {
   const thing = /\bwhat(?:'s|’s| is| was) my ([a-z]{1,30}(?: [a-z]{1,30})?)\s*\?/i.exec(message)?.[1];
   if (thing === undefined) return undefined;
@@ -62,7 +62,9 @@ function recall({ message, earlier }: Conversation): string | undefined {
     : `You told me that your ${thing} is ${value}.`;
 }
 
-/** A greeting, or `what can you do?`: who the agent is by its instructions, and its tools by their descriptions. */
+/**
+ * Replies to greetings and questions about the agent: its role by its instructions, its tools by their descriptions.
+ */
 function introduce({ message, system, files }: Conversation, tools: Tools): string | undefined {
   const isAsked = /\b(?:what (?:can|do) you do|who are you|what are you|introduce yourself)\b/i.test(message);
   const isGreeting = /^(?:(?:hi|hello|hey|good (?:morning|day|evening)|there|help)[\s,.!?]*)*$/i.test(
@@ -84,7 +86,7 @@ function describeTools(tools: Tools): string {
   return `I can use ${new Intl.ListFormat("en").format(described)}: just ask.`;
 }
 
-/** A paragraph on what was asked about; other messages are repeated. */
+/** A paragraph on the topic of a question; other messages are repeated. */
 export function writeText({ message, files }: Conversation): string {
   if (files.length > 0) return `You attached ${files.join(", ")}, and I cannot read files. ${note}`;
   const isRequest = /\?$|\b(?:about|write|tell|explain|describe|draft|compose|what|why|how)\b/i.test(message);

@@ -1,4 +1,4 @@
-// What the demo model replies when JSON for a schema is asked for.
+// The demo model's replies when JSON for a schema is requested.
 import { generateText, jsonSchema, Output } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

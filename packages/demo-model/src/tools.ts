@@ -1,4 +1,4 @@
-// Chooses the tool that a question fits, and puts the tools' results into words.
+// Chooses the tool that matches a question, and formats the results of tools as text.
 import type {
   JSONValue,
   LanguageModelV4FunctionTool,
@@ -10,7 +10,7 @@ import type { Conversation } from "./conversation.ts";
 type Tool = LanguageModelV4FunctionTool;
 
 const maxResultLength = 4_000;
-/** Words that say nothing about what a tool is for. */
+/** Words that do not describe the purpose of a tool. */
 const common = new Set(
   `a about agent all an and any are as ask at be by can current do does for from get give gives have how i in is it me my of
    on one or please return returns run tell tells that the this to tool use user what when where which who why with you your`.split(
@@ -19,9 +19,9 @@ const common = new Set(
 );
 
 /**
- * The tool to call next, or undefined when the reply is text. A call that the request forces is always made, again and
- * again in a loop: the AI SDK throws when it is missing. Otherwise a tool is called once for a message: each one that
- * is named, or else the one whose description has most words in common with the question.
+ * The tool to call next, or undefined when the reply is text. A call that the request forces is always made, in every
+ * step of a loop: the AI SDK throws when it is missing. Otherwise a tool is called once per message: each tool that is
+ * named, or else the tool whose description shares most words with the question.
  */
 export function chooseTool(
   tools: readonly Tool[],
@@ -34,7 +34,7 @@ export function chooseTool(
   const isForced = choice.type === "required";
   if (!isForced && outcomes.some(({ output }) => output.type === "execution-denied")) return undefined;
   const left = tools.filter((tool) => !outcomes.some(({ toolName }) => toolName === tool.name));
-  // "Without the weather" does not ask for it.
+  // "Without the weather" does not request the weather tool.
   const asked = wordsIn(message.replace(/\b(?:not|never|without|don't)\b[^.!?,;]*/gi, ""));
   const named = best(left, ({ name }) => {
     const position = ` ${asked.join(" ")} `.indexOf(` ${wordsIn(name).join(" ")} `);
@@ -61,7 +61,7 @@ function wordsIn(text: string): string[] {
   return apart.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** "write" and "writes" are one word here, and so are "post" and "posts". */
+/** Treats "write" and "writes" as one word, and "post" and "posts". */
 function stemsOf(words: readonly string[]): Set<string> {
   return new Set(words.filter((word) => !common.has(word)).map((word) => word.replace(/(?<=...)e?s?$/, "")));
 }

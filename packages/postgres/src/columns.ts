@@ -1,4 +1,4 @@
-// Reads columns of a result row as PostgreSQL keeps them: truth as itself, what anybody may write as JSON.
+// Reads columns of a result row as PostgreSQL keeps them: booleans as such, text of users as JSON.
 import { type Row, rowReaders, text } from "@andante/core/internal";
 
 export {
@@ -19,7 +19,7 @@ export function truth(row: Row, column: string): boolean {
   return value;
 }
 
-/** What anybody may write is kept as a JSON string, because a column of text cannot hold a NUL. */
+/** Text of users is kept as a JSON string, because a column of text cannot hold a NUL. */
 export function writeFreeText(value: string): string {
   return JSON.stringify(value);
 }

@@ -18,7 +18,7 @@ export interface MigrateOptions {
   /** The name of the schema, and the same quoted. */
   readonly name: string;
   readonly schema: string;
-  /** False: only says what is missing. */
+  /** False: only reports the missing migrations. */
   readonly migrate: boolean;
   /** Default: those of this package. */
   readonly migrations?: readonly Migration[];
@@ -29,7 +29,7 @@ export interface MigrateOptions {
   readonly patience?: number;
 }
 
-/** What is held while migrations run; the second number is the schema's. */
+/** The advisory lock that is held while migrations run; the second number is the schema's. */
 const lockName = 1_634_624_116;
 
 /** Settings that would abort a migration; `transaction_timeout` is known from PostgreSQL 17 on. */

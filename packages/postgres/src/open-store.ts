@@ -40,7 +40,7 @@ export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
 /** The oldest server that is supported. */
 const oldestServer = 14;
 
-/** Milliseconds that closing may take; what is not written by then is refused. */
+/** Milliseconds that closing may take; later writes are refused. */
 const closingTime = 5_000;
 
 /** Milliseconds that a statement of a migration may take. */
@@ -96,7 +96,7 @@ export async function openStore(
         if (result.kind === "begun") hints.wrote([argument.turn.executionId]);
         return result;
       } catch (error) {
-        // Whether it was begun may not be known: if it was, nobody runs it.
+        // It is uncertain whether the turn was begun: if so, no process runs it.
         const { executionId, claim } = argument.turn;
         giveBack({ executionId, token: claim.token });
         throw error;
@@ -125,7 +125,7 @@ export async function openStore(
     countUnfinished: countUnfinished(readers, s),
     endedBeyond: endedBeyond(readers, s),
     deleteFinished: deleteFinished(readers, s),
-    // What deletions have freed is used again; the database's own vacuum sees to that.
+    // The database's own vacuum reuses the space of deleted rows.
     compact: async () => ({ more: false }),
     health: () => health(readers, name, writers.troubles),
     observations: observations(readers, s, node),

@@ -1,4 +1,4 @@
-// What a host may set, and what it is told when that is wrong.
+// The options of a host, and the errors of wrong ones.
 import { expect, test } from "vitest";
 import { postgresStore } from "./postgres-store.ts";
 

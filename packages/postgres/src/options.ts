@@ -1,4 +1,4 @@
-// The options of the store: what a host may set, checked, with their defaults.
+// The options of the store: their checks and defaults.
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 
@@ -8,13 +8,13 @@ export interface PostgresStoreOptions {
   /** The schema that holds the tables; made when it is missing and the user may. Default: `andante`. */
   readonly schema?: string;
   /**
-   * Where to listen for what other nodes write, when `url` leads to a pooler that shares connections between
+   * Where to listen for the writes of other nodes, when `url` leads to a pooler that shares connections between
    * transactions: the address of the database itself. False: never listen, only ask from time to time. Default: `url`.
    */
   readonly listenUrl?: string | false;
   /**
-   * Milliseconds after which a node that has gone silent is taken over by the others: at least a few times what a garbage
-   * collection or a fail-over of the database takes. Default: 10 000.
+   * Milliseconds after which the others take over the executions of a silent node: at least a few times the length of a
+   * garbage collection or of a fail-over of the database. Default: 10 000.
    */
   readonly lease?: number;
   /** Connections that write executions, each with a transaction of its own under way. Default: 2. */
@@ -106,7 +106,7 @@ function count(option: string, value: number | undefined, usual: number, most: n
   return value;
 }
 
-/** Where the store is, for the log: without the password, the user and whatever else the address says. */
+/** The location of the store for the log: without the password, the user and the other parts of the address. */
 export function locationOf({ url, schema }: Settings): string {
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname} (schema ${schema})`;

@@ -7,7 +7,7 @@ import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
 /**
- * A store on PostgreSQL, shared by any number of nodes: each continues what another one leaves behind.
+ * A store on PostgreSQL, shared by any number of nodes: each continues the executions that another one leaves behind.
  *
  * @example
  * ```ts
@@ -123,7 +123,7 @@ class PostgresStore implements Store {
     secret: (candidate) => this.#call((store) => store.approvals.secret(candidate)),
   };
 
-  // Not a method: with all the other operations it is kept by whoever spreads the store to replace some of them.
+  // Not a method: code that spreads the store to replace some operations keeps it with the others.
   readonly health = async (): Promise<StoreHealth> => {
     const never = { count: 0, reason: "" };
     return this.#opened?.health() ?? { problem: "the store is not open", bytes: null, restarts: never };
@@ -141,7 +141,7 @@ class PostgresStore implements Store {
   }
 }
 
-/** Connections that nobody waits for do not keep the process alive, not even while they end: whoever waits for that does. */
+/** Idle connections do not keep the process alive, not even while they close: the caller of close does. */
 async function alive<Value>(work: Promise<Value>): Promise<Value> {
   const timer = setInterval(() => undefined, 60_000);
   try {

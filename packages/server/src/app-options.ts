@@ -1,4 +1,4 @@
-// The options of createApp: what they mean, and which names are known.
+// The options of createApp, and the list of their names.
 import type { AndanteOptions } from "@andante/core";
 import type { AgentRecord, KnownOptions, WorkflowRecord } from "@andante/core/internal";
 import type { Hono, MiddlewareHandler } from "hono";
@@ -9,78 +9,78 @@ import type { CorsOptions } from "./cors/cors.ts";
 export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
   extends AndanteOptions<W, A> {
   readonly limits?: AppLimits;
-  /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
+  /** Authenticates callers: `jwtAuth({ … })` or a custom provider. Default: none, every caller may call everything. */
   readonly auth?: AuthProvider;
-  /** Decides who may do what, once `auth` has said who calls. Default: what reveals shows a caller its own. */
+  /** Decides which actions the caller that `auth` found may do. Default: private data is shown to its owner alone. */
   readonly authorize?: Authorize;
   /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
   readonly cors?: CorsOptions | false;
   /**
    * Host names that requests and sockets may be sent to (their `Host`), such as "api.example.com" or "localhost:3141";
-   * without a port every port is meant. Others are a 403. Set it where browsers reach a server that is not public, against
-   * DNS rebinding. Default: every host.
+   * an entry without a port allows every port. Others get a 403. Set it where browsers reach a server that is not
+   * public, against DNS rebinding. Default: every host.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Serves the console, a web application that shows all of this, under `/console`. Its files hold no data: where every
-   * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
+   * Serves the console, a web application for agents and executions, under `/console`. Its files contain no data: where
+   * every route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
    */
   readonly console?: boolean;
   /**
-   * Where the service is in the addresses of your site, such as "/ai": `Location`, `/doc`, the pages and the sockets go
-   * by it, and requests are understood with it and without it. What you write in `publicRoutes` and in `configureApp`
-   * comes after it. Default: the root.
+   * The path prefix of the service on your site, such as "/ai". `Location`, `/doc`, the pages and the sockets include
+   * it; requests are accepted with and without it. Paths in `publicRoutes` and in `configureApp` do not include it.
+   * Default: the root.
    */
   readonly basePath?: string;
   /**
-   * Compresses what built-in routes send from 2 KiB on, JSON, text, pages and scripts, with brotli or gzip as the client
+   * Compresses JSON, text, pages and scripts of built-in routes from 2 KiB on, with brotli or gzip as the client
    * accepts; never streams. Default: true.
    */
   readonly compression?: boolean;
   /**
-   * How many proxies before the server add the address that they see to `X-Forwarded-For`, such as 1: callers without a
-   * user share by that address (`limits.clientShare`). No client may reach the server past them, since it could write any
-   * address. Default: 0, the address of the connection counts.
+   * The number of proxies in front of the server that append their client's address to `X-Forwarded-For`, such as 1.
+   * That address identifies callers without a user (`limits.clientShare`). No client may bypass the proxies, since it
+   * could send any address. Default: 0, the address of the connection is used.
    */
   readonly trustProxy?: number;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
-   * Adds routes of your own, after authentication. One of the same path takes the place of a built-in route that the
-   * contract does not name, such as `/health`. Default: none.
+   * Adds custom routes, which run after authentication. A custom route replaces a built-in route of the same path that
+   * is not part of the contract, such as `/health`. Default: none.
    */
   readonly configureApp?: (app: CustomApp) => void;
 }
 
-/** The Hono application as custom routes see it; `c.get("authenticatedUser")` is the caller. */
+/** The Hono application for custom routes; `c.get("authenticatedUser")` is the caller. */
 export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: string } }>;
 
 export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
-  /** Bytes of a request body; more is a 413. Default: 4 MiB. */
+  /** Maximum bytes of a request body; a larger one gets a 413. Default: 4 MiB. */
   readonly body?: number;
   /**
-   * Bytes of a request body on routes of the host's own; more is a 413. A body of unknown length is read up to this
-   * before the route is called, so a route that streams large bodies needs false: then it sets its own limit. Default:
-   * as `body`.
+   * Maximum bytes of a request body on custom routes; a larger one gets a 413. A body of unknown length is read up to
+   * this limit before the route is called. Set false for a route that streams large bodies and has its own limit.
+   * Default: as `body`.
    */
   readonly customBody?: number | false;
-  /** WebSocket clients at once; more get a 503. 0 for none. Default: 1000. */
+  /** Maximum concurrent WebSocket clients; further ones get a 503. 0 for none. Default: 1000. */
   readonly sockets?: number;
-  /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
+  /** Maximum concurrent event streams; further requests get a 503 and start nothing. Default: 1000. */
   readonly streams?: number;
-  /** Exports of conversations at once; more get a 503. Default: 5. */
+  /** Maximum concurrent exports of conversations; further ones get a 503. Default: 5. */
   readonly exports?: number;
-  /** Lists, journals, counts, traces and logs that are read or wait to be read at once; more get a 503. Default: 1000. */
+  /** Maximum running and queued reads of lists, journals, counts, traces and logs; more get a 503. Default: 1000. */
   readonly reads?: number;
   /**
-   * The part of `sockets`, `streams`, `exports` and `reads` that one client keeps when all are taken: a user, or without
-   * one an address (of IPv6 the first 64 bits). A client below its share then takes a place from the one that holds most
-   * beyond its own. Above 0 and up to 1, which switches it off. Default: 0.1.
+   * The fraction of `sockets`, `streams`, `exports` and `reads` that one client keeps when all are taken. A client is a
+   * user, or without a user an address (IPv6: the first 64 bits). A client below its share then takes a place from the
+   * client that exceeds its share most. Above 0 and up to 1; 1 disables sharing. Default: 0.1.
    */
   readonly clientShare?: number;
 };
 
-/** The names of createApp's options; `serve` adds its own. */
+/** The option names of createApp; `serve` adds more. */
 export const knownAppOptions: KnownOptions<AppOptions> = {
   workflows: true,
   agents: true,
@@ -104,7 +104,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   configureApp: true,
 };
 
-/** The names of its limits. */
+/** The option names of `limits`. */
 export const knownLimits: KnownOptions<AppLimits> = {
   body: true,
   customBody: true,

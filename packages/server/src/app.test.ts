@@ -61,7 +61,7 @@ test("a client that leaves is no failure in the log", async () => {
       ...{ body: JSON.stringify(body), ...(signal && { signal }) },
     });
   await app.fetch(post("/agents/echo/text", { input: "Hello", options: { conversationId: "c" } }));
-  // The reason is a text, as Node's server has it.
+  // The abort reason is a string, as in Node's server.
   const left = AbortSignal.abort("Client connection prematurely closed.");
   const response = await app.fetch(post("/api/conversations/c/fork", {}, left));
   expect([response.status, response.headers.get("x-error-code")]).toEqual([499, "client-gone"]);
@@ -78,7 +78,7 @@ test("a stream works without a listener, too", async () => {
 test("what is asked right after createApp waits for the store", async () => {
   const folder = mkdtempSync(join(tmpdir(), "andante-"));
   const { fetch, close } = make(sqliteStore({ path: join(folder, "andante.db") }));
-  // Those that say how the store is are for it to decide.
+  // Health routes choose their own status.
   const reads = routes.filter(({ method, action }) => method === "GET" && action !== "health.read");
   const asked = reads.filter(({ response, path }) => response.kind === "json" && !path.includes(":"));
   const statuses = asked.map(async ({ path }) => {

@@ -1,4 +1,4 @@
-// createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
+// createApp: the whole service as a web-standard fetch function, for hosts with their own listener.
 import { type Andante, createAndante, type Logger } from "@andante/core";
 import {
   type AgentRecord,
@@ -45,11 +45,11 @@ import { placeOf } from "./sse/open-stream.ts";
 export type ConsoleAccess = "open" | "protected" | "off";
 
 export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
-  /** The Hono application with everything in it. */
+  /** The Hono application with all routes. */
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W, A>;
-  /** Where the service is, as the option says: "/ai", or "" for the root. */
+  /** The path prefix from the option: "/ai", or "" for the root. */
   readonly basePath: string;
   fetch(request: Request, env?: object): Response | Promise<Response>;
   /** Whether the console is served, and whether its files need a token. */
@@ -99,8 +99,8 @@ export function createApp(options: AppOptions): App {
   const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
   const built = builtResponses();
   const service = { andante, logger, gate, cors, basePath, authorize, compression, bounds, built, ...known };
-  // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
-  // built-in route is found without passing any middleware of theirs.
+  // Custom routes have a separate application behind the contract's routes: they cannot replace one, and requests to
+  // built-in routes do not pass their middleware.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
   const { sockets: places, clientOf } = bounds;
@@ -126,7 +126,7 @@ export function createApp(options: AppOptions): App {
     return response;
   };
   const host = hostRoutesOf(custom);
-  // Of several that fit, the first is taken.
+  // Of several matching routes the first one is called.
   routes.filter(({ contract }) => contract === true).forEach(serveRow);
   for (const { method, path } of winningRoutes(host, routes)) app.on(method, path, serveCustom);
   routes.filter(({ contract }) => contract !== true).forEach(serveRow);
@@ -143,7 +143,7 @@ export function createApp(options: AppOptions): App {
     return turn.then(begin);
   };
   return {
-    // One route, so that `route` of the host's own Hono takes over everything, also what nothing here handles.
+    // One route, so that `route` of the host's Hono includes every path, also those without a handler here.
     app: new Hono().all("*", (http) => fetch(http.req.raw, http.env)),
     andante,
     basePath,
@@ -162,12 +162,12 @@ function consoleAccess(gate: Gate): ConsoleAccess {
   return [consolePath, asset].some((path) => gate.requiresAuth("GET", path, "public")) ? "protected" : "open";
 }
 
-/** A host that has routes of its own there keeps them. */
+/** Whether a custom route is under the console's path: then the console is not served. */
 function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-/** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
+/** The application for custom routes, with cross-origin rules, authentication and the envelope, but no routes yet. */
 function customApp({ cors, gate, logger, basePath, bounds }: Service): CustomApp {
   const { maxCustomBody, bodies } = bounds;
   const custom: CustomApp = new Hono();
@@ -184,7 +184,7 @@ function customApp({ cors, gate, logger, basePath, bounds }: Service): CustomApp
     try {
       announceCaller(http, await gate.admit(http, "public"));
     } catch (error) {
-      // Returned here and not thrown: a 401 is not for the host's error handler to change.
+      // Returned, not thrown: the host's error handler must not change a 401.
       return refuse(error);
     }
     return next();
@@ -207,10 +207,10 @@ interface Service {
   readonly compression: boolean;
 }
 
-/** A request inside a route, from its row to its response. */
+/** Handles a request of one row of the route table. */
 async function respond(service: Service, row: Route, http: Context, params: Params): Promise<Response> {
   const start = performance.now();
-  // First, because a function of the host's may throw: then nothing is started and no place is taken.
+  // First, because the host's origin function may throw: then nothing is started and no place is taken.
   const cors = service.cors.headers(headerOf(http.req, "origin"));
   const response = await handleRequest(service, row, http, params).catch((error) =>
     failure(isAbort(error, http) ? new ClientGoneError() : error, service.logger),
@@ -220,18 +220,18 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => headerOf(http.req, name));
   if (http.req.method === "HEAD") sent = await sent.withoutBody();
   const executionId = namesExecution(row) ? params.executionId : undefined;
-  // A replay names the one that it has started.
+  // A replay has set the id of the new execution.
   if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
   return sent.toResponse({ ...cors, [executionIdHeader]: headerText(executionId) });
 }
 
-/** Whether the request ended because its client has left: its signal's reason is no failure of ours. */
+/** Whether the error is the abort reason of a disconnected client, which is not a server failure. */
 function isAbort(error: unknown, { req }: Context): boolean {
   const { aborted, reason } = req.raw.signal;
   return aborted && error === reason;
 }
 
-/** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
+/** The phases of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(
   service: Service,
   row: Route,
@@ -240,7 +240,7 @@ async function handleRequest(
 ): Promise<RouteResponse> {
   const { andante, gate, cors, authorize, bounds } = service;
   cors.checkRequest(http);
-  // What is known at once is not waited for: each turn of the queue is one more for every request.
+  // A value that is no promise is not awaited: each await delays every request by a microtask.
   const admitted = gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
   row.check?.(andante, params);
@@ -257,13 +257,13 @@ async function handleRequest(
   const view = viewOf(scope, caller, gate.enabled);
   const cost = costOf(row);
   const client = cost === undefined ? "" : bounds.clientOf(caller.userId, originOf(http));
-  // Taken before anything is started: a stream that is refused has done nothing.
+  // Taken before anything is started: a refused stream has no effect.
   const stream =
     cost === undefined ? undefined : await placeOf(service, cost, http, { client, user: caller.user });
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
-    // One spread, and first: any other takes longer than all the rest.
+    // Only one spread, and in first position: any other form takes longer than the rest of this function.
     const context = {
       ...service,
       params,

@@ -1,4 +1,4 @@
-// The bounds of a server: how large requests may be, and how much clients may hold at once.
+// The limits of a server: the size of requests, and the resources that clients may hold at once.
 import type { AndanteOptions } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { limitOf } from "@andante/core/internal";
@@ -12,12 +12,12 @@ import { OpenStreams } from "./sse/open-streams.ts";
 
 export interface Bounds {
   readonly maxBody: number;
-  /** Undefined when the host sets its own. */
+  /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
-  /** Reads the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
+  /** Queue for the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
   readonly exportPages: Reads;
   readonly reads: Reads;
   readonly sockets: Places;
@@ -25,16 +25,16 @@ export interface Bounds {
 }
 
 const defaultBodyLimit = 4 * 1024 * 1024;
-/** Of all bodies together that are being read: many routes are open to callers without a token. */
+/** Bytes of all request bodies in memory: many routes accept callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
-/** Of the largest bodies that a host allows its own routes, so many fit at once: a route may stream them. */
+/** This many of the largest bodies that custom routes accept fit at once: a route may stream them. */
 const largestAtOnce = 16;
 const defaultPlaces = 1000;
-/** Each holds a page of up to 4 million characters, read or not. Ten unread ones, among other attacks, took 1 067 MiB. */
+/** Each holds a page of up to 4 million characters. Ten unread exports, among other attacks, took 1 067 MiB. */
 const defaultExports = 5;
 const defaultShare = 0.1;
 
-/** The bounds, and the limits that are not the server's own. */
+/** The server's limits, and the remaining ones for the core. */
 export function boundsOf(
   limits: AppLimits,
   trustProxy: number | undefined,
@@ -57,7 +57,7 @@ export function boundsOf(
       share,
       refusal: (limit) => new ExportLimitError({ limit }),
     }),
-    // None is refused: an export has one page to read at most.
+    // Refuses none: an export reads at most one page at a time.
     exportPages: new Reads({ limit: Number.POSITIVE_INFINITY, share: 1, atOnce: 1 }),
     reads: new Reads({ limit: limitOf("reads", reads, defaultPlaces), share }),
     sockets: new Places({

@@ -35,7 +35,7 @@ test("an address that is not one is a clear error that does not repeat it", asyn
 });
 
 test("without @andante/postgres it says what to install", async () => {
-  // Looked for from a folder that has no packages, as it is where nobody has installed it.
+  // Resolved from a folder without packages, as on a host where the package is not installed.
   const script = `
     import { registerHooks } from "node:module";
     registerHooks({ resolve: (specifier, context, next) =>

@@ -1,11 +1,11 @@
-// The store of `serve`: the host's own, else PostgreSQL where ANDANTE_DATABASE_URL says, else a SQLite file.
+// The store of `serve`: the option, else PostgreSQL at ANDANTE_DATABASE_URL, else a SQLite file.
 import { type Logger, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { countOpenExecutions } from "@andante/core/internal";
 
 export interface ChosenStore {
   readonly store: Store;
-  /** Says which store it is, and what the host may have overlooked. */
+  /** Logs the choice of the store and warns of likely mistakes. */
   tell(logger: Logger): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function chooseStore(given: Store | undefined): Promise<ChosenStore
   };
 }
 
-/** Only when it is asked for: a host on SQLite neither installs nor loads it. */
+/** Loaded on demand: a host on SQLite neither installs nor loads the package. */
 async function importPostgres(): Promise<typeof import("@andante/postgres")> {
   try {
     return await import("@andante/postgres");
@@ -42,13 +42,13 @@ async function importPostgres(): Promise<typeof import("@andante/postgres")> {
   }
 }
 
-/** Not whether something that it needs itself is missing: that is another fault, with another cure. */
+/** Whether the package itself is missing, not one of its dependencies: that error has another remedy. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes("'@andante/postgres'");
 }
 
-/** An address that is wrong is the variable's fault, not an option's that nobody gave. */
+/** Reports an invalid address as an error of the environment variable, since no option was given. */
 function openable(make: () => Store): Store {
   try {
     return make();

@@ -1,4 +1,4 @@
-// Connections that take too long to send a request, or are idle, are closed in the time that the host has set.
+// Connections that are idle or too slow to send a request are closed after the configured time.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

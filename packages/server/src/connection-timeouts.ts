@@ -1,4 +1,4 @@
-// How long a connection may take: to send a request, and to stay open between two.
+// The time limits of a connection: for sending a request, and for being idle between two requests.
 import type { ServerOptions } from "node:http";
 import { OptionError } from "@andante/core/errors";
 import { checkOptionGroup, type KnownOptions } from "@andante/core/internal";
@@ -6,8 +6,8 @@ import { checkOptionGroup, type KnownOptions } from "@andante/core/internal";
 /** All in milliseconds; 0 for no limit. */
 export interface ConnectionTimeouts {
   /**
-   * How long a connection stays open without a request. Longer than a proxy keeps its own, so that the proxy never
-   * sends a request into a connection that is just being closed. Default: 75 000.
+   * How long an idle connection stays open. Set it longer than the idle timeout of a proxy, so that the proxy never
+   * sends a request on a connection that the server is closing. Default: 75 000.
    */
   readonly keepAlive?: number;
   /** From the beginning of a request to the end of its headers; a 408 after that. Default: 60 000. */
@@ -18,7 +18,7 @@ export interface ConnectionTimeouts {
 
 const known: KnownOptions<ConnectionTimeouts> = { keepAlive: true, headers: true, request: true };
 
-/** Milliseconds between two looks at the connections at most; Node's own. */
+/** Maximum milliseconds between two checks of the connections; Node's default. */
 const longestInterval = 30_000;
 
 /** The timeouts as Node's server takes them. */
@@ -26,7 +26,7 @@ export function timeoutsOf(given: ConnectionTimeouts = {}): ServerOptions {
   checkOptionGroup("timeouts", given, known);
   const keepAliveTimeout = milliseconds("keepAlive", given.keepAlive ?? 75_000);
   const requestTimeout = milliseconds("request", given.request ?? 300_000);
-  // The headers are part of the request: a shorter time for all of it is theirs too.
+  // The headers are part of the request: a shorter limit for the request applies to them too.
   const headers = given.headers ?? Math.min(60_000, requestTimeout || 60_000);
   const headersTimeout = milliseconds("headers", headers);
   if (requestTimeout > 0 && headersTimeout > requestTimeout) {
@@ -34,7 +34,7 @@ export function timeoutsOf(given: ConnectionTimeouts = {}): ServerOptions {
     throw new OptionError({ option: "timeouts.headers", problem });
   }
   const shortest = Math.min(headersTimeout || longestInterval, requestTimeout || longestInterval);
-  // Node looks at its connections now and then: often enough for the shortest of them.
+  // Node checks its connections periodically: often enough for the shortest timeout.
   const connectionsCheckingInterval = Math.min(longestInterval, Math.max(20, Math.ceil(shortest / 4)));
   return { keepAliveTimeout, headersTimeout, requestTimeout, connectionsCheckingInterval };
 }

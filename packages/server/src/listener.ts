@@ -1,5 +1,5 @@
-// The listener of `serve`: Node's HTTP server with the app behind it. `serve` loads this module, and with it `node:http`,
-// `fetch` and Hono's bridge between them, while the database thread starts.
+// The listener of `serve`: Node's HTTP server with the app behind it. `serve` loads this module, and with it
+// `node:http`, `fetch` and Hono's bridge between them, while the database thread starts.
 import { createServer, type Server, type ServerOptions } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { App } from "./app.ts";
@@ -10,7 +10,9 @@ import { failure } from "./response/envelope.ts";
 
 export interface ListenerOptions {
   readonly connections: ServerOptions;
-  /** Whether a request reaches the routes as it came: no middleware of the host's may change it or read its body. */
+  /**
+   * Whether requests reach the routes unchanged: the host has no middleware that could change them or read the body.
+   */
   readonly isDirect: boolean;
   /** Whether the server is about to close. */
   isClosing(): boolean;
@@ -20,7 +22,7 @@ export interface ListenerOptions {
 export function createListener(service: App, { connections, isDirect, isClosing }: ListenerOptions): Server {
   const { basePath } = service;
   const { logger } = service.andante;
-  // What a router cannot read, such as a malformed host name, never reaches the app: the response is made here.
+  // A request that no router can read, such as one with a malformed host name, never reaches the app: respond here.
   const errorHandler = (error: unknown) => {
     const unreadable = error instanceof RequestError;
     return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
@@ -33,7 +35,7 @@ export function createListener(service: App, { connections, isDirect, isClosing 
   };
   const listener = getRequestListener(fetch, { errorHandler });
   const server = createServer(connections, (incoming, outgoing) => {
-    // A balancer that keeps connections open is to choose another node for its next request.
+    // A load balancer that keeps connections open must choose another node for its next request.
     if (isClosing()) outgoing.shouldKeepAlive = false;
     return listener(incoming, outgoing);
   });

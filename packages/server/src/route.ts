@@ -1,4 +1,4 @@
-// The route table's row: everything the router, the checks and the API description know about an endpoint.
+// A row of the route table: everything that the router, the checks and the API description need of an endpoint.
 import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
@@ -16,7 +16,7 @@ import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** What a handler works with. */
+/** The argument of a handler. */
 export interface RouteContext<Body = unknown, Query = unknown> {
   readonly andante: Andante;
   readonly logger: Logger;
@@ -29,28 +29,28 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly gate: Gate;
   readonly cors: Cors;
   readonly authorize: Authorize | undefined;
-  /** What stands before every path in an address of this service: "/ai", or "". */
+  /** The prefix of every path of this service: "/ai", or "". */
   readonly basePath: string;
   /** How much a list may show. */
   readonly scope: Scope;
   /** Decides about the entries of a list. */
   readonly permission: Permission;
-  /** What the caller may see of log lines and spans. */
+  /** The caller's view of log lines and spans. */
   readonly view: View;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
-  /** Whether a route of the host's own has taken the place of this one. */
+  /** Whether a custom route replaces this one. */
   isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */
   readonly compression: boolean;
   readonly built: BuiltResponses;
-  /** The line in which exports wait to read their next page. */
+  /** The queue for the next pages of exports. */
   readonly bounds: { readonly exportPages: Reads };
-  /** For a row that responds with events or an export: its place among the open ones. */
+  /** The place of an open event stream or export. */
   readonly stream?: OpenStream | undefined;
 }
 
-/** The name of an id in the questions to `authorize`. */
+/** The name of an id in calls of `authorize`. */
 export type ResourceId =
   | "workflowId"
   | "agentId"
@@ -68,32 +68,32 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly method: Method;
   /** With `:name` for parameters. */
   readonly path: string;
-  /** The contract names it, so a host's route cannot take its place. Default: it does not, and a host's route can. */
+  /** Part of the contract, so a custom route cannot replace it. Default: it is not, and a custom route can. */
   readonly contract?: true;
   readonly access: Access;
-  /** What the host's `authorize` is asked about, such as `workflows.execute`. */
+  /** The action for the host's `authorize`, such as `workflows.execute`. */
   readonly action: string;
   /** Actions that must be allowed too, because this one shows or does the same in another way. Default: none. */
   readonly requires?: readonly string[];
-  /** The ids that `authorize` may receive in `resource`; each is read from the path or the query where it is there. */
+  /** The ids that `authorize` may receive in `resource`; each is read from the path or the query, if present. */
   readonly resource: readonly ResourceId[];
-  /** Those of them that are in the body or in the store. `authorize` is asked again with each, once they are known. */
+  /** The ids from the body or the store. `authorize` is called again with each. */
   ids?(known: Known<Body, Query>): readonly Ids[] | Promise<readonly Ids[]>;
-  /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
+  /** The users whose data it shows or changes without the host's `authorize`. Default: its data has no owner. */
   readonly reveals?: Reveals;
   /**
-   * What it costs beside a request: a `read` waits for its client's turn, an `export` holds a place until it is read to
-   * its end. Default: nothing, except that events hold a place among the streams.
+   * The limit that it counts against: a `read` waits for its client's turn, an `export` holds a place until its end.
+   * Default: none, except that events hold a place among the streams.
    */
   readonly costs?: "read" | "export";
-  /** Its name in the API description, which generators make functions of. */
+  /** Its name in the API description, from which generators derive function names. */
   readonly operationId: string;
   /** One line for the API description. */
   readonly summary: string;
-  /** The group it stands under in the API description. */
+  /** Its group in the API description. */
   readonly tag: string;
   readonly query?: Shape<z.ZodType<Query> & { readonly shape: object }>;
-  /** The headers it reads, beside those that say who calls and what the body is. */
+  /** The headers it reads, besides authentication and content type. */
   readonly headers?: readonly RequestHeader[];
   /** The body's shape. */
   readonly body?: Shape<z.ZodType<Body>>;
@@ -101,9 +101,9 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly bodyOptional?: boolean;
   /** The successful response. */
   readonly response: ResponseDescription;
-  /** Statuses of errors beside those that every route can respond with. */
+  /** Error statuses besides those of every route. */
   readonly errors: readonly number[];
-  /** Runs before the body is read: an unknown resource is 404 whatever the body says. */
+  /** Runs before the body is read: an unknown resource is a 404 even with an invalid body. */
   check?(andante: Andante, params: Readonly<Record<string, string>>): void;
   /** Returns the payload of the envelope, or a RouteResponse. */
   handle(context: RouteContext<Body, Query>): unknown;
@@ -121,7 +121,7 @@ export type ResponseDescription =
       readonly accepted?: string;
       readonly headers?: readonly ResponseHeader[];
     }
-  /** Server-sent events; `empty` describes the 204 of a route that can have none left. */
+  /** Server-sent events; `empty` describes the 204 of a stream without further events. */
   | {
       readonly kind: "events";
       readonly description: string;
@@ -129,20 +129,20 @@ export type ResponseDescription =
       readonly empty?: string;
       readonly headers?: readonly ResponseHeader[];
     }
-  /** Something else, such as a page. */
+  /** Another content type, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };
 
-/** Which of the bounds on load a row counts against. */
+/** The limit that a row counts against. */
 export function costOf({ response, costs }: Pick<Route, "response" | "costs">): Cost | undefined {
   return response.kind === "events" ? "stream" : costs;
 }
 
-/** Whether the path names an execution: then every response does, in `x-execution-id`. */
+/** Whether the path contains an execution id: then every response has it in `x-execution-id`. */
 export function namesExecution({ path }: Pick<Route, "path">): boolean {
   return path.includes("/:executionId");
 }
 
-/** Writes a row with its types: the handler sees the body and query as their schemas return them. */
+/** Types a row: the handler receives the body and query in the types of their schemas. */
 export function route<Body = undefined, Query = undefined>(row: Route<Body, Query>): Route {
   const { ids, ...rest } = row;
   return {
@@ -150,7 +150,7 @@ export function route<Body = undefined, Query = undefined>(row: Route<Body, Quer
     ...(ids && { ids: (known) => ids(narrow(known)) }),
     handle: (context) => row.handle(narrow(context)),
   };
-  // The app parses body and query with the row's own schemas before it calls these.
+  // The app parses body and query with the row's schemas before it calls these functions.
   function narrow<Given extends Known<unknown, unknown>>(given: Given): Given & Known<Body, Query> {
     return given as Given & Known<Body, Query>;
   }

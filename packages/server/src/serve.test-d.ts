@@ -1,4 +1,4 @@
-// A server knows the workflows that it serves.
+// The type of a server includes its workflows.
 import { Agent, createWorkflow, memoryStore } from "@andante/core";
 import { ToolLoopAgent } from "ai";
 import { expectTypeOf, test } from "vitest";

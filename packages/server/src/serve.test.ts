@@ -72,7 +72,7 @@ describe("while the store opens", () => {
     execute: ({ data }) => data.n * 2,
   });
 
-  /** A server on a store that opens when it is told to, and the address of its port. */
+  /** A server on a store that the test opens, and the address of its port. */
   async function opening() {
     const door = Promise.withResolvers<void>();
     const store = memoryStore();
@@ -109,7 +109,7 @@ describe("while the store opens", () => {
         fetch(url + path).then(note(path)),
       ),
     ];
-    // Each of them has arrived when a later request has been answered.
+    // The response to a later request shows that the earlier requests have arrived.
     expect((await fetch(`${url}/workflows/double`)).status).toBe(200);
     expect(answered).toEqual([]);
     door.resolve();

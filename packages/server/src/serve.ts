@@ -1,4 +1,4 @@
-// serve: the app on a port, until a signal or `close`.
+// serve: runs the app on a port until a signal or `close`.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Andante, Store } from "@andante/core";
@@ -17,7 +17,7 @@ import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
   extends Omit<AppOptions<W, A>, "store"> {
   /**
-   * Where everything is kept. Default: PostgreSQL at the address in ANDANTE_DATABASE_URL (its schema `andante`, with
+   * The store of all data. Default: PostgreSQL at the address in ANDANTE_DATABASE_URL (schema `andante`, with
    * `@andante/postgres` installed), else a SQLite file, `./andante.db` or the path in ANDANTE_DB.
    */
   readonly store?: Store;
@@ -28,11 +28,11 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A exten
   /** Close on SIGTERM and SIGINT, then end the process. Default: true. */
   readonly handleSignals?: boolean;
   /**
-   * Milliseconds that bodies in flight get when the server closes; a signal ends the process at most 2 s later.
+   * Milliseconds for running steps to finish when the server closes; a signal ends the process at most 2 s later.
    * Default: 10 000.
    */
   readonly grace?: number;
-  /** How long connections may take their time. Default: see each. */
+  /** The timeouts of connections. Default: see each field. */
   readonly timeouts?: ConnectionTimeouts;
 }
 
@@ -45,7 +45,7 @@ const knownOptions: KnownOptions<ServeOptions> = {
   timeouts: true,
 };
 
-/** Milliseconds that clients get to read their last responses. */
+/** Milliseconds for clients to read their last responses. */
 const readingTime = 1000;
 /** Milliseconds after the grace period by which a signal has ended the process. */
 const maxClosing = 1900;
@@ -54,20 +54,20 @@ export interface RunningServer<
   W extends WorkflowRecord = WorkflowRecord,
   A extends AgentRecord = AgentRecord,
 > {
-  /** Where it is, with the base path: such as http://127.0.0.1:3141 */
+  /** The URL with the base path, such as http://127.0.0.1:3141 */
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W, A>;
   /**
-   * Starts nothing new, lets bodies in flight finish within the grace period, and closes the store. Until they have, the
-   * port is open: `/ready` is 503, and so is what would start something.
+   * Starts nothing new, lets running steps finish within the grace period, and closes the store. The port stays open
+   * until then: `/ready` and requests that would start work get a 503.
    */
   close(): Promise<void>;
 }
 
 /**
- * Serves agents and workflows over HTTP, server-sent events and WebSocket. Resolves when all is ready; the port is open
- * before, and requests wait for the store. Rejects when the port is in use or the store cannot be opened.
+ * Serves agents and workflows over HTTP, server-sent events and WebSocket. Resolves when the server is ready; the port
+ * opens earlier, and requests wait for the store. Rejects when the port is in use or the store cannot be opened.
  *
  * @example
  * ```ts
@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { store, tell } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
-  // The thread of the store has begun to start, and loading keeps this one busy meanwhile.
+  // The store's thread is starting; this thread loads the listener in parallel.
   const { createListener } = await import("./listener.ts");
   const { basePath } = service;
   let closing: Promise<void> | undefined;
@@ -119,8 +119,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       logger.error({ err }, "closing failed");
       process.exit(1);
     };
-    // The sender of the signal expects the process to end; what was committed is safe, and the rest is recovered at the
-    // next start.
+    // The sender of the signal expects the process to end; commits are durable, and the next start recovers the rest.
     setTimeout(
       () => stop(new Error(`it took longer than ${grace + maxClosing} ms`)),
       grace + maxClosing,
@@ -128,11 +127,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     close().then(() => process.exit(0), stop);
   };
   try {
-    // While the store opens: a request that needs it waits, as it does in an app behind another listener.
+    // Before the store is open: a request that needs the store waits, as in an app behind another listener.
     await listen(server, port, hostname);
-    // Such as a connection that could not be accepted: without a listener it would end the process.
+    // Without a handler an error, such as a connection that could not be accepted, would end the process.
     server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
-    // From here on requests start bodies, which a signal gives time to finish.
+    // From here on requests start steps, which a signal must let finish.
     if (handleSignals) {
       process.on("SIGTERM", stopOn);
       process.on("SIGINT", stopOn);
@@ -143,7 +142,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     leaveSignals();
     server.close();
     cutOff();
-    // Why it does not start is what counts, not what a store that is not open says when it is closed.
+    // Throw the cause of the failed start, not the error of closing a store that is not open.
     await service.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
     throw error;
   }
@@ -156,9 +155,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   async function shutDown(): Promise<void> {
     const closed = Promise.withResolvers<void>();
-    // Not before: who asks meanwhile, such as the probe of a balancer, learns that this node stops.
+    // Not earlier: until then requests, such as a load balancer's probe, must see that this node stops.
     const stopListening = () => server.close(() => closed.resolve());
-    // Responses to callers who waited are on their way; a client that does not read them within a second is cut off.
+    // Responses to waiting callers are being sent; a client that does not read them within a second is disconnected.
     const late = setTimeout(() => {
       stopListening();
       cutOff();
@@ -169,7 +168,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await closed.promise;
     clearTimeout(late);
     clearTimeout(unread);
-    // Until here a second signal (a terminal sends it to the whole group) finds the first one's work under way.
+    // Until here a second signal is ignored: a terminal sends it to the whole process group.
     leaveSignals();
   }
 
@@ -179,14 +178,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Where the console is, for the log; with every route private, what it takes to open it. */
+/** The console's URL for the log; with every route private, the option that makes it reachable. */
 function consoleField(url: string, access: ConsoleAccess): { readonly console?: string } {
   if (access === "off") return {};
   const hint = ' (needs a token: list "GET /console*" in publicRoutes)';
   return { console: `${url}/console${access === "protected" ? hint : ""}` };
 }
 
-/** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */
+/** Every connection, including upgraded ones and refused upgrades, which the server itself does not track. */
 function trackConnections(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   server.on("connection", (connection: Socket) => {
@@ -197,8 +196,8 @@ function trackConnections(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Connections that wait to be accepted. With the 511 of Node the system drops others while a thousand clients connect at
- * once, and these try again only after seconds. With many more, a busy process would accept clients that have left long ago.
+ * The accept backlog. With Node's 511 the system drops connections while a thousand clients connect at once, and these
+ * retry only after seconds. With many more, a busy process would accept clients that disconnected long ago.
  */
 const maxWaitingConnections = 1024;
 

@@ -1,11 +1,11 @@
-// Options that the server does not know are refused by name, before anything is opened.
+// Unknown options are refused by name, before the store is opened.
 import { memoryStore } from "@andante/core";
 import { expect, test } from "vitest";
 import { createApp } from "./app.ts";
 import { createJWT, jwtAuth } from "./auth/jwt.ts";
 import { serve } from "./serve.ts";
 
-/** Calls a function as plain JavaScript does: with whatever it is given. */
+/** Calls a function with untyped arguments, as plain JavaScript does. */
 const call = (target: (...given: never[]) => unknown, ...given: unknown[]) =>
   Reflect.apply(target, undefined, given);
 const store = memoryStore();

@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 
-/** A host whose workflow multiplies by a number that stands in its source. */
+/** The source of a host whose workflow multiplies by this number. */
 function hostSource(factor: number, database: string): string {
   const from = (name: string) => JSON.stringify(import.meta.resolve(name));
   return `

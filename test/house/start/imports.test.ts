@@ -24,11 +24,11 @@ function importedBy(script: string, ...args: string[]): string[] {
   return late.filter((name) => stderr.split("\n").includes(`import ${name}`));
 }
 
-test("importing the packages loads nothing of what `serve` loads while the database thread starts", () => {
+test("importing the packages loads no module that `serve` loads while the database thread starts", () => {
   expect(importedBy("imports-alone.ts")).toEqual([]);
 }, 60_000);
 
-test("a server without agents, authentication and sockets loads what belongs to none of them", () => {
+test("a server without agents, authentication and sockets loads no module of theirs", () => {
   expect(importedBy("application.ts")).toEqual(["@hono/node-server"]);
 }, 60_000);
 

@@ -1,4 +1,4 @@
-// One agent: asking it for text, objects, streams and chats.
+// One agent: calls for text, objects, streams and chats.
 import { type Connection, part } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
 import { attach } from "../connection/read-events.ts";
@@ -7,13 +7,13 @@ import type { JsonSchema } from "../responses/executions.ts";
 import type { AgentDetail, ChatChunk, TextReply } from "../responses/wire.ts";
 import { followChat, readOnce, runningReply } from "./chat-stream.ts";
 
-/** A string, or messages of the AI SDK: of a chat (`parts`) or in the form of models (`content`). */
+/** A string, or messages of the AI SDK: chat messages (`parts`) or model messages (`content`). */
 export type AgentInput = string | readonly object[];
 
 export interface AskOptions extends CallOptions {
-  /** Whom it is for; with authentication the token's user wins. Default: nobody. */
+  /** The user of the call; with authentication the token's user takes precedence. Default: none. */
   readonly userId?: string | undefined;
-  /** The conversation that it belongs to: the agent knows what was said there, and it is kept. Default: none. */
+  /** The conversation that it belongs to: the agent sees its history, and the reply is kept. Default: none. */
   readonly conversationId?: string | undefined;
   /** Further data for the agent's functions and tools. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -21,24 +21,24 @@ export interface AskOptions extends CallOptions {
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  /** Calls of the model in one reply. */
+  /** Maximum calls of the model in one reply. */
   readonly maxSteps?: number | undefined;
   readonly seed?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
-  /** Options for the provider's package; those that the agent allows. */
+  /** Options for the provider's package, limited to those that the agent allows. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
 export interface ChatOptions extends AskOptions {
-  /** The reply continues when its reader leaves. Default: true in a conversation. */
+  /** The reply continues when its reader disconnects. Default: true in a conversation. */
   readonly resumable?: boolean | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
 }
 
-/** A schema that describes itself as JSON Schema, such as one of Zod 4.2 or newer. */
+/** A schema that can return itself as JSON Schema, such as one of Zod 4.2 or newer. */
 export interface DescribedSchema<Output> {
   readonly "~standard": {
     readonly types?: { readonly output: Output } | undefined;
@@ -65,7 +65,7 @@ export class AgentClient {
     return this.#connection.send(this.#asking("/text", { input }, options));
   }
 
-  /** An object that fits the schema, and has its type; `unknown` for a plain JSON Schema. */
+  /** An object that fits the schema, with the schema's type; `unknown` for a plain JSON Schema. */
   object<Output>(input: AgentInput, schema: DescribedSchema<Output>, options?: AskOptions): Promise<Output>;
   object(input: AgentInput, schema: JsonSchema, options?: AskOptions): Promise<unknown>;
   object(
@@ -76,13 +76,13 @@ export class AgentClient {
     return this.#connection.send(this.#asking("/object", { input, schema: jsonSchemaOf(schema) }, options));
   }
 
-  /** Every part of its reply as it comes. It is not resumed when the connection is lost: for that, chat. */
+  /** The parts of its reply as a stream. A lost connection ends it; use `chat` for a reply that is resumed. */
   stream(input: AgentInput, options: AskOptions = {}): AsyncGenerator<StreamPart, void> {
     const isLast = ({ type }: StreamPart) => type === "finish" || type === "error" || type === "abort";
     return readOnce(this.#connection, this.#asking("/stream", { input }, options), isLast);
   }
 
-  /** An object as it grows, of a schema as `object` takes it. It is not resumed when the connection is lost. */
+  /** A growing object, for a schema as in `object`. A lost connection ends it. */
   streamObject<Output>(
     input: AgentInput,
     schema: DescribedSchema<Output>,
@@ -99,8 +99,9 @@ export class AgentClient {
   }
 
   /**
-   * Its reply as the AI SDK's UI message stream. In a conversation a lost connection or a restart of the server is not
-   * noticed: what runs is read again from its beginning, and passed on from where it was. Elsewhere it is an error.
+   * Its reply as the AI SDK's UI message stream. In a conversation the stream survives lost connections and restarts of
+   * the server: the running reply is read again, and delivered chunks are skipped. Without a conversation a lost
+   * connection is an error.
    */
   async *chat(
     input: AgentInput,
@@ -114,7 +115,7 @@ export class AgentClient {
     yield* followChat(this.#connection, { ...where, sent, signal }, response);
   }
 
-  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
+  /** The running reply of a conversation, from its beginning; undefined without one. */
   async attach(
     conversationId: string,
     { signal }: CallOptions = {},
@@ -128,7 +129,7 @@ export class AgentClient {
     return followChat(this.#connection, chat, response);
   }
 
-  /** Stops the reply that runs in a conversation; it is kept as far as it came. Resolves to whether one ran. */
+  /** Stops the running reply of a conversation; its part so far is stored. Resolves to whether there was one. */
   async stop(conversationId: string, { signal }: CallOptions = {}): Promise<boolean> {
     const path = runningReply(this.agentId, conversationId);
     const { stopped } = await this.#connection.send<{ stopped: boolean }>({ method: "DELETE", path, signal });

@@ -1,4 +1,4 @@
-// A chat: one reply as chunks of the AI SDK's UI message stream, each once, over as many connections as it takes.
+// A chat: one reply as chunks of the AI SDK's UI message stream, each delivered once, over any number of connections.
 import { AndanteApiError } from "../api-error.ts";
 import type { Backoff } from "../connection/backoff.ts";
 import { type Connection, part, type Sending } from "../connection/connection.ts";
@@ -10,16 +10,16 @@ import { KnownReply } from "./replayed-reply.ts";
 
 export interface Chat extends CallOptions {
   readonly agentId: string;
-  /** Without one nothing is kept, and a lost connection ends the chat. */
+  /** Without one nothing is stored, and a lost connection ends the chat. */
   readonly conversationId: string | undefined;
-  /** The message that is sent. It may continue a message of the agent, such as with a decision about a tool. */
+  /** The sent message. It may continue a message of the agent, such as with an approval of a tool call. */
   readonly sent: unknown;
 }
 
 export const runningReply = (agentId: string, conversationId: string) =>
   `/agents/${part(agentId)}/chat/${part(conversationId)}/stream`;
 
-/** The reply from the response that begins it. */
+/** The reply, beginning with the first response. */
 export async function* followChat(
   connection: Connection,
   chat: Chat,
@@ -32,7 +32,7 @@ export async function* followChat(
   const steps = earlier.filter(({ type }) => type === "step-start").length;
   let response = first;
   let toPass: (chunk: ChatChunk) => ChatChunk | undefined = (chunk) => chunk;
-  /** How the server said that it stopped: because somebody asked for that, or to continue in its next process. */
+  /** The server's reason for stopping: a caller's request, or to continue in its next process. */
   let stopped: ChatChunk | undefined;
   for (;;) {
     try {
@@ -63,13 +63,13 @@ export async function* followChat(
       if (response.status !== 204) break;
       const wanted = { messageId: known.chunks[0]?.messageId, replyTo: idOf(sent) };
       const message = await findReply(connection, conversationId, wanted, signal);
-      // A message that is continued was there before.
+      // A continued message existed before this reply.
       if (message !== undefined && message.parts.length > earlier.length) {
         yield* missingChunks(message, known.chunks, earlier.length);
         if (message.partial === true) yield stopped ?? { type: "abort" };
         return;
       }
-      // Neither running nor kept: while a server shuts down, the reply waits for the next process.
+      // Neither running nor stored: during a shutdown of the server, the reply waits for the next process.
       keeping ??= connection.backoff(signal);
       await keeping.failed(notKept());
     }
@@ -78,7 +78,7 @@ export async function* followChat(
   }
 }
 
-/** Reads the reply to one request that is not resumed. */
+/** Reads the reply to one request without resuming it. */
 export async function* readOnce<T extends { readonly type: string }>(
   connection: Connection,
   sending: Sending,
@@ -87,7 +87,7 @@ export async function* readOnce<T extends { readonly type: string }>(
   const response = await connection.open(sending);
   let isComplete = false;
   try {
-    // To the end of the stream: a reader that leaves earlier would stop what still has to be kept.
+    // Read to the end of the stream: disconnecting earlier would stop the server before the reply is stored.
     for await (const event of readEvents<T>(response, sending)) {
       isComplete ||= isLast(event);
       yield event;
@@ -105,7 +105,7 @@ function lost(cause: unknown): unknown {
   return new AndanteApiError(message, { status: 0, code: "connection-lost", cause });
 }
 
-/** The parts of the agent's message that is continued; none for a message of the user. */
+/** The parts of the continued agent's message; none for a message of the user. */
 function partsOf(sent: unknown): readonly { readonly type?: unknown }[] {
   const isReply = typeof sent === "object" && sent !== null && "role" in sent && sent.role === "assistant";
   return isReply && "parts" in sent && Array.isArray(sent.parts) ? sent.parts : [];
@@ -115,7 +115,7 @@ function idOf(sent: unknown): unknown {
   return typeof sent === "object" && sent !== null && "id" in sent ? sent.id : undefined;
 }
 
-/** The message that the reply has become: of this id, or where nothing has come of it yet, behind what it replies to. */
+/** The stored message of the reply: by its id, or without an id yet, the message after the user's message. */
 async function findReply(
   connection: Connection,
   conversationId: string,

@@ -1,25 +1,25 @@
-// One conversation: what was said in it, its title, and its end.
+// One conversation: its messages, its title and metadata, and its removal.
 import { type Connection, part } from "../connection/connection.ts";
 import { Listing } from "../connection/listing.ts";
 import type { CallOptions } from "../connection/options.ts";
 import type { Conversation, ConversationMessage, MessagePage } from "../responses/wire.ts";
 
 export interface PageOptions extends CallOptions {
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** Of one page; at most 500. Default: 50. */
+  /** Items per page; at most 500. Default: 50. */
   readonly limit?: number | undefined;
 }
 
 export interface MessagesOptions extends PageOptions {
-  /** Which messages come first. Default: the oldest. */
+  /** The order of the messages. Default: oldest first. */
   readonly order?: "oldest" | "newest" | undefined;
 }
 
 export interface ForkOptions extends CallOptions {
   /** The id of the new conversation. Default: a new one. */
   readonly conversationId?: string | undefined;
-  /** The id of the last message that it takes over. Default: the last one. */
+  /** The id of the last message to copy. Default: all messages are copied. */
   readonly upTo?: string | undefined;
 }
 
@@ -32,12 +32,12 @@ export class ConversationClient {
     this.conversationId = conversationId;
   }
 
-  /** Its agent, its title, and what it has used. */
+  /** Its agent, its title, and its usage. */
   details({ signal }: CallOptions = {}): Promise<Conversation> {
     return this.#connection.repeat({ path: this.#path, signal });
   }
 
-  /** Its messages, as `useChat` of the AI SDK takes them; oldest first unless `order` says otherwise. */
+  /** Its messages in the form of the AI SDK's `useChat`; oldest first by default. */
   messages({ signal, ...page }: MessagesOptions = {}): Listing<MessagePage, ConversationMessage> {
     return new Listing(
       (cursor = page.cursor) =>
@@ -50,7 +50,7 @@ export class ConversationClient {
     return this.change({ title }, options);
   }
 
-  /** Changes what is given; metadata is replaced as a whole. */
+  /** Changes the given fields; metadata is replaced as a whole. */
   change(
     body: { readonly title?: string; readonly metadata?: Readonly<Record<string, unknown>> },
     { signal }: CallOptions = {},
@@ -58,12 +58,12 @@ export class ConversationClient {
     return this.#connection.send({ method: "PATCH", path: this.#path, body, signal });
   }
 
-  /** Begins another conversation with the messages of this one. */
+  /** Creates another conversation with the messages of this one. */
   fork({ signal, ...body }: ForkOptions = {}): Promise<Conversation> {
     return this.#connection.send({ method: "POST", path: `${this.#path}/fork`, body, signal });
   }
 
-  /** Everything that is kept of it: a response with one JSON value on each line. */
+  /** All stored data of it, as a response with one JSON value per line. */
   export({ signal }: CallOptions = {}): Promise<Response> {
     return this.#connection.open({ path: `${this.#path}/export`, signal });
   }

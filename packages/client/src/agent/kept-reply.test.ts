@@ -1,4 +1,4 @@
-// Whatever a reader had when its connection was lost: with what is missing, the AI SDK reads the message that was kept.
+// From any point at which a connection was lost: with the missing chunks, the AI SDK reads the kept message.
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";
@@ -34,11 +34,11 @@ const reply: UIMessageChunk[] = [
   { type: "finish" },
 ];
 
-/** The message that the AI SDK makes of chunks. */
+/** The message that the AI SDK builds from chunks. */
 async function messageOf(chunks: readonly ChatChunk[]): Promise<UIMessage | undefined> {
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      // They have its form.
+      // The chunks have the AI SDK's type.
       for (const chunk of chunks) controller.enqueue(chunk as UIMessageChunk);
       controller.close();
     },

@@ -1,10 +1,10 @@
-// The rest of a reply that ended while nobody listened, from the message that was kept of it.
+// The rest of a reply that ended while disconnected, from the kept message.
 import type { ChatChunk, ConversationMessage } from "../responses/wire.ts";
 import { replyChanged } from "./replayed-reply.ts";
 
 type Part = ConversationMessage["parts"][number];
 
-/** The chunks that a reader of `known` lacks. `earlier` is how many parts the message had before this reply. */
+/** The chunks missing after `known`. `earlier` is the number of parts that the message had before this reply. */
 export function missingChunks(
   { id, parts, partial }: ConversationMessage,
   known: readonly ChatChunk[],
@@ -13,7 +13,7 @@ export function missingChunks(
   const texts = textsIn(known);
   const has = (type: string, toolCallId: unknown) =>
     known.some(
-      // What a tool says on its way to its output is not kept.
+      // Preliminary outputs of a tool are not kept.
       (chunk) => chunk.type === type && chunk.toolCallId === toolCallId && chunk.preliminary !== true,
     );
   const hasData = ({ type, id: dataId }: Part) =>
@@ -33,12 +33,12 @@ export function missingChunks(
       return [...before, { type: "start-step" }];
     }
     if (part.type === "text" || part.type === "reasoning") return chunksOfText(part, texts.shift(), index);
-    // Such as a file: by its id, where it has one, else by its place among those of its type.
+    // Other parts, such as a file: matched by id, else by position among the parts of the same type.
     const before = parts.slice(earlier, index).filter(({ type }) => type === part.type).length;
     const isKnown = part.id === undefined ? before < count(part.type) : hasData(part);
     return isKnown ? [] : [part];
   });
-  // A reply that was stopped has no end of its own.
+  // A stopped reply has no `finish` chunk.
   if (partial === true || count("finish") > 0) return [...start, ...missing];
   return [...start, ...missing, ...(inStep ? [{ type: "finish-step" }] : []), { type: "finish" }];
 }
@@ -71,7 +71,7 @@ function chunksOfText({ type, text, id: own }: Part, had: KnownText | undefined,
   ];
 }
 
-/** Of a call that stood in the message before, only how it ended. */
+/** The chunks of a tool call; of a call in an earlier part of the message, only its outcome. */
 function chunksOfTool(part: Part, isEarlier: boolean): ChatChunk[] {
   const { toolCallId, state, input, output, errorText, approval } = part;
   const toolName = part.type === "dynamic-tool" ? part.toolName : part.type.replace(/^tool-/, "");

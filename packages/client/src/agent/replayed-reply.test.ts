@@ -7,7 +7,7 @@ const text = (delta: string, id = "0"): ChatChunk => ({ type: "text-delta", id, 
 const begin = (id = "0"): ChatChunk => ({ type: "text-start", id });
 const end = (id = "0"): ChatChunk => ({ type: "text-end", id });
 
-/** What a reader of these chunks gets of a replay. */
+/** The part of a replay that a reader of these chunks gets. */
 function rest(known: readonly ChatChunk[], replay: readonly ChatChunk[], steps = 0): ChatChunk[] {
   const reply = new KnownReply();
   for (const chunk of known) reply.add(chunk);

@@ -1,4 +1,4 @@
-// What of a reply a reader has: a reply that is read again from its beginning is passed on from there.
+// The delivered part of a reply: when the reply is read again from its beginning, delivered chunks are skipped.
 import { AndanteApiError } from "../api-error.ts";
 import type { ChatChunk } from "../responses/wire.ts";
 
@@ -10,13 +10,13 @@ const textFields = new Map([
 ]);
 
 /**
- * The chunks of a reply, neighbouring deltas of the same text as one: the server may cut a text into other pieces when it
- * is read again.
+ * The delivered chunks of a reply, with adjacent deltas of the same text merged: the server may split a text
+ * differently when it is read again.
  */
 export class KnownReply {
   readonly chunks: ChatChunk[] = [];
 
-  /** Notes a chunk that the reader gets. */
+  /** Records a delivered chunk. */
   add(chunk: ChatChunk): void {
     const last = this.chunks.at(-1);
     if (last !== undefined && isSameText(last, chunk))
@@ -25,8 +25,8 @@ export class KnownReply {
   }
 
   /**
-   * Passes on what is new of the same reply, read from its beginning. `steps` of an earlier part of the message stand
-   * behind its first chunk and are left out.
+   * Passes on the new part of the same reply, read from its beginning. Skips `steps` of an earlier part of the message,
+   * which follow its first chunk.
    */
   replay(steps: number): (chunk: ChatChunk) => ChatChunk | undefined {
     const known = [...this.chunks];
@@ -40,7 +40,7 @@ export class KnownReply {
       }
       let expected = known[index];
       if (expected !== undefined && offset > 0 && !isSameText(expected, chunk)) {
-        // The text went on when it was cut off, and in this reading it is over.
+        // The delivered text is longer than the replayed one.
         if (offset < textOf(expected).length) throw replyChanged();
         offset = 0;
         index += 1;
@@ -57,7 +57,7 @@ export class KnownReply {
       if (!text.startsWith(had)) throw replyChanged();
       offset += text.length;
       if (had.length === text.length) return undefined;
-      // Only the last one may be known in part.
+      // Only the last delivered chunk may be incomplete.
       if (index < known.length - 1) throw replyChanged();
       return withText(chunk, text.slice(had.length));
     };
@@ -68,7 +68,9 @@ function isSameText(one: ChatChunk, other: ChatChunk): boolean {
   return textFields.has(one.type) && isSame(one, other);
 }
 
-/** About the same thing. Times and the like, which a process that continues the reply notes anew, do not count. */
+/**
+ * Whether two chunks have the same ids. Times and other fields may differ after another process continued the reply.
+ */
 function isSame(one: ChatChunk, other: ChatChunk): boolean {
   const fields = ["type", "id", "toolCallId", "messageId"];
   return fields.every((field) => one[field] === other[field]);
@@ -84,7 +86,7 @@ function withText(chunk: ChatChunk, text: string): ChatChunk {
   return field === undefined ? chunk : { ...chunk, [field]: text };
 }
 
-/** After a crash a model may have been asked again, and have said something else. */
+/** The error for a different reply: after a crash the model may have been called again. */
 export function replyChanged(): AndanteApiError {
   const message = "The reply has changed while the connection was lost: read the conversation again";
   return new AndanteApiError(message, { status: 0, code: "reply-changed" });

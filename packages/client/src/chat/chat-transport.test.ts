@@ -1,4 +1,4 @@
-// The transport hands on what `useChat` does with its stream.
+// The transport passes the actions of `useChat` on to its stream.
 import { expect, test } from "vitest";
 import { createClient } from "../client.ts";
 import { chatTransport } from "./chat-transport.ts";

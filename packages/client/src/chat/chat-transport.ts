@@ -1,36 +1,36 @@
-// @andante/client/chat: a transport for `useChat` of the AI SDK. The server keeps the conversation, so one message is sent.
+// @andante/client/chat: a transport for the AI SDK's `useChat`. It sends one message, as the server stores the others.
 import type { ChatTransport, UIMessage, UIMessageChunk } from "ai";
 import type { AgentClient, ChatOptions } from "../agent/agent-client.ts";
 import type { ChatChunk } from "../responses/wire.ts";
 
-/** What `sendMessage(…, { body })` may set for one message, and the transport for all. */
+/** Options of `sendMessage(…, { body })` for one message, and of the transport for all. */
 export type MessageOptions = Omit<ChatOptions, "conversationId" | "resumable" | "again" | "signal">;
 
 export interface ChatTransportOptions extends MessageOptions {
   /**
-   * `last` sends the last message: the server has the others, and a lost reply is found again. `all` sends every message
-   * and nothing is kept: for users without an id, whom no conversation can belong to. Default: `last`.
+   * `last` sends the last message: the server stores the others, and a lost reply is resumed. `all` sends every message
+   * and stores nothing: for users without an id, who cannot own a conversation. Default: `last`.
    */
   readonly history?: "last" | "all" | undefined;
 }
 
 export interface AndanteChatTransport<Message extends UIMessage = UIMessage> extends ChatTransport<Message> {
   /**
-   * Stops the reply that runs in a chat, at the server: it is kept as far as it came. `stop` of `useChat` only stops
-   * reading, and is called when a component goes away, too. Resolves to whether one ran.
+   * Stops the running reply of a chat at the server, which stores its part so far. `stop` of `useChat` only stops
+   * reading, and is also called when a component unmounts. Resolves to whether there was a running reply.
    */
   stop(chatId: string): Promise<boolean>;
 }
 
-/** A client that has this agent. */
+/** A client with this agent. */
 interface AgentSource<AgentId extends string> {
   agent(agentId: AgentId): AgentClient;
 }
 
 /**
- * The transport for `useChat`. The id of the chat is the id of the conversation: give `useChat` one that you keep, and
- * `resume: true` finds the running reply again after a reload. Approvals of tools and outputs of client tools work as
- * they do with any transport.
+ * The transport for `useChat`. The id of the chat is the id of the conversation: pass a persistent id to `useChat`, and
+ * `resume: true` resumes the running reply after a reload. Approvals of tools and outputs of client tools work as with
+ * any transport.
  *
  * @example
  * ```ts
@@ -51,7 +51,7 @@ export function chatTransport<AgentId extends string, Message extends UIMessage 
 ): AndanteChatTransport<Message> {
   const agent = client.agent(agentId);
   return {
-    // A reply that is attached to comes from its beginning.
+    // An attached reply starts from its beginning.
     resumeStreamIsReplay: true,
     async sendMessages({ chatId, messages, trigger, abortSignal, body }) {
       const isKept = history === "last";
@@ -74,13 +74,13 @@ export function chatTransport<AgentId extends string, Message extends UIMessage 
   };
 }
 
-/** A signal for when the stream is cancelled, or what asked for it is aborted. */
+/** A signal that is aborted when the stream is cancelled, or when its request is. */
 function leaving(signal: AbortSignal | undefined) {
   const leave = new AbortController();
   return { leave, signal: signal ? AbortSignal.any([signal, leave.signal]) : leave.signal };
 }
 
-/** Rejects when the first chunk does not come: `useChat` shows a request that was refused as such. */
+/** Rejects when the first read fails, so that `useChat` reports a refused request. */
 async function toStream(
   chunks: AsyncGenerator<ChatChunk, void>,
   leave: AbortController,
@@ -92,11 +92,11 @@ async function toStream(
       const { done, value } = await (next ?? chunks.next());
       next = undefined;
       if (done === true) controller.close();
-      // The server makes these with the AI SDK's own functions.
+      // The server creates these chunks with the AI SDK.
       else controller.enqueue(value as UIMessageChunk);
     },
     cancel() {
-      // A generator that waits for a chunk would return only when that comes.
+      // `return` alone would wait for the pending chunk.
       leave.abort();
       chunks.return().catch(() => undefined);
     },

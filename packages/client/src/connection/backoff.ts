@@ -1,7 +1,7 @@
-// How long to wait before something is tried again, and when to give up.
+// The delays between attempts, and the time limit for them.
 import { AndanteApiError } from "../api-error.ts";
 
-/** Milliseconds: the first wait, and the longest. */
+/** The first and the longest delay, in milliseconds. */
 const shortest = 25;
 const longest = 5000;
 
@@ -10,9 +10,9 @@ export class Backoff {
   readonly #retryFor: number;
   readonly #signal: AbortSignal | undefined;
   #failures = 0;
-  /** When it was last known to work. */
+  /** The time of the last success. */
   #worked = Date.now();
-  /** When the attempt began. */
+  /** The start of the attempt. */
   #began = Date.now();
 
   constructor(retryFor: number, signal: AbortSignal | undefined) {
@@ -20,15 +20,15 @@ export class Backoff {
     this.#signal = signal;
   }
 
-  /** Something has come through: the next failure is the first again. */
+  /** Resets the number of failures after received data. */
   succeeded(): void {
     this.#failures = 0;
     this.#worked = Date.now();
   }
 
   /**
-   * Waits before the next attempt. Throws the error where another one would not help, or it has been failing for too long.
-   * `hasWorked` tells whether this attempt reached the server, also when nothing came; it is told whether that took long.
+   * Waits before the next attempt. Throws the error when a retry would not help, or after the time limit. `hasWorked`
+   * returns whether this attempt reached the server although it received nothing; its argument is whether it took long.
    */
   async failed(error: unknown, hasWorked?: (isLong: boolean) => boolean | Promise<boolean>): Promise<void> {
     this.#signal?.throwIfAborted();
@@ -36,11 +36,11 @@ export class Backoff {
     const isLong = Date.now() - this.#began > longest;
     if (await hasWorked?.(isLong)) {
       this.#worked = Date.now();
-      // One that lived for a while was not cut because it was made: the next may be made at once.
+      // A long-lived connection did not fail on connecting: the next attempt needs no delay.
       if (isLong) this.#failures = 0;
     }
     const limit = Math.min(longest, shortest * 2 ** this.#failures);
-    // Not all clients of a server that was restarted come back in the same moment.
+    // Jitter, so that the clients of a restarted server do not reconnect at the same time.
     const jittered = limit * (0.5 + Math.random() / 2);
     const wait = Math.max(jittered, (error.retryAfter ?? 0) * 1000);
     if (Date.now() + wait - this.#worked > this.#retryFor) throw error;
@@ -50,7 +50,7 @@ export class Backoff {
   }
 }
 
-/** Rejects with the signal's reason when that comes first. */
+/** Rejects with the signal's reason when it aborts first. */
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {

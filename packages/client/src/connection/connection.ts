@@ -1,4 +1,4 @@
-// Requests to one server: addresses, token, envelope, errors, and the attempts of what is safe to repeat.
+// Requests to one server: addresses, token, envelope, errors, and the attempts of repeatable requests.
 import { AndanteApiError } from "../api-error.ts";
 import { Backoff } from "./backoff.ts";
 import type { CallOptions, ClientOptions, Query } from "./options.ts";
@@ -6,16 +6,16 @@ import type { CallOptions, ClientOptions, Query } from "./options.ts";
 export interface Sending extends CallOptions {
   /** Default: GET. */
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below the base address, with a slash in front. */
+  /** The path below the base URL, with a leading slash. */
   readonly path: string;
   readonly query?: Query | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds in which the headers of the response must come. Default: any time. */
+  /** Maximum milliseconds until the headers of the response. Default: no limit. */
   readonly patience?: number;
 }
 
-/** Responds at once with 202 to what would wait for an execution. */
+/** Responds at once with 202 to requests that would wait for an execution. */
 export const respondAsync = { prefer: "respond-async" };
 
 export class Connection {
@@ -27,7 +27,7 @@ export class Connection {
     this.#root = String(options.baseUrl).replace(/\/+$/, "");
   }
 
-  /** The payload of the response, read once. `T` is what the API description promises for this path. */
+  /** Sends one request and returns the payload. `T` is the type of this path in the API description. */
   async send<T>(sending: Sending): Promise<T> {
     const response = await this.open(sending);
     const envelope = jsonIn(await readText(response, sending.signal));
@@ -35,7 +35,7 @@ export class Connection {
     throw foreign(response);
   }
 
-  /** The same, tried again while the server cannot be reached: for reads, and for what has an id of its own. */
+  /** Retries while the server cannot be reached: for reads, and for requests with a client-chosen id. */
   repeat<T>(sending: Sending): Promise<T> {
     return this.attempt(sending, () => this.send<T>(sending));
   }
@@ -46,7 +46,7 @@ export class Connection {
       try {
         return await action();
       } catch (error) {
-        // A start waits for its execution, and what stands between may lose patience with it. Or nothing is reached.
+        // A start waits for its execution, and a proxy may time out. Or the server cannot be reached.
         await backoff.failed(error, (isLong) => method === "POST" && isLong && this.#responds(signal));
       }
     }
@@ -56,12 +56,12 @@ export class Connection {
     return new Backoff(this.#options.retryFor ?? 30_000, signal);
   }
 
-  /** The text of a response that has no envelope, read as `repeat` does. */
+  /** The text of a response without an envelope, with the retries of `repeat`. */
   text(sending: Sending): Promise<string> {
     return this.attempt(sending, async () => readText(await this.open(sending), sending.signal));
   }
 
-  /** The JSON object of a response that has no envelope, read as `repeat` does. */
+  /** The JSON object of a response without an envelope, with the retries of `repeat`. */
   document(sending: Sending): Promise<Readonly<Record<string, unknown>>> {
     return this.attempt(sending, async () => {
       const response = await this.open(sending);
@@ -71,7 +71,7 @@ export class Connection {
     });
   }
 
-  /** One request. Throws when the response is an error, or does not come. */
+  /** Sends one request. Throws when the response is an error, or there is none. */
   async open({ method = "GET", path, query, body, headers, signal, patience }: Sending): Promise<Response> {
     const { token, fetch: given = fetch } = this.#options;
     const bearer = typeof token === "function" ? await unlessAborted(token(), signal) : token;
@@ -87,7 +87,7 @@ export class Connection {
       ...(signal && { signal }),
     };
     const late = new AbortController();
-    // Not earlier: a token may have to be typed.
+    // Not earlier: the user may have to enter a token first.
     const timer = patience && setTimeout(() => late.abort(), patience);
     if (patience) init.signal = AbortSignal.any(signal ? [signal, late.signal] : [late.signal]);
     const response = await given(this.#root + path + search(query), init)
@@ -99,7 +99,7 @@ export class Connection {
     throw await refusal(response, signal);
   }
 
-  /** Whether anything comes back, be it a refusal. */
+  /** Whether the server responds, even with an error. */
   #responds(signal: AbortSignal | undefined): Promise<boolean> {
     return this.open({ path: "/health", signal }).then(
       () => true,
@@ -108,16 +108,16 @@ export class Connection {
   }
 }
 
-/** An id as a part of a path. */
+/** Encodes an id for a path. */
 export const part = encodeURIComponent;
 
-/** What a broken connection becomes; an abort stays what it is. */
+/** The error of a broken connection; an abort stays an abort. */
 export function unreachable(cause: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason;
   return new AndanteApiError("The server cannot be reached", { status: 0, code: "unreachable", cause });
 }
 
-/** Rejects with the signal's reason when that comes first. */
+/** Rejects with the signal's reason when it aborts first. */
 function unlessAborted<T>(value: T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
   if (!signal) return value;
   signal.throwIfAborted();
@@ -150,7 +150,7 @@ async function refusal(response: Response, signal: AbortSignal | undefined): Pro
   });
 }
 
-/** Of `Retry-After`: seconds, or a date by the clock of the one who says it. */
+/** The seconds of `Retry-After`: a number, or a date by the sender's clock. */
 function secondsUntil(retryAfter: string | null, date: string | null): number | undefined {
   const given = retryAfter || "?";
   const seconds = Number(given);
@@ -168,7 +168,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Throws when the connection breaks before its end. */
+/** Throws when the connection breaks before the end of the text. */
 function readText(response: Response, signal: AbortSignal | undefined): Promise<string> {
   return response.text().catch((cause: unknown) => {
     throw unreachable(cause, signal);
@@ -184,7 +184,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** A page of a proxy, for instance. */
+/** The error for a response that is not from Andante, such as a proxy's page. */
 export function foreign({ status }: Response): AndanteApiError {
   return new AndanteApiError("The response is not one of Andante's", { status });
 }

@@ -1,6 +1,6 @@
-// A list that comes in pages: awaited it is one page, iterated it is every item of this and the following pages.
+// A paginated list: awaited it is one page, iterated it is every item of this and the following pages.
 
-/** What a page must have. */
+/** The required fields of a page. */
 interface Page {
   readonly nextCursor: string | null;
 }
@@ -24,7 +24,7 @@ export class Listing<P extends Page, Item> implements PromiseLike<P>, AsyncItera
     this.#items = items;
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it is meant to be awaited.
+  // biome-ignore lint/suspicious/noThenProperty: a listing is awaited
   then<Value = P, Other = never>(
     fulfilled?: ((page: P) => Value | PromiseLike<Value>) | null,
     rejected?: ((reason: unknown) => Other | PromiseLike<Other>) | null,

@@ -1,6 +1,6 @@
-// Ids of executions: UUIDs of version 7, which a store keeps in the order of their making.
+// Ids of executions: UUIDs of version 7, which sort by their creation time in a store.
 //
-// Not `crypto.randomUUID`: that is another version, and browsers keep it from pages without TLS.
+// Not `crypto.randomUUID`: it is another version, and browsers hide it from pages without TLS.
 
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10));

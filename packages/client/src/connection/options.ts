@@ -1,23 +1,23 @@
 // The options of a client, and of each of its calls.
 
 export interface ClientOptions {
-  /** Where the server is, such as `https://example.com` or `https://example.com/ai`. */
+  /** The URL of the server, such as `https://example.com` or `https://example.com/ai`. */
   readonly baseUrl: string | URL;
-  /** The bearer token, or a function that returns it; it is called for every request. Default: none is sent. */
+  /** The bearer token, or a function that returns it, which is called for every request. Default: none. */
   readonly token?: string | (() => string | undefined | Promise<string | undefined>) | undefined;
-  /** Sent with every request. Default: none. */
+  /** Headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
   /**
-   * Milliseconds for which a request that is safe to repeat is repeated, and a stream re-attached, while the server
-   * cannot be reached. 0 for never. Default: 30 000.
+   * Milliseconds for which requests that are safe to repeat are retried, and streams are reconnected, while the server
+   * cannot be reached. 0 for no retries. Default: 30 000.
    */
   readonly retryFor?: number | undefined;
 }
 
 export interface CallOptions {
-  /** Ends the call, and the wait before the next attempt. What was started at the server continues. Default: none. */
+  /** Aborts the call and its retries. Executions on the server continue. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -7,21 +7,21 @@ import type { CallOptions } from "./options.ts";
 /** Milliseconds without a byte after which a connection counts as lost: the server sends a comment every 15 seconds. */
 const longestSilence = 45_000;
 
-/** Milliseconds in which the headers of a stream come: the server sends them before it has anything to say. */
+/** Maximum milliseconds until the headers of a stream: the server sends them before the first event. */
 const longestOpening = 15_000;
 
-/** The type of the event that stands for the line at the end of a chat; nothing follows it. */
+/** The type of the event for the last line of a chat; nothing follows it. */
 export const done = "[DONE]";
 const lastLine = JSON.stringify({ type: done });
 
-/** Opens a stream that may be opened again. */
+/** Opens a stream that can be reopened. */
 export function attach(connection: Connection, sending: Sending): Promise<Response> {
   return connection.open({ ...sending, patience: longestOpening });
 }
 
 /**
- * The events until the stream ends. A connection that breaks or falls silent throws. `T` is what the API description
- * promises for this path.
+ * The events until the stream ends. A connection that breaks or falls silent throws. `T` is the type that the API
+ * description promises for this path.
  */
 export async function* readEvents<T>(response: Response, { signal }: CallOptions): AsyncGenerator<T, void> {
   const reader = response.body?.getReader();
@@ -54,7 +54,7 @@ function isEvent<T>(value: unknown): value is T {
   return typeof value === "object" && value !== null;
 }
 
-/** The stream ended before its last event. */
+/** The error for a stream that ended before its last event. */
 export function cutOff(): AndanteApiError {
   return new AndanteApiError("The connection was lost", { status: 0, code: "unreachable" });
 }

@@ -1,13 +1,13 @@
-// What the hooks share: a task that lives as long as its component, and reading again without piling up.
+// Shared by the hooks: a task with the lifetime of its component, and coalesced reads.
 import { useEffect } from "react";
 
-/** Runs a task while the component is shown, anew for another `key`; its signal is aborted when it is over. */
+/** Runs a task while the component is mounted, and restarts it for another `key`; aborts its signal at the end. */
 export function useTask(
   key: string | undefined,
   task: (signal: AbortSignal) => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a task begins anew for another key, not at every rendering.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a task restarts for another key, not at every rendering.
   useEffect(() => {
     if (key === undefined) return undefined;
     const leave = new AbortController();
@@ -18,10 +18,10 @@ export function useTask(
   }, [key]);
 }
 
-/** Milliseconds between two readings. */
+/** Milliseconds between two reads. */
 const pause = 150;
 
-/** Runs the action now, or once more after the run that is under way: however often it is asked for, not all at once. */
+/** Runs the action now, or once more after the current run, for any number of requests. */
 export function coalesce(action: () => Promise<void>, onError: (error: unknown) => void): () => void {
   let isRunning = false;
   let isAsked = false;

@@ -1,4 +1,4 @@
-// useExecution: one execution as it stands, live.
+// useExecution: the live state of one execution.
 import { useState } from "react";
 import type { WorkflowTypes } from "../host-types.ts";
 import type { ExecutionEvent } from "../responses/events.ts";
@@ -6,7 +6,7 @@ import type { ExecutionState } from "../responses/executions.ts";
 import type { ExecutionClient } from "../workflow/execution-client.ts";
 import { coalesce, useTask } from "./follow.ts";
 
-/** A client, or one of its workflows, which knows the types. */
+/** A client, or one of its workflows, which has the types. */
 export interface ExecutionSource<W extends WorkflowTypes> {
   execution(executionId: string): ExecutionClient<W>;
 }
@@ -16,7 +16,7 @@ export interface LiveExecution<W extends WorkflowTypes = WorkflowTypes> {
   readonly state: ExecutionState<W["result"], W["input"]> | undefined;
   /** Every event since the first. */
   readonly events: readonly ExecutionEvent<W["result"]>[];
-  /** Why it is not followed any more. */
+  /** The error that ended the updates. */
   readonly error: unknown;
 }
 
@@ -49,7 +49,7 @@ export function useExecution<W extends WorkflowTypes>(
       (error) => !signal.aborted && fail(error),
     );
     read();
-    // Together: a journal of thousands of events would copy them as often.
+    // In batches: with one update per event, a journal of thousands of events would be copied as often.
     const arrived: ExecutionEvent<W["result"]>[] = [];
     const show = () => {
       const events = arrived.splice(0);
@@ -62,7 +62,7 @@ export function useExecution<W extends WorkflowTypes>(
   };
   useTask(executionId, follow, fail);
   const { id, ...shown } = live;
-  // Of another execution nothing is shown, not even for one rendering.
+  // The previous execution's data must not be shown, not even for one rendering.
   return id === executionId ? shown : nothing;
 }
 

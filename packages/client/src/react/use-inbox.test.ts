@@ -1,22 +1,22 @@
-// useInbox with another argument: nothing of the old one is shown, not even for one rendering.
+// useInbox with another argument: the old data is not shown, not even for one rendering.
 import { act, createElement } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
 import type { InboxItem } from "../responses/wire.ts";
 import { type InboxSource, useInbox } from "./use-inbox.ts";
 
-/** As much of a page as React needs to render nothing into it. */
+/** The minimal element that React needs for an empty rendering. */
 function emptyPage(): Element {
   const listens = { addEventListener() {}, removeEventListener() {} };
   const document = { nodeType: 9, activeElement: null, ...listens };
   const page = { nodeType: 1, nodeName: "DIV", tagName: "DIV", ownerDocument: document, ...listens };
   vi.stubGlobal("window", { HTMLIFrameElement: class {} });
   vi.stubGlobal("document", document);
-  // React asks for nothing else of an element whose components show nothing.
+  // React uses nothing else of an element with an empty rendering.
   return page as unknown as Element;
 }
 
-/** What waits is one item of the workflow that is asked for; the feed opens and stays silent. */
+/** The inbox is one item of the requested workflow; the feed opens and stays silent. */
 const source: InboxSource = {
   inbox: async ({ workflowId = "" } = {}) => ({
     items: [{ workflowId, executionId: `of ${workflowId}` } as InboxItem],
@@ -29,7 +29,7 @@ const source: InboxSource = {
   },
 };
 
-/** What each rendering showed. */
+/** The items of each rendering. */
 const seen: string[] = [];
 
 function Shown({ workflowId }: { readonly workflowId: string }) {
@@ -44,7 +44,7 @@ test("the items of another workflow are gone with the first rendering for the ne
     root.render(createElement(Shown, { workflowId }));
     await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe(`${workflowId}: ${workflowId}`);
   }
-  // With everything that React still has to do, before the page is gone.
+  // Finish React's pending work before the element is removed.
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
   await act(async () => root.unmount());
   vi.unstubAllGlobals();

@@ -1,10 +1,10 @@
-// useInbox: what waits for a person, live.
+// useInbox: open suspensions, live.
 import { useState } from "react";
 import type { InboxFilter } from "../overview.ts";
 import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/wire.ts";
 import { coalesce, useTask } from "./follow.ts";
 
-/** Milliseconds, and a few more. */
+/** Milliseconds that the server caches an inbox, plus a margin. */
 const keptByServer = 250;
 
 /** A client. */
@@ -14,9 +14,9 @@ export interface InboxSource<WorkflowId extends string = string> {
 }
 
 export interface LiveInbox extends Inbox {
-  /** True once it has been read. */
+  /** True after the first read. */
   readonly isRead: boolean;
-  /** Why it is not followed any more. */
+  /** The error that ended the updates. */
   readonly error: unknown;
 }
 
@@ -52,15 +52,14 @@ export function useInbox<WorkflowId extends string>(
     for await (const event of client.changes({ signal })) {
       if (event.type === "open") {
         read();
-        // The server shows an inbox that it has just read to others, too: what happened before the feed was open may
-        // not be in it.
+        // The server caches an inbox for a moment: changes right before the feed opened may be missing.
         setTimeout(read, keptByServer);
       } else if (event.missed > 0 || event.executions.some(isShown)) read();
     }
   };
   useTask(key, follow, fail);
   const { key: read, ...shown } = inbox;
-  // Of another workflow nothing is shown, not even for one rendering.
+  // The previous workflow's items must not be shown, not even for one rendering.
   return read === key ? shown : nothing;
 }
 

@@ -1,11 +1,11 @@
-// Agents with the ids of one host, and the parts of streamed replies, of which the server's schemas say only `type`.
+// Agents with the ids of one host, and the parts of streamed replies, of which the server's schemas define only `type`.
 import type * as wire from "./wire.ts";
 
 export interface AgentSummary<Id extends string = string> extends wire.AgentSummary {
   readonly id: Id;
 }
 
-/** A part of a streamed reply, as the AI SDK names them. */
+/** A part of a streamed reply, with the names of the AI SDK. */
 export type StreamPart =
   | { readonly type: "text-delta"; readonly id: string; readonly delta: string }
   | { readonly type: "reasoning-delta"; readonly id: string; readonly delta: string }
@@ -38,7 +38,7 @@ interface OtherPart {
   readonly [field: string]: unknown;
 }
 
-/** An object while it grows, the complete object, or the reason why there is none. */
+/** A growing object, the complete object, or the error. */
 export type ObjectPart<Value = unknown> =
   | { readonly type: "object-delta"; readonly object: unknown }
   | { readonly type: "object"; readonly object: Value }

@@ -1,4 +1,4 @@
-// The events of an execution, as streams and journals show them.
+// The events of an execution in streams and journals.
 import type { ExecutionResult } from "./executions.ts";
 import type { ReplayOf, Suspension, Usage } from "./wire.ts";
 
@@ -9,7 +9,7 @@ interface EventOf<Type extends string> {
   readonly timestamp: string;
 }
 
-/** An event that is kept in the journal under its number. */
+/** An event that is stored in the journal, with its number. */
 interface JournaledEvent<Type extends string> extends EventOf<Type> {
   readonly sequence: number;
 }
@@ -18,7 +18,7 @@ interface StepPlace {
   /** The id of the step. */
   readonly from: string;
   readonly stepPath: string;
-  /** The index of the top-level step that it belongs to. */
+  /** The index of its top-level step. */
   readonly stepIndex: number;
   readonly stepType: string;
 }
@@ -40,7 +40,7 @@ export interface StepCompleteEvent extends StepEventOf<"step-complete"> {
   readonly output: unknown;
   readonly usage?: Usage | undefined;
 }
-/** A condition, a list of items, a date or a prompt. */
+/** The evaluated condition, list of items, date or prompt of a step. */
 export interface StepEvaluatedEvent extends StepEventOf<"step-evaluated"> {
   readonly output: unknown;
 }
@@ -60,14 +60,14 @@ export interface StepSuspendedEvent extends StepEventOf<"step-suspended"> {
   readonly suspension: Suspension;
 }
 export interface StateChangedEvent extends StepEventOf<"state-changed"> {
-  /** The keys that were set. */
+  /** The changed keys. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complete"> {
   readonly output: unknown;
   readonly attempt: number;
   readonly startedAt: string;
-  /** Of a call of an agent: what was called. */
+  /** Of a call of an agent: the model or tool. */
   readonly call?: Readonly<Record<string, unknown>> | undefined;
   readonly usage?: Usage | undefined;
 }
@@ -81,7 +81,7 @@ export interface WorkflowResumedEvent extends JournaledEvent<"workflow-resumed">
   readonly stepIndex: number;
   readonly suspensionId: string;
   readonly resumeData: unknown;
-  /** Nobody did in time, and its deadline has. */
+  /** It was not resumed in time, and its deadline passed. */
   readonly byDeadline?: boolean | undefined;
   readonly userId?: string | undefined;
 }
@@ -102,11 +102,11 @@ export interface WorkflowCancelledEvent extends JournaledEvent<"workflow-cancell
   readonly reason?: string | undefined;
   readonly userId?: string | undefined;
 }
-/** A piece of an agent's reply: it is not kept, and after a lost connection some may be missing. */
+/** A delta of an agent's reply. Not stored: after a lost connection some may be missing. */
 export interface TextDeltaEvent extends EventOf<"text-delta">, StepPlace {
   readonly delta: string;
 }
-/** What an agent's tool does, as it happens. Not kept in this form: its call becomes a `checkpoint-complete`. */
+/** Activity of an agent's tool, as it happens. Not kept in this form: its call becomes a `checkpoint-complete`. */
 interface ToolEventOf<Type extends string> extends EventOf<Type>, StepPlace {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -121,10 +121,10 @@ export interface ToolResultEvent extends ToolEventOf<"tool-result"> {
 export interface ToolErrorEvent extends ToolEventOf<"tool-error"> {
   readonly error: string;
 }
-/** The last event of a stream: how the execution stands. It is not kept. */
+/** The last event of a stream: the status of the execution. Not stored. */
 export type WorkflowResultEvent<Result = unknown> = EventOf<"workflow-result"> & ExecutionResult<Result>;
 
-/** What a body gave to `emit`, by the name that it gave it. */
+/** The argument of `emit`, under the given name. */
 export type EmittedEvent<Emits> = {
   [Name in keyof Emits & string]: StepEventOf<Name> & {
     readonly data: Emits[Name];
@@ -132,7 +132,7 @@ export type EmittedEvent<Emits> = {
   };
 }[keyof Emits & string];
 
-/** Every event that a journal holds. `Emits` names the events of the workflow's own: `{ progress: { percent: number } }`. */
+/** Every event of a journal. `Emits` are the workflow's custom events: `{ progress: { percent: number } }`. */
 export type JournalEvent<Result = unknown, Emits = Record<never, never>> =
   | WorkflowStartEvent
   | StepStartEvent

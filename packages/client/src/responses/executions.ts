@@ -1,4 +1,4 @@
-// Workflows and executions with the types of one workflow, which the generated types of responses cannot know.
+// Workflows and executions with the types of one workflow, which the generated types of responses do not have.
 import type * as wire from "./wire.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ interface CompletedResult<Result> extends ResultFields {
 interface SuspendedResult<Result> extends ResultFields {
   readonly status: "suspended";
   readonly result: NoResult<Result>;
-  /** The first that is open. */
+  /** The first open suspension. */
   readonly suspension: wire.Suspension;
 }
 
@@ -30,7 +30,7 @@ interface OtherResult<Result> extends ResultFields {
   readonly suspension?: wire.Suspension | undefined;
 }
 
-/** `unknown` where the type of the result is not known: a union with null would be `unknown` too. */
+/** `unknown` where the type of the result is `unknown`: a union with null would be `unknown` too. */
 type NoResult<Result> = unknown extends Result ? unknown : null;
 
 /** The status of an execution. A `completed` one has a `result`, a `suspended` one a `suspension`. */
@@ -43,5 +43,5 @@ interface StateFields<Input> extends Omit<wire.ExecutionState, keyof wire.Execut
   readonly input: Input;
 }
 
-/** An execution in full. */
+/** The full state of an execution. */
 export type ExecutionState<Result = unknown, Input = unknown> = ExecutionResult<Result> & StateFields<Input>;

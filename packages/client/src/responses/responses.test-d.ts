@@ -1,4 +1,4 @@
-// The types that the client gives by hand fit the generated ones, and those of core.
+// The hand-written types of the client fit the generated ones and those of core.
 import type { ExecutionResult as CoreResult, ExecutionState as CoreState } from "@andante/core";
 import { expectTypeOf, test } from "vitest";
 import type { ExecutionResult, ExecutionState } from "./executions.ts";

@@ -1,4 +1,4 @@
-// One execution: how it stands, what happened, and steering it.
+// One execution: its state, its events, and commands.
 import { type Connection, part, respondAsync } from "../connection/connection.ts";
 import { newId } from "../connection/new-id.ts";
 import type { CallOptions } from "../connection/options.ts";
@@ -10,50 +10,50 @@ import { followExecution, type Place, pathOf } from "./execution-stream.ts";
 import { type ResumeOptions, resumeExecution } from "./resume-execution.ts";
 
 export interface EventsOptions extends CallOptions {
-  /** Those after this number. Default: 0, from the first. */
+  /** Only events after this number. Default: 0, from the first. */
   readonly after?: number | undefined;
   /** At most 10 000. Default: 1000. */
   readonly limit?: number | undefined;
 }
 
 export interface FollowOptions extends CallOptions {
-  /** The number of the last event that is known. Default: 0, from the first. */
+  /** The number of the last known event. Default: 0, from the first. */
   readonly after?: number | undefined;
 }
 
 export interface ReasonOptions extends CallOptions {
-  /** Kept in the journal. */
+  /** Stored in the journal. */
   readonly reason?: string | undefined;
 }
 
 export interface ReplayOptions<StepId extends string = string> extends CallOptions {
-  /** The top-level step that runs first; what came before it is taken over. */
+  /** The top-level step that runs first; the outcomes of earlier steps are copied. */
   readonly stepId: StepId;
   /** Default: a new one. */
   readonly executionId?: string | undefined;
-  /** Default: nobody, or the user of the token. */
+  /** Default: none, or the user of the token. */
   readonly userId?: string | undefined;
 }
 
-/** An execution that exists. Made by `workflow(…).execution(id)`, which knows its types, or by `client.execution(id)`. */
+/** An existing execution. Created by `workflow(…).execution(id)`, with types, or by `client.execution(id)`. */
 export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
   readonly executionId: string;
   readonly #connection: Connection;
   #workflowId: string | undefined;
 
-  /** Without the workflow's id it is looked up by whatever needs it. */
+  /** Without the workflow's id it is looked up on demand. */
   constructor(connection: Connection, executionId: string, workflowId?: string) {
     this.#connection = connection;
     this.executionId = executionId;
     this.#workflowId = workflowId;
   }
 
-  /** How it stands. */
+  /** Its current state. */
   state({ signal }: CallOptions = {}): Promise<ExecutionState<W["result"], W["input"]>> {
     return this.#connection.repeat({ path: this.#path("/state"), signal });
   }
 
-  /** A page of its journal, errors in full. It may end early: ask for the next with `after` until it is empty. */
+  /** A page of its journal, with full errors. A page may be short: read on with `after` until a page is empty. */
   events({ after, limit, signal }: EventsOptions = {}): Promise<readonly JournalEvent<W["result"]>[]> {
     return this.#connection.repeat({
       path: this.#path("/events", "/events"),
@@ -63,8 +63,8 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
   }
 
   /**
-   * Follows it to its end, through suspensions. Every journaled event comes once and in order; lost connections and
-   * restarts of the server are not noticed. The last event is `workflow-result`.
+   * Follows it to its end, through suspensions, lost connections and restarts of the server. Yields every journaled
+   * event once and in order. The last event is `workflow-result`.
    */
   async *stream<Emits = Record<never, never>>(
     options: FollowOptions = {},
@@ -72,7 +72,7 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
     const { after = 0, signal } = options;
     const place = await this.#place(signal);
     const events = followExecution(this.#connection, place, { after, until: "end", signal });
-    // The journal's values are those of its workflow.
+    // The values of the journal have the types of its workflow.
     yield* events as AsyncGenerator<ExecutionEvent<W["result"], Emits>, void>;
   }
 
@@ -81,18 +81,18 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
     return this.#resume(resumeData, true, options);
   }
 
-  /** Resumes it, and returns as soon as that is committed. */
+  /** Resumes it, and returns as soon as the resume is committed. */
   startResume(resumeData?: W["resume"], options: ResumeOptions = {}): Promise<ExecutionResult<W["result"]>> {
     return this.#resume(resumeData, false, options);
   }
 
-  /** Suspends it from outside. A step that runs may finish; nothing new starts. */
+  /** Suspends it from outside. A running step may finish; no further step starts. */
   async suspend({ reason, signal }: ReasonOptions = {}): Promise<SuspendResult> {
     const path = `${pathOf(await this.#place(signal))}/suspend`;
     return this.#connection.send({ method: "POST", path, body: { reason }, signal });
   }
 
-  /** Ends it. */
+  /** Cancels it. */
   cancel({ reason, signal }: ReasonOptions = {}): Promise<ExecutionResult<W["result"]>> {
     return this.#connection.send({
       method: "POST",
@@ -102,12 +102,12 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
     });
   }
 
-  /** Starts a new execution from a step of it, and waits until that one ends or is suspended. */
+  /** Starts a new execution from one of its steps, and waits until the new one ends or is suspended. */
   replay(options: ReplayOptions<W["stepId"]>): Promise<ExecutionResult<W["result"]>> {
     return this.#replay(options, {});
   }
 
-  /** The same, and returns as soon as the new one is committed. */
+  /** Starts a replay, and returns as soon as the new execution is committed. */
   async startReplay(options: ReplayOptions<W["stepId"]>): Promise<ExecutionClient<W>> {
     const { executionId } = await this.#replay(options, respondAsync);
     return new ExecutionClient(this.#connection, executionId, this.#workflowId);
@@ -120,7 +120,7 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
   ): Promise<ExecutionResult<W["result"]>> {
     const place = await this.#place(options.signal);
     const result = await resumeExecution(this.#connection, place, { ...options, resumeData, wait });
-    // The server has checked it against the workflow's schemas.
+    // The server has validated the result with the workflow's schemas.
     return result as ExecutionResult<W["result"]>;
   }
 
@@ -133,7 +133,7 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
     return this.#connection.repeat({ method: "POST", path, body, headers, signal });
   }
 
-  /** Below its workflow, where that is known; else among all executions. */
+  /** The path below its workflow, if known; else below all executions. */
   #path(below: string, among = ""): string {
     const { executionId } = this;
     return this.#workflowId === undefined

@@ -1,11 +1,11 @@
-// Follows one execution: every journaled event once and in order, over as many connections as it takes.
+// Follows one execution: every journaled event once and in order, over any number of connections.
 import { type Connection, part } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
 import { attach, cutOff, readEvents } from "../connection/read-events.ts";
 import type { ExecutionEvent, WorkflowResultEvent } from "../responses/events.ts";
 import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
 
-/** Where an execution is found. */
+/** The ids of an execution. */
 export interface Place {
   readonly workflowId: string;
   readonly executionId: string;
@@ -15,11 +15,11 @@ export const pathOf = ({ workflowId, executionId }: Place) =>
   `/workflows/${part(workflowId)}/executions/${part(executionId)}`;
 
 interface Following extends CallOptions {
-  /** The number of the last event that is known. */
+  /** The number of the last known event. */
   readonly after: number;
-  /** Where the stream is over: at the end of the execution, or already where it is suspended. */
+  /** The end of the stream: the end of the execution, or also its first suspension. */
   readonly until: "end" | "settled";
-  /** The body that starts the execution. Default: it exists already. */
+  /** The request body that starts the execution. Default: it exists already. */
   readonly start?: unknown;
 }
 
@@ -32,12 +32,12 @@ export async function* followExecution(
   const path = pathOf(place);
   const readState = () => connection.repeat<ExecutionState>({ path: `${path}/state`, signal });
   let last = after;
-  /** The suspension at which the stream is over, if it is still open. */
+  /** The suspension that ends the stream, if it is still open. */
   let suspended: string | undefined;
   for (;;) {
     let isAttached = false;
     try {
-      // Until an event has come it is not certain that the execution exists. Starting it again under its id is safe.
+      // Before the first event the execution may not exist. Starting it again with the same id is safe.
       const isStarting = start !== undefined && last === 0;
       if (suspended !== undefined) {
         const state = await readState();
@@ -60,7 +60,7 @@ export async function* followExecution(
         }
         yield event;
         if (event.type === "workflow-result") return;
-        // What is attached to continues through suspensions; the stream that started it says by itself that it is over.
+        // An attached stream continues through suspensions; the stream that started it reports its own end.
         if (suspended !== undefined && !isStarting) {
           const state = await readState();
           if (isOpen(state, suspended)) return yield resultOf(state);
@@ -77,13 +77,13 @@ function isOpen({ suspensions = [] }: ExecutionState, suspensionId: string): boo
   return suspensions.some((open) => open.suspensionId === suspensionId);
 }
 
-/** The last event of a stream, for one that broke before it: it is not in the journal. */
+/** The last event for a stream that broke before it; it is not in the journal. */
 function resultOf(state: ExecutionState): WorkflowResultEvent {
   const timestamp = state.endAt ?? state.suspension?.suspendedAt ?? state.startAt;
   return { type: "workflow-result", timestamp, ...resultIn(state) };
 }
 
-/** What of a state is its result. */
+/** The part of a state that is its result. */
 export function resultIn(state: ExecutionState): ExecutionResult {
   const { workflowId, input, context, suspensions, tags, parked, replayOf, ...result } = state;
   return result;

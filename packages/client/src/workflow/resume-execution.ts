@@ -1,4 +1,4 @@
-// A resume that may be sent again: it names its suspension, and the state is read before each further attempt.
+// A resume that can be retried: it names its suspension, and reads the state before each retry.
 import { AndanteApiError } from "../api-error.ts";
 import { type Connection, respondAsync } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
@@ -7,9 +7,9 @@ import type { ExecutionResult, ExecutionState } from "../responses/executions.ts
 import { followExecution, type Place, pathOf, resultIn } from "./execution-stream.ts";
 
 export interface ResumeOptions extends CallOptions {
-  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
+  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: the open suspension. */
   readonly stepId?: string | undefined;
-  /** Resumes only this suspension: the one that was shown. Default: whichever waits when this is called. */
+  /** Resumes only this suspension, such as the one shown to the user. Default: the open one at the time of the call. */
   readonly suspensionId?: string | undefined;
 }
 
@@ -31,14 +31,15 @@ export async function resumeExecution(
   const headers = wait ? {} : respondAsync;
   const send = () =>
     connection.send<ExecutionResult>({ method: "POST", path: `${path}/resume`, body, headers, signal });
-  // Several wait, or a step that is behind us is named: whether it has happened could not be told afterwards.
+  // Several suspensions are open, or an earlier step is named: a retry could not detect an accepted resume.
   if (suspensionId === undefined) return send();
   const backoff = connection.backoff(signal);
   for (;;) {
     try {
       return await send();
     } catch (error) {
-      // One that was cut while it waited for the execution; whether the server is reached shows the state, next.
+      // The request may have been cut while waiting for the execution; the next read of the state shows if the server
+      // works.
       await backoff.failed(error, (isLong) => isLong);
     }
     const state = await readState();
@@ -48,7 +49,7 @@ export async function resumeExecution(
   }
 }
 
-/** The one suspension that is meant; undefined when it is not certain. */
+/** The only matching suspension; undefined when it is ambiguous. */
 function waitingAt({ suspensions = [] }: ExecutionState, stepId: string | undefined): string | undefined {
   const meant = suspensions.filter(
     (open) => stepId === undefined || open.stepId === stepId || open.stepPath === stepId,
@@ -56,7 +57,7 @@ function waitingAt({ suspensions = [] }: ExecutionState, stepId: string | undefi
   return meant.length === 1 ? meant[0]?.suspensionId : undefined;
 }
 
-/** The number of the event that says that this resume was accepted. Throws when it was not, or that cannot be told. */
+/** The number of the event of this accepted resume. Throws when another resume was accepted, or it is uncertain. */
 async function findResumption(
   connection: Connection,
   place: Place,
@@ -77,14 +78,14 @@ async function findResumption(
     const message = `Execution ${executionId} no longer waits there`;
     throw new AndanteApiError(message, { status: 404, code: "not-suspended", executionId });
   }
-  // As it was sent: a date is a string there.
+  // As in the request: a date is a string there.
   const sent: unknown = JSON.parse(JSON.stringify(resumeData) ?? "null");
   if (contains(resumed.resumeData, sent)) return resumed.sequence;
   const message = `Execution ${executionId} was resumed while the connection was lost, perhaps with other data`;
   throw new AndanteApiError(message, { status: 0, code: "resume-uncertain", executionId });
 }
 
-/** Whether everything that was sent is in what was kept: a schema may have added defaults. */
+/** Whether the kept data contains everything that was sent: a schema may have added defaults. */
 function contains(kept: unknown, sent: unknown): boolean {
   if (typeof sent !== "object" || sent === null) return kept === sent;
   if (typeof kept !== "object" || kept === null || Array.isArray(kept) !== Array.isArray(sent)) return false;

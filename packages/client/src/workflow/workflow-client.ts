@@ -1,4 +1,4 @@
-// One workflow: starting executions of it, and finding those that there are.
+// One workflow: starts and finds its executions.
 import { type Connection, part, respondAsync } from "../connection/connection.ts";
 import { Listing } from "../connection/listing.ts";
 import { newId } from "../connection/new-id.ts";
@@ -17,15 +17,15 @@ import { ExecutionClient } from "./execution-client.ts";
 import { followExecution } from "./execution-stream.ts";
 
 export interface StartOptions extends CallOptions {
-  /** The same id, workflow, input and user stand for one execution, however often it is started. Default: a new one. */
+  /** Starts with the same id, workflow, input and user return one execution. Default: a new id. */
   readonly executionId?: string | undefined;
-  /** The user it belongs to; with authentication the token's user wins. Default: nobody. */
+  /** The owner; with authentication the token's user takes precedence. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation it belongs to. Default: none. */
   readonly conversationId?: string | undefined;
   /** Further data for its steps. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** Tags beside those of the workflow. Default: none. */
+  /** Tags in addition to those of the workflow. Default: none. */
   readonly tags?: readonly string[] | undefined;
 }
 
@@ -33,21 +33,21 @@ export interface ExecutionFilter extends CallOptions {
   readonly status?: ExecutionStatus | undefined;
   readonly userId?: string | undefined;
   readonly tag?: string | undefined;
-  /** Ids that begin with this. */
+  /** A prefix of the execution's id. */
   readonly id?: string | undefined;
   /** Started at this time or later. */
   readonly from?: Date | string | undefined;
   /** Started before this time. */
   readonly to?: Date | string | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** Of one page; at most 500. Default: 50. */
+  /** Items per page; at most 500. Default: 50. */
   readonly limit?: number | undefined;
 }
 
-/** An execution that is being started, as its events. It starts when they are first read. */
+/** The events of a new execution, which starts when they are first read. */
 export interface ExecutionStream<Event> extends AsyncIterable<Event> {
-  /** Known before it starts: keep it, and any other client can follow or resume the execution. */
+  /** Known before the start: with it any client can follow or resume the execution. */
   readonly executionId: string;
 }
 
@@ -65,28 +65,28 @@ export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
     return this.#connection.repeat({ path: this.#path, signal });
   }
 
-  /** An input that it accepts, and calls to try. */
+  /** An example input, and example calls. */
   example({ signal }: CallOptions = {}): Promise<WorkflowExample> {
     return this.#connection.repeat({ path: `/api${this.#path}/example`, signal });
   }
 
   /**
-   * Starts an execution and waits until it ends or is suspended. One that fails throws, with the code
+   * Starts an execution and waits until it ends or is suspended. Throws for a failed execution, with the code
    * `execution-failed` and its `executionId`.
    */
   execute(input: W["input"], options: StartOptions = {}): Promise<ExecutionResult<W["result"]>> {
     return this.#start(input, options, {});
   }
 
-  /** Starts an execution and returns as soon as it is committed; it continues by itself. */
+  /** Starts an execution and returns as soon as it is committed; it continues on the server. */
   async start(input: W["input"], options: StartOptions = {}): Promise<ExecutionClient<W>> {
     const { executionId } = await this.#start(input, options, respondAsync);
     return this.execution(executionId);
   }
 
   /**
-   * Starts an execution and follows it until it ends or is suspended: the last event is `workflow-result`. Every
-   * journaled event comes once and in order; lost connections and restarts of the server are not noticed.
+   * Starts an execution and follows it until it ends or is suspended, through lost connections and restarts of the
+   * server. Yields every journaled event once and in order; the last event is `workflow-result`.
    */
   stream<Emits = Record<never, never>>(
     input: W["input"],
@@ -98,12 +98,12 @@ export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
       followExecution(this.#connection, place, { after: 0, until: "settled", start: body, signal });
     return {
       executionId,
-      // The journal's values are those of its workflow.
+      // The values of the journal have the types of its workflow.
       [Symbol.asyncIterator]: () => follow() as AsyncGenerator<ExecutionEvent<W["result"], Emits>, void>,
     };
   }
 
-  /** An execution of it that exists. */
+  /** An existing execution of this workflow. */
   execution(executionId: string): ExecutionClient<W> {
     return new ExecutionClient(this.#connection, executionId, this.workflowId);
   }
@@ -127,7 +127,7 @@ export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
   }
 }
 
-/** A start has an id from the first attempt on, so that it can be repeated. */
+/** The client chooses the id before the first attempt, so that a start can be retried. */
 function starting(input: unknown, { signal, ...options }: StartOptions) {
   const executionId = options.executionId ?? newId();
   return { signal, executionId, body: { input, options: { ...options, executionId } } };

@@ -1,4 +1,4 @@
-// What is shown of a list after changes and a new reading of its first page.
+// The shown rows of a list after changes and after its first page is read again.
 import { expect, test } from "vitest";
 import { mergeFirstPage, mostRows, patchRows, replaceRows } from "./execution-pages.ts";
 import { rowForTest as row } from "./row-for-test.ts";

@@ -1,13 +1,13 @@
-// The pages of a list of executions that are shown, and how what has changed comes into them.
+// The loaded pages of a list of executions, and how changes are merged into them.
 import type { InfiniteData } from "@tanstack/react-query";
 import type { ExecutionChange, ExecutionPage, ExecutionSummary } from "./types.ts";
 
 type Pages = InfiniteData<ExecutionPage, string>;
 
-/** Rows that are kept; beyond them the last pages are left out, and read again when one scrolls there. */
+/** Maximum rows in memory; beyond it the last pages are dropped, and loaded again on scrolling. */
 export const mostRows = 10_000;
 
-/** What the feed tells of a row, without reading the list again. */
+/** Applies changes from the feed to the rows, without reading the list again. */
 export function patchRows(data: Pages, changes: ReadonlyMap<string, ExecutionChange>): Pages {
   return mapRows(data, (row) => {
     const change = changes.get(row.executionId);
@@ -21,20 +21,20 @@ function patched(row: ExecutionSummary, change: ExecutionChange): ExecutionSumma
   const isOver = status !== "running" && status !== "suspended";
   const fields = { status, endAt: isOver ? change.timestamp : null, ...(stepPath && { stepPath }) };
   if (status === row.status) return { ...row, ...fields };
-  // They were told of the status before; those of this one come with the next reading.
+  // These fields belong to the previous status; the next read brings those of the new one.
   const { error: _error, parked: _parked, ...rest } = row;
   return { ...rest, ...fields };
 }
 
-/** Rows that are known, in place of what is shown of them. */
+/** Replaces shown rows with newly read ones. */
 export function replaceRows(data: Pages, rows: readonly ExecutionSummary[]): Pages {
   const byId = new Map(rows.map((row) => [row.executionId, row]));
   return mapRows(data, (row) => withStep(byId.get(row.executionId) ?? row, row));
 }
 
 /**
- * The first page as it is now, in place of the rows that it covers. Rows further down stay, but for those that `status`
- * no longer fits. Where nothing of the page was known there is a gap below it, so that the pages there are left out.
+ * Replaces the rows that the new first page covers. Rows further down stay, except those that no longer match `status`.
+ * Where no row of the page was known there is a gap below it, so the pages below are dropped.
  */
 export function mergeFirstPage(data: Pages | undefined, first: ExecutionPage, status?: string): Pages {
   const shown = data?.pages.flatMap(({ executions }) => executions) ?? [];
@@ -64,13 +64,13 @@ function capped({ pages, pageParams }: Pages): Pages {
   return { pages: pages.slice(0, kept), pageParams: pageParams.slice(0, kept) };
 }
 
-/** The list does not tell the step that the feed named last: it stays while the status does. */
+/** Keeps the step from the feed, which the list does not contain, while the status is unchanged. */
 function withStep(row: ExecutionSummary, known: ExecutionSummary | undefined): ExecutionSummary {
   if (known?.stepPath === undefined || row === known || row.status !== known.status) return row;
   return { ...row, stepPath: known.stepPath };
 }
 
-/** The same pages and rows where nothing is changed, so that nothing is drawn again. */
+/** Returns the same objects for unchanged pages and rows, so that they are not rendered again. */
 function mapRows(data: Pages, change: (row: ExecutionSummary) => ExecutionSummary): Pages {
   let touched = false;
   const pages = data.pages.map((page) => {

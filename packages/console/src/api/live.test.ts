@@ -1,17 +1,18 @@
-// The live feed under load: what is shown is renewed, however much else has changed.
+// The feed of changes under load: shown data is renewed, however much else has changed.
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, expect, test, vi } from "vitest";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A feed that says what it is given. */
+/** A feed of these events. */
 function stubFeed(...events: readonly unknown[]): void {
   const text = [{ type: "open" }, ...events].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
   });
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/console/" });
-  vi.stubGlobal("fetch", async () => new Response(body));
+  const headers = { "content-type": "text/event-stream" };
+  vi.stubGlobal("fetch", async () => new Response(body, { headers }));
 }
 
 const changeOf = (executionId: string) => ({

@@ -1,20 +1,16 @@
-// The one live feed: what changes in executions renews what pages show. It heals by itself.
+// The feed of changes: refreshes the visible data, and reconnects automatically.
+import { AndanteApiError, type ChangeEvent } from "@andante/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import { address, call, headers } from "./call.ts";
-import { readEventStream } from "./event-source.ts";
-import type { ExecutionFilters } from "./queries.ts";
-import { type Changes, Renewal } from "./renewal.ts";
+import { andante } from "./andante.ts";
+import { type ExecutionFilters, readExecutions } from "./queries.ts";
+import { Renewal } from "./renewal.ts";
 import { currentToken, onTokenChange } from "./token.ts";
-import type { ExecutionPage } from "./types.ts";
 
-type FeedEvent = { readonly type: "open" } | ({ readonly type: "changes" } & Changes);
-
-/** `starting` before the first connection, `connecting` once one was lost. */
+/** `starting` before the first connection, `connecting` after a lost one. */
 export type LiveState = "starting" | "connecting" | "live" | "off";
 
-/** Milliseconds without a byte, or without a response, after which a connection is given up: the server sends one each 15 s. */
-const silence = 40_000;
+/** Milliseconds before the next attempts to connect. */
 const retryAfter = [500, 1000, 2000, 5000];
 
 let state: LiveState = "starting";
@@ -36,7 +32,7 @@ export function useLiveState(): LiveState {
   );
 }
 
-/** Connects, and connects again whenever the connection is lost; the function that it returns ends that. */
+/** Connects, and reconnects after a lost connection; the returned function stops it. */
 export function startLive(client: QueryClient): () => void {
   let attempts = 0;
   let connection = new AbortController();
@@ -44,15 +40,15 @@ export function startLive(client: QueryClient): () => void {
   let wantsAnother = false;
   const readPage = async (filters: ExecutionFilters, limit: number, cursor: string) => {
     const token = currentToken();
-    const page = await call<ExecutionPage>("/api/executions", { query: { ...filters, limit, cursor } });
-    // What another user may see must not come to the screen late.
+    const page = await readExecutions({ ...filters, limit, cursor });
+    // A late response for the previous user must not be shown.
     return token === currentToken() ? page : undefined;
   };
   const renewal = new Renewal(client, readPage);
-  const receive = (event: FeedEvent) => {
+  const receive = (event: ChangeEvent) => {
     if (event.type === "open") {
       become("live");
-      // What changed while there was no connection is not told again.
+      // Changes while there was no connection are not sent again.
       if (attempts > 0) void client.invalidateQueries();
       else renewal.opened();
       attempts = 0;
@@ -64,27 +60,17 @@ export function startLive(client: QueryClient): () => void {
     while (!ended) {
       const own = new AbortController();
       connection = own;
-      const tooLate = setTimeout(() => own.abort(), silence);
       try {
-        const response = await fetch(address("/api/changes"), {
-          headers: headers(),
-          signal: own.signal,
-        });
-        clearTimeout(tooLate);
-        if (response.status === 401 || response.status === 403) {
-          // Whoever may not see even the server's status is asked to sign in.
+        for await (const event of andante.changes({ signal: own.signal })) receive(event);
+      } catch (error) {
+        if (error instanceof AndanteApiError && (error.status === 401 || error.status === 403)) {
+          // A caller that may not read the server's status is asked to sign in.
           void client.invalidateQueries({ queryKey: ["server"] });
           return become("off");
         }
-        // What arrives has the shape that the API description gives it.
-        if (response.ok) await readEventStream(response, (data) => receive(data as FeedEvent), silence);
-      } catch {
-        // Lost, or never there: tried again below.
-      } finally {
-        clearTimeout(tooLate);
       }
       if (ended) return;
-      // Another user has signed in: nothing was lost.
+      // Another user has signed in: this is not a lost connection.
       if (wantsAnother) {
         wantsAnother = false;
         attempts = 1;

@@ -1,4 +1,4 @@
-// How often something is done that is asked for all the time.
+// The rate of a task that is requested continuously.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { paced } from "./paced.ts";
 

@@ -1,6 +1,6 @@
-// Does something soon after it is asked for, at most every so often, and never leaves the last one out.
+// Runs a task soon after a request, at most once per period, and always after the last request.
 
-/** Milliseconds in which those that ask at the same time are gathered. */
+/** Milliseconds in which concurrent requests are merged. */
 const moment = 30;
 
 export interface Paced {
@@ -8,7 +8,7 @@ export interface Paced {
   stop(): void;
 }
 
-/** `again`: once more a whole period after the last one, when nobody has asked since. */
+/** `again`: run once more a period after the last run, if there was no further request. */
 export function paced(every: number, run: () => void, { again = false } = {}): Paced {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = Number.NEGATIVE_INFINITY;

@@ -1,56 +1,38 @@
-// What pages ask the server, with the names under which the responses are kept and renewed.
+// The queries of pages, with the keys under which the responses are cached and renewed.
+import type { ExecutionFilter, TraceFilter } from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { call, part } from "./call.ts";
-import type {
-  Activity,
-  AgentDetail,
-  AgentSummary,
-  Conversation,
-  ConversationMessage,
-  ExecutionEvent,
-  ExecutionPage,
-  ExecutionState,
-  Inbox,
-  LogRecord,
-  ServerStatus,
-  StepActivity,
-  Trace,
-  TracePage,
-  TraceSummary,
-  WorkflowDetail,
-  WorkflowExample,
-  WorkflowSummary,
-} from "./types.ts";
+import { andante } from "./andante.ts";
+import type { Conversation, ExecutionPage, ExecutionStatus } from "./types.ts";
 
-/** The filters of a list of executions, as they stand in the address. */
+/** The filters of a list of executions, as they are in the address. */
 export interface ExecutionFilters {
   readonly workflowId?: string | undefined;
-  readonly status?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
   readonly userId?: string | undefined;
   readonly tag?: string | undefined;
   readonly id?: string | undefined;
   readonly from?: string | undefined;
 }
 
-/** Milliseconds between two readings of what no feed tells. */
+/** Milliseconds between two reads of data that the feed does not cover. */
 const askEvery = 10_000;
 const fixed = { staleTime: Number.POSITIVE_INFINITY } as const;
 
 export const serverQuery = queryOptions({
   queryKey: ["server"],
-  queryFn: ({ signal }) => call<ServerStatus>("/api/server", { signal }),
+  queryFn: ({ signal }) => andante.server({ signal }),
   retry: false,
 });
 
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
-  queryFn: ({ signal }) => call<readonly WorkflowSummary[]>("/workflows", { signal }),
+  queryFn: ({ signal }) => andante.workflows({ signal }),
 });
 
 export const workflowQuery = (id: string) =>
   queryOptions({
     queryKey: ["workflow", id],
-    queryFn: ({ signal }) => call<WorkflowDetail>(`/workflows/${part(id)}`, { signal }),
+    queryFn: ({ signal }) => andante.workflow(id).details({ signal }),
     retry: false,
     ...fixed,
   });
@@ -58,22 +40,22 @@ export const workflowQuery = (id: string) =>
 export const exampleQuery = (id: string) =>
   queryOptions({
     queryKey: ["example", id],
-    queryFn: ({ signal }) => call<WorkflowExample>(`/api/workflows/${part(id)}/example`, { signal }),
+    queryFn: ({ signal }) => andante.workflow(id).example({ signal }),
     ...fixed,
   });
 
-/** What waits longest. */
+/** The oldest suspensions. */
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
-  queryFn: ({ signal }) => call<Inbox>("/api/inbox", { signal }),
+  queryFn: ({ signal }) => andante.inbox({ signal }),
 });
 
-/** All of it, page by page. */
+/** The whole inbox, page by page. */
 export const wholeInboxQuery = (workflowId: string | undefined) =>
   infiniteQueryOptions({
     queryKey: ["inbox", "pages", workflowId],
     queryFn: ({ pageParam, signal }) =>
-      call<Inbox>("/api/inbox", { query: { workflowId, cursor: pageParam, limit: 100 }, signal }),
+      andante.inbox({ workflowId, cursor: pageParam || undefined, limit: 100, signal }),
     initialPageParam: "",
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -84,21 +66,28 @@ export const activityQuery = (
 ) =>
   queryOptions({
     queryKey: ["activity", query],
-    queryFn: ({ signal }) => call<Activity>("/api/activity", { query, signal }),
+    queryFn: ({ signal }) => andante.activity({ ...query, signal }),
     placeholderData: keepPreviousData,
   });
 
 export const stepActivityQuery = (workflowId: string) =>
   queryOptions({
     queryKey: ["activity", "steps", workflowId],
-    queryFn: ({ signal }) => call<StepActivity>(`/api/workflows/${part(workflowId)}/activity`, { signal }),
+    queryFn: ({ signal }) => andante.stepActivity(workflowId, { signal }),
   });
+
+/** One page of the list. */
+export async function readExecutions({
+  cursor,
+  ...filter
+}: ExecutionFilters & Pick<ExecutionFilter, "limit" | "cursor" | "signal">): Promise<ExecutionPage> {
+  return await andante.executions({ ...filter, cursor: cursor || undefined });
+}
 
 export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
   infiniteQueryOptions({
     queryKey: ["executions", filters, limit],
-    queryFn: ({ pageParam, signal }) =>
-      call<ExecutionPage>("/api/executions", { query: { ...filters, limit, cursor: pageParam }, signal }),
+    queryFn: ({ pageParam, signal }) => readExecutions({ ...filters, limit, cursor: pageParam, signal }),
     initialPageParam: "",
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -107,30 +96,25 @@ export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
 export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution", id],
-    queryFn: ({ signal }) => call<ExecutionState>(`/api/executions/${part(id)}`, { signal }),
+    queryFn: ({ signal }) => andante.execution(id).state({ signal }),
     retry: false,
   });
 
-// What is observed of an execution has a name of its own: it is long, and the feed renews it more slowly.
+// Logs and traces have separate keys: they are large, and the feed refreshes them less often.
 
-/** What its steps have logged. */
+/** The lines that its steps have logged. */
 export const executionLogsQuery = (executionId: string) =>
   queryOptions({
     queryKey: ["observed", executionId, "logs"],
-    queryFn: ({ signal }) =>
-      call<readonly LogRecord[]>("/api/logs", { query: { executionId, limit: 1000 }, signal }),
+    queryFn: ({ signal }) => andante.logs({ executionId, limit: 1000, signal }),
   });
 
-/** The trace that it is in; null when there is none. */
+/** The id of its trace; null without one. */
 export const executionTraceQuery = (executionId: string) =>
   queryOptions({
     queryKey: ["observed", executionId, "trace"],
     queryFn: async ({ signal }) => {
-      const query = { executionId, limit: 1 };
-      const { traces } = await call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", {
-        query,
-        signal,
-      });
+      const { traces } = await andante.traces({ executionId, limit: 1, signal });
       return traces[0]?.traceId ?? null;
     },
   });
@@ -139,52 +123,35 @@ export const executionTraceQuery = (executionId: string) =>
 export const executionSpansQuery = (executionId: string, traceId: string) =>
   queryOptions({
     queryKey: ["observed", executionId, "spans", traceId],
-    queryFn: async ({ signal }) => (await call<Trace>(`/api/traces/${part(traceId)}`, { signal })).spans,
+    queryFn: async ({ signal }) => (await andante.trace(traceId, { signal })).spans,
   });
-
-/** A page of a journal, after an event. */
-export function readEvents(id: string, after: number, signal?: AbortSignal) {
-  const query = { after, limit: 5000 };
-  return call<readonly ExecutionEvent[]>(`/api/executions/${part(id)}/events`, {
-    query,
-    ...(signal && { signal }),
-  });
-}
 
 export const agentsQuery = queryOptions({
   queryKey: ["agents"],
-  queryFn: ({ signal }) => call<readonly AgentSummary[]>("/agents", { signal }),
+  queryFn: ({ signal }) => andante.agents({ signal }),
 });
 
 export const agentQuery = (id: string) =>
   queryOptions({
     queryKey: ["agent", id],
-    queryFn: ({ signal }) => call<AgentDetail>(`/agents/${part(id)}`, { signal }),
+    queryFn: ({ signal }) => andante.agent(id).details({ signal }),
     retry: false,
   });
 
 export const conversationsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["conversations", agentId],
-    queryFn: ({ signal }) =>
-      call<{ readonly conversations: readonly Conversation[] }>("/api/conversations", {
-        query: { agentId, limit: 100 },
-        signal,
-      }),
+    queryFn: async ({ signal }) => await andante.conversations({ agentId, limit: 100, signal }),
     refetchInterval: askEvery,
   });
 
-/** Whether a conversation waits for somebody to allow a tool. Asked again when it has changed. */
+/** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */
 export const waitsQuery = ({ conversationId, updatedAt }: Conversation) =>
   queryOptions({
     queryKey: ["waits", conversationId, updatedAt],
     queryFn: async ({ signal }) => {
-      const path = `/api/conversations/${part(conversationId)}/messages`;
-      const query = { order: "newest", limit: 1 };
-      const { messages } = await call<{ readonly messages: readonly ConversationMessage[] }>(path, {
-        query,
-        signal,
-      });
+      const conversation = andante.conversation(conversationId);
+      const { messages } = await conversation.messages({ order: "newest", limit: 1, signal });
       return messages.some(({ parts }) => parts.some(({ state }) => state === "approval-requested"));
     },
     ...fixed,
@@ -195,32 +162,28 @@ export const replySpansQuery = (agentId: string, conversationId: string) =>
   queryOptions({
     queryKey: ["conversations", agentId, "spans", conversationId],
     queryFn: async ({ signal }) => {
-      const query = { entityType: "agent", entityId: agentId, limit: 50 };
-      const { traces } = await call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", {
-        query,
-        signal,
-      });
+      const { traces } = await andante.traces({ entityType: "agent", entityId: agentId, limit: 50, signal });
       const own = traces.filter((trace) => trace.conversationId === conversationId).slice(0, 10);
-      return Promise.all(own.map(({ traceId }) => call<Trace>(`/api/traces/${part(traceId)}`, { signal })));
+      return Promise.all(own.map(({ traceId }) => andante.trace(traceId, { signal })));
     },
   });
 
-/** Page by page, the newest first. */
-export const tracesQuery = (query: Readonly<Record<string, string | number | undefined>>) =>
+/** The traces page by page, newest first. */
+export const tracesQuery = (query: TraceFilter) =>
   infiniteQueryOptions({
     queryKey: ["traces", query],
-    queryFn: ({ pageParam, signal }) =>
-      call<TracePage>("/api/traces", { query: { ...query, cursor: pageParam }, signal }),
+    queryFn: async ({ pageParam, signal }) =>
+      await andante.traces({ ...query, cursor: pageParam || undefined, signal }),
     initialPageParam: "",
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    // The feed tells of executions; calls of agents are found by asking. Not while older pages are read.
+    // The feed covers executions; calls of agents are polled. Not while older pages are read.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
   });
 
 export const traceQuery = (traceId: string) =>
   queryOptions({
     queryKey: ["trace", traceId],
-    queryFn: ({ signal }) => call<Trace>(`/api/traces/${part(traceId)}`, { signal }),
+    queryFn: ({ signal }) => andante.trace(traceId, { signal }),
     retry: false,
   });

@@ -1,4 +1,4 @@
-// What the live feed renews of what pages show.
+// The queries that the live feed refreshes.
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Renewal } from "./renewal.ts";
@@ -15,7 +15,7 @@ const change = (executionId: string) => ({
   timestamp: "2026-01-01T00:00:00Z",
 });
 
-/** A query that is shown, and how often it was read. */
+/** A visible query, and the number of its reads. */
 async function shown(client: QueryClient, queryKey: readonly unknown[], data: unknown = null) {
   const queryFn = vi.fn(async () => data);
   new QueryObserver(client, { queryKey, queryFn, staleTime: Number.POSITIVE_INFINITY }).subscribe(

@@ -1,17 +1,17 @@
-// What a change in executions renews of what pages show: rows at once, lists soon, counts and traces more slowly.
+// Refreshes the visible data after changes of executions: rows at once, lists soon, counts and traces less often.
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { mergeFirstPage, patchRows, replaceRows } from "./execution-pages.ts";
 import { paced } from "./paced.ts";
 import type { ExecutionFilters } from "./queries.ts";
 import type { ExecutionChange, ExecutionPage, Trace } from "./types.ts";
 
-/** Changed executions, and how many more have changed, too many to name. */
+/** Changed executions, and the number of further ones that did not fit into the event. */
 export interface Changes {
   readonly executions: readonly ExecutionChange[];
   readonly missed: number;
 }
 
-/** Reads a page of a list, from a cursor on; undefined when it is not wanted any more. */
+/** Reads a page of a list after a cursor; undefined when the result is obsolete. */
 export type ReadPage = (
   filters: ExecutionFilters,
   limit: number,
@@ -21,24 +21,24 @@ export type ReadPage = (
 type Pages = InfiniteData<ExecutionPage, string>;
 type ListKey = [name: string, filters: ExecutionFilters, limit: number];
 
-/** Milliseconds: at most this often are the first pages of lists read again. */
+/** Minimum milliseconds between two reads of the first pages of lists. */
 const renewEvery = 1000;
-/** The same for what is more work: counts over time, logs, traces, and what is further down in a list. */
+/** The same for expensive data: counts over time, logs, traces, and later pages of lists. */
 const slowlyEvery = 4000;
-/** Pages further down that are read again at once. */
+/** Maximum later pages that are read again at once. */
 const mostBelow = 5;
-/** Lists of more pages are not read again by themselves. */
+/** Longer lists of traces are not refreshed automatically. */
 const mostTracePages = 3;
 
 export class Renewal {
   readonly #client: QueryClient;
   readonly #readPage: ReadPage;
-  /** Undefined when too many have changed to name them. */
+  /** Undefined when too many executions have changed to list them. */
   #changed: Set<string> | undefined = new Set();
-  /** The same. */
+  /** The same for the slow refresh. */
   #changedSlowly: Set<string> | undefined = new Set();
   readonly #soon = paced(renewEvery, () => this.#renewSoon());
-  // The server shows the counts that it has read for two seconds more: after the last change they are read once more.
+  // The server caches counts for two seconds: after the last change they are read once more.
   readonly #slowly = paced(slowlyEvery, () => this.#renewSlowly(), { again: true });
 
   #firstReading: ReturnType<typeof setTimeout> | undefined;
@@ -61,8 +61,8 @@ export class Renewal {
   }
 
   /**
-   * The feed is open for the first time. What changed after a page had read and before that was told to nobody, so it is
-   * read once more; not at once, since the page is being drawn.
+   * Called when the feed opens for the first time. Changes between a page's first read and this moment were not sent,
+   * so the data is read once more; not at once, since the page is rendering.
    */
   opened(): void {
     this.#firstReading = setTimeout(() => {
@@ -97,7 +97,7 @@ export class Renewal {
     else void this.#renewBelow(changed);
   }
 
-  /** Reads the first page of each list that is shown. */
+  /** Reads the first page of each visible list. */
   async #renewLists(): Promise<void> {
     for (const key of this.#shownLists()) {
       const [, filters, limit] = key;
@@ -107,7 +107,7 @@ export class Renewal {
     }
   }
 
-  /** Reads the other pages in which something has changed, for what the feed does not tell of a row. */
+  /** Reads the later pages with changed rows, for fields that the feed does not contain. */
   async #renewBelow(changed: ReadonlySet<string>): Promise<void> {
     for (const key of this.#shownLists()) {
       const [, filters, limit] = key;
@@ -127,7 +127,7 @@ export class Renewal {
 
   #shownLists(): ListKey[] {
     const queries = this.#client.getQueryCache().findAll({ queryKey: ["executions"], type: "active" });
-    // Only `executionsQuery` makes keys of this name.
+    // Only `executionsQuery` creates keys of this name.
     return queries.map(({ queryKey }) => queryKey as ListKey);
   }
 }
@@ -135,9 +135,9 @@ export class Renewal {
 function isSlow({ queryKey, state }: Query): boolean {
   const [name] = queryKey;
   if (name === "activity" || name === "observed") return true;
-  // Not the spans of replies below it, which are many reads.
+  // Not the spans of replies, whose keys are longer: they need many reads.
   if (name === "conversations") return queryKey.length === 2;
-  // What these keys hold is what `tracesQuery` and `traceQuery` read.
+  // `tracesQuery` and `traceQuery` define the data of these keys.
   if (name === "traces") return ((state.data as InfiniteData<unknown>)?.pages.length ?? 0) <= mostTracePages;
   if (name === "trace") return (state.data as Trace)?.roots.some(({ endTime }) => endTime === null) ?? true;
   return false;

@@ -1,4 +1,4 @@
-// A row of the list of executions, for tests of what is done with rows.
+// A row of the list of executions, for tests.
 import type { ExecutionSummary } from "./types.ts";
 
 export function rowForTest(executionId: string, more: Partial<ExecutionSummary> = {}): ExecutionSummary {

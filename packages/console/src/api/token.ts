@@ -1,10 +1,10 @@
-// The token of the signed-in user: kept for this browser tab and the next visit.
+// The token of the signed-in user, stored for all tabs and the next visit.
 
 const key = "andante-token";
 let token: string | null = read();
 const listeners = new Set<() => void>();
 
-/** Whether a request can carry it: a header has room for plain characters alone. */
+/** Whether a header can contain the token: only printable ASCII characters are allowed. */
 export function canBeSent(value: string): boolean {
   return /^[\x21-\x7e]+$/.test(value);
 }
@@ -28,15 +28,15 @@ export function keepToken(value: string | null): void {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // Without storage the token lives as long as the page.
+    // Without storage the token lasts as long as the page.
   }
   for (const listener of listeners) listener();
 }
 
-/** Who signs out, or in, in one tab does so in all of them. */
+/** Applies a sign-in or sign-out in another tab to this one. */
 export function followOtherTabs(): void {
   addEventListener("storage", (event) => {
-    // Without a key everything was removed.
+    // A null key means that the whole storage was cleared.
     if (event.key !== key && event.key !== null) return;
     token = read();
     for (const listener of listeners) listener();

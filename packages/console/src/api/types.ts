@@ -1,4 +1,4 @@
-// The client's types of responses, and the console's own where a page reads one in another form.
+// The client's types of responses, and variants of them for the pages.
 import type * as client from "@andante/client";
 
 export type {
@@ -15,6 +15,7 @@ export type {
   Inbox,
   InboxItem,
   JsonSchema,
+  LogRecord,
   ServerStatus,
   Span,
   Step,
@@ -29,15 +30,8 @@ export type {
   WorkflowSummary,
 } from "@andante/client";
 
-/** A line with the ids that pages link to. */
-export interface LogRecord extends client.LogRecord {
-  readonly workflowId?: string;
-  readonly executionId?: string;
-  readonly agentId?: string;
-}
-
 export interface ExecutionSummary extends client.ExecutionSummary {
-  /** The step that the feed of changes named last; not part of the list. */
+  /** The latest step from the feed of changes; not part of the list. */
   readonly stepPath?: string | undefined;
 }
 
@@ -49,7 +43,7 @@ export interface ExecutionPage {
 type JournalEvent = client.JournalEvent<unknown, Readonly<Record<string, unknown>>>;
 type CommonField = "type" | "executionId" | "timestamp";
 
-/** An event of a journal with the fields of every type of event: pages show those that it has. */
+/** An event of a journal with the optional fields of all event types. */
 export type ExecutionEvent = Pick<JournalEvent, CommonField> &
   Partial<Omit<AllFields<JournalEvent>, CommonField>>;
 

@@ -1,7 +1,8 @@
-// A union of objects in a form: a choice of one of them, and the fields of the one that is chosen.
+// A union of objects in a form: a select for the branch, and the fields of the chosen branch.
 import { getDefaultRegistry } from "@rjsf/core";
 import type { FieldProps, RJSFSchema } from "@rjsf/utils";
 import { useState } from "react";
+import { asSchema } from "./as-schema.ts";
 import { openChoice } from "./choices.ts";
 import { errorId } from "./described-by.ts";
 import { PickOne } from "./widgets.tsx";
@@ -18,7 +19,7 @@ function ChoiceField(props: FieldProps) {
   const { formData, registry, schema, fieldPathId, name, disabled, required, errorSchema, onChange } = props;
   const options: readonly RJSFSchema[] = props.options;
   const { SchemaField } = registry.fields;
-  // 0 is the one that decides nothing.
+  // 0 is the empty branch.
   const [chosen, setChosen] = useState(() =>
     formData === undefined ? 0 : registry.schemaUtils.getClosestMatchingOption(formData, [...options], 0),
   );
@@ -49,11 +50,11 @@ function ChoiceField(props: FieldProps) {
   );
 }
 
-/** What stands in a branch from the start: the words that tell it apart from the others. */
+/** The initial value of a branch: its discriminator constants. */
 function givenOf(option: RJSFSchema | undefined): unknown {
   if (option?.properties === undefined) return undefined;
   const given = Object.entries(option.properties).flatMap(([name, property]) => {
-    const word: unknown = Object(property).const;
+    const { const: word } = asSchema(property);
     return word === undefined ? [] : [[name, word] as const];
   });
   return Object.fromEntries(given);

@@ -1,4 +1,4 @@
-// Unions of objects in a form: nothing is chosen before somebody does.
+// Unions of objects in a form: no branch is preselected.
 import { createSchemaUtils, type RJSFSchema } from "@rjsf/utils";
 import { expect, test } from "vitest";
 import { withOpenChoices } from "./choices.ts";

@@ -1,17 +1,18 @@
-// The schema as it is drawn: a union of objects is a choice that is open until somebody makes it. The form library would take
-// the first of them, and fill in the word that tells it apart from the others.
+// The schema for rendering: a union of objects is a choice without a preselected branch. The form library would select
+// the first branch and fill in its discriminator.
 import type { JsonSchema } from "../api/types.ts";
-import { labelOf } from "../words/labels.ts";
+import { labelOf } from "../format/labels.ts";
+import { asSchema, isObject } from "./as-schema.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
-/** The name of what is chosen before anything is. The field that shows the others leaves it out. */
+/** The title of the empty branch, which the field does not list among the choices. */
 export const openChoice = "Choose one";
 
-/** The branches of a union of which at least one has fields of its own; undefined for any other schema. */
+/** The branches of a union of which at least one is an object with fields; undefined for any other schema. */
 export function choicesOf(schema: JsonSchema, root: JsonSchema): readonly JsonSchema[] | undefined {
   const union: unknown = schema.anyOf ?? schema.oneOf;
   if (!Array.isArray(union)) return undefined;
-  const branches = union.map((branch): JsonSchema => Object(branch));
+  const branches = union.map(asSchema);
   const resolved = branches.map((branch) => resolveRef(branch, root)).filter(({ type }) => type !== "null");
   return resolved.length > 1 && resolved.some(hasProperties) ? branches : undefined;
 }
@@ -20,7 +21,7 @@ function hasProperties({ type, properties }: JsonSchema): boolean {
   return type === "object" || typeof properties === "object";
 }
 
-/** The same schema, in which each such union begins with a branch that decides nothing, and Yes is not said beforehand. */
+/** The schema with an empty first branch in each such union, and without constants of booleans. */
 export function withOpenChoices(schema: JsonSchema): JsonSchema {
   return open(schema, schema);
 }
@@ -31,12 +32,12 @@ const named = ["properties", "$defs", "definitions", "patternProperties"];
 
 function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const opened: Record<string, unknown> = { ...schema };
-  // "I agree" is said by a person, also where nothing else is accepted.
+  // The user must choose "I agree", even where it is the only accepted value.
   if (schema.type === "boolean") delete opened.const;
   for (const [name, value] of Object.entries(schema)) {
     if (lists.includes(name) && Array.isArray(value)) opened[name] = value.map((each) => openOne(each, root));
     else if (schemas.includes(name)) opened[name] = openOne(value, root);
-    else if (named.includes(name) && typeof value === "object" && value !== null)
+    else if (named.includes(name) && isObject(value))
       opened[name] = Object.fromEntries(
         Object.entries(value).map(([key, each]) => [key, openOne(each, root)] as const),
       );
@@ -52,16 +53,14 @@ function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
 }
 
 function openOne(value: unknown, root: JsonSchema): unknown {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? open(Object(value), root)
-    : value;
+  return isObject(value) && !Array.isArray(value) ? open(value, root) : value;
 }
 
-/** Its title, or the one word that tells it apart. */
+/** The title of a branch, or its discriminator. */
 function nameOf({ title, properties }: JsonSchema, index: number): string {
   if (typeof title === "string") return title;
-  const words = Object.values(Object(properties)).flatMap((property) => {
-    const word: unknown = Object(property).const;
+  const words = Object.values(asSchema(properties)).flatMap((property) => {
+    const { const: word } = asSchema(property);
     return typeof word === "string" ? [word] : [];
   });
   return words[0] === undefined ? `Option ${index + 1}` : labelOf(words[0]);

@@ -1,4 +1,4 @@
-// The ids by which a control names its hint and what is wrong with it, so that both are spoken with it.
+// The ids of a control's hint and error, so that screen readers read both with the control.
 
 export const hintId = (id: string): string => `${id}__hint`;
 export const errorId = (id: string): string => `${id}__error`;

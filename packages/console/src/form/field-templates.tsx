@@ -1,4 +1,4 @@
-// How the fields of a form stand: label, hint, control, and what is wrong with it.
+// The layout of form fields: label, hint, control and error.
 import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
@@ -8,17 +8,17 @@ import type {
   WidgetProps,
 } from "@rjsf/utils";
 import { Plus, X } from "lucide-react";
-import { labelOf } from "../words/labels.ts";
+import { labelOf } from "../format/labels.ts";
 import { describedBy, errorId, hintId } from "./described-by.ts";
 
-/** What a schema says about a value in a few words: "number, at most 1 240". */
+/** The constraints of a schema as text: "number, at most 1 240". */
 export function boundsOf({ type, minimum, maximum, minLength, maxLength, format }: RJSFSchema): string {
   const words: string[] = [];
   if (type === "number" || type === "integer") words.push(type === "integer" ? "whole number" : "number");
   if (format !== undefined) words.push(format);
   const least = minimum ?? minLength;
   const most = maximum ?? maxLength;
-  // What JSON can hold at most is not a bound that a person needs to know.
+  // The safe-integer limit of JSON numbers is not worth showing.
   if (typeof least === "number" && Math.abs(least) < Number.MAX_SAFE_INTEGER && least > 1)
     words.push(`at least ${least}`);
   if (typeof most === "number" && most < Number.MAX_SAFE_INTEGER) words.push(`at most ${most}`);
@@ -27,7 +27,7 @@ export function boundsOf({ type, minimum, maximum, minLength, maxLength, format 
 
 function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, required, rawDescription, rawErrors, children, hidden, schema, displayLabel } = props;
-  // Where only one value is possible, there is nothing to say, unless the server says something about it.
+  // A field with only one possible value is hidden, unless the server reports an error for it.
   const isGiven = schema.const !== undefined && (rawErrors ?? []).length === 0;
   if (hidden || isGiven) return <div hidden>{children}</div>;
   const isContainer = schema.type === "object" || schema.type === "array";
@@ -62,7 +62,7 @@ function FieldTemplate(props: FieldTemplateProps) {
 function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectFieldTemplateProps) {
   const isRoot = fieldPathId.path.length === 0;
   const inside = properties.map(({ content }) => content);
-  // A branch of a choice has no title: what was chosen tells it.
+  // A branch of a choice has no title: the select shows it.
   if (isRoot || schema.title === "") return <>{inside}</>;
   return (
     <fieldset className="form-group">

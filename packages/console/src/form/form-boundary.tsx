@@ -1,4 +1,4 @@
-// Stands around the drawn form: a schema that it cannot draw must not take the page along.
+// An error boundary around the form: a schema that it cannot render must not break the page.
 import { Component, type ReactNode } from "react";
 
 interface Props {

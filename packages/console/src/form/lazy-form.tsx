@@ -1,4 +1,4 @@
-// The form, loaded when one is first shown.
+// The form, loaded on first use.
 import { lazy, Suspense } from "react";
 import type { SchemaFormProps } from "./schema-form.tsx";
 

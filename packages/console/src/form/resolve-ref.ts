@@ -1,10 +1,11 @@
-// What a `$ref` of a schema points to, within the same schema: nothing is loaded from elsewhere.
+// Resolves a `$ref` within the same schema: no other document is loaded.
 import type { JsonSchema } from "../api/types.ts";
+import { isObject } from "./as-schema.ts";
 
-/** References that lead from one to the next. */
+/** Maximum length of a chain of references. */
 const longestChain = 8;
 
-/** The schema itself where it refers to nothing, or to nothing that is there. */
+/** The target of the reference; the schema itself without a reference or with a broken one. */
 export function resolveRef(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let found = schema;
   for (let n = 0; n < longestChain && typeof found.$ref === "string"; n += 1) {
@@ -16,14 +17,14 @@ export function resolveRef(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return found;
 }
 
-/** The first reference in it that leads nowhere. */
+/** The first broken reference in the schema. */
 export function brokenRef(schema: JsonSchema): string | undefined {
   const walk = (value: unknown): string | undefined => {
     if (typeof value !== "object" || value === null) return undefined;
     for (const [name, inside] of Object.entries(value)) {
       if (name === "$ref" && typeof inside === "string" && lookUp(inside, schema) === undefined)
         return inside;
-      // Values, which may look like schemas.
+      // These keywords contain data, which may look like schemas.
       if (["const", "enum", "default", "examples"].includes(name)) continue;
       const broken = walk(inside);
       if (broken !== undefined) return broken;
@@ -39,10 +40,10 @@ function lookUp(ref: string, root: JsonSchema): JsonSchema | undefined {
   let place: unknown = root;
   for (const step of ref.slice(2).split("/")) {
     const name = decodeStep(step);
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, name)) return undefined;
-    place = Reflect.get(place, name);
+    if (!isObject(place) || !Object.hasOwn(place, name)) return undefined;
+    place = place[name];
   }
-  return typeof place === "object" && place !== null ? Object(place) : undefined;
+  return isObject(place) ? place : undefined;
 }
 
 function decodeStep(step: string): string {

@@ -1,8 +1,9 @@
-// A form made from a JSON Schema, with JSON as the way out. The server's own words stand at the field they are about.
+// A form generated from a JSON Schema, with JSON as the alternative. The server's errors are shown at their fields.
 import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import type { JsonSchema } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";
 import { templates } from "./field-templates.tsx";
@@ -16,12 +17,12 @@ import "./form.css";
 
 export interface SchemaFormProps {
   readonly schema: JsonSchema | undefined;
-  /** What is filled in at first. */
+  /** The initial value. */
   readonly initial: unknown;
-  /** The word on the button. */
+  /** The label of the button. */
   readonly submit: string;
   readonly onSubmit: (data: unknown) => Promise<unknown>;
-  /** Beside the button. */
+  /** Content next to the button. */
   readonly beside?: ReactNode;
 }
 
@@ -36,13 +37,13 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   const isSending = useRef(false);
   const drawn = useMemo(() => withOpenChoices(schema ?? {}), [schema]);
   const { fields, rest } = useMemo(
-    // As JSON there are no fields that could show an error of their own.
+    // The JSON editor has no fields that could show an error.
     () => errorsByField(error, mode === "form" ? schema : undefined),
     [error, schema, mode],
   );
 
   const send = async (value: unknown) => {
-    // A key that is held down, or pressed before the button is drawn as busy, must not send twice.
+    // A key that is held down, or pressed before the button renders as busy, must not submit twice.
     if (isSending.current) return;
     isSending.current = true;
     setBusy(true);
@@ -104,9 +105,9 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
             widgets={widgets}
             fields={fieldsOfUnions}
             formData={data}
-            // Neither Yes nor No is said before somebody does.
+            // Neither Yes nor No is preselected.
             experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
-            // The root of whatever a schema describes.
+            // The error schema of the library is typed by the form data, which is unknown here.
             extraErrors={fields as ErrorSchema}
             noHtml5Validate
             noValidate
@@ -143,7 +144,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
           type="button"
           className="btn primary"
           disabled={busy}
-          // The second click of two may meet the form of the next one in the same place.
+          // The second click of a double click may hit the form of the next item in the same place.
           onClick={({ detail }) => detail > 1 || sendNow()}
         >
           {submit}
@@ -164,7 +165,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   );
 }
 
-/** What makes it impossible to draw, as far as that is known beforehand. */
+/** The reason why the schema cannot be rendered, if known in advance. */
 function problemOf(schema: JsonSchema | undefined): string | undefined {
   const ref = schema && brokenRef(schema);
   return ref === undefined ? undefined : `its schema refers to ${ref}, which is not in it`;
@@ -174,9 +175,9 @@ function wordsOf(problem: unknown): string {
   return (problem instanceof Error ? problem.message : String(problem)).replace(/\.$/, "");
 }
 
-/** A schema that says nothing about fields is better written as JSON. */
+/** Whether the schema defines fields; without them JSON input is better. */
 function hasFields(schema: JsonSchema): boolean {
   const { type, properties, anyOf, oneOf, $ref } = schema;
-  if (type === "object") return typeof properties === "object" && Object.keys(Object(properties)).length > 0;
+  if (type === "object") return Object.keys(asSchema(properties)).length > 0;
   return [type, anyOf, oneOf, $ref].some((word) => word !== undefined);
 }

@@ -1,4 +1,4 @@
-// The server's words find their fields.
+// Assigning the server's error messages to fields.
 import { expect, test } from "vitest";
 import { errorsByField } from "./server-errors.ts";
 

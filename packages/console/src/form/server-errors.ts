@@ -1,14 +1,15 @@
-// Takes the server's words about a value apart: each stands at the field it is about.
+// Splits the server's error message about a value, and assigns each part to its field.
 import type { JsonSchema } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 
-/** Errors as the form library nests them: the path of names, then the messages. */
+/** Errors in the structure of the form library: nested by field name, then the messages. */
 export interface FieldErrors {
   readonly [name: string]: FieldErrors | { readonly __errors: string[] } | string[];
 }
 
 const intro = /^(?:Input|Resume data) validation failed: /;
 
-/** `rest` is what belongs to no field. */
+/** `rest` are the messages without a field. */
 export function errorsByField(
   error: unknown,
   schema: JsonSchema | undefined,
@@ -28,13 +29,14 @@ export function errorsByField(
 
 function isField(schema: JsonSchema, path: string): boolean {
   const [first = ""] = path.split(/[.[]/);
-  return Object.hasOwn(Object(schema.properties), first);
+  return Object.hasOwn(asSchema(schema.properties), first);
 }
 
 function put(fields: Record<string, unknown>, path: readonly string[], message: string): void {
   const [name = "", ...below] = path;
-  const inside = Object(fields[name] ?? {});
+  const inside: Record<string, unknown> = { ...asSchema(fields[name]) };
+  const { __errors: known } = inside;
   if (below.length > 0) put(inside, below, message);
-  else inside.__errors = [...(inside.__errors ?? []), message];
+  else inside.__errors = [...(Array.isArray(known) ? known : []), message];
   fields[name] = inside;
 }

@@ -1,4 +1,4 @@
-// What a form that answers is filled in with.
+// The initial values of a form for resume data.
 import { expect, test } from "vitest";
 import { startingPoint } from "./starting-point.ts";
 

@@ -1,6 +1,7 @@
-// What a form that answers is filled in with: only what has to be there, and nothing that decides. A person must mean what is
-// optional, and must choose Yes or No, one of several words, and one of several kinds of value.
+// The initial values of a form for resume data: only required fields, and no decisions. The user must fill in optional
+// fields, and must choose Yes or No, one of several constants, and the branch of a union.
 import type { JsonSchema, Suspension } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 import { choicesOf } from "./choices.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
@@ -12,24 +13,24 @@ function undecided(given: JsonSchema, example: unknown, root: JsonSchema): unkno
   const schema = whole(given, root);
   if (decides(schema, root)) return undefined;
   if (Array.isArray(example)) {
-    const items: JsonSchema = Object(schema.items);
+    const items = asSchema(schema.items);
     return decides(whole(items, root), root) ? [] : example.map((item) => undecided(items, item, root));
   }
   if (typeof example !== "object" || example === null) return example;
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const properties: Readonly<Record<string, unknown>> = Object(schema.properties);
+  const properties = asSchema(schema.properties);
   const kept = Object.entries(example)
     .filter(([name]) => required.includes(name))
-    .map(([name, value]) => [name, undecided(Object(properties[name]), value, root)] as const)
+    .map(([name, value]) => [name, undecided(asSchema(properties[name]), value, root)] as const)
     .filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept);
 }
 
-/** With what it refers to, and with all of which it is made. */
+/** The schema with its reference resolved and its `allOf` merged. */
 function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
   const schema = resolveRef(given, root);
   if (!Array.isArray(schema.allOf)) return schema;
-  const parts = [schema, ...schema.allOf.map((part) => resolveRef(Object(part), root))];
+  const parts = [schema, ...schema.allOf.map((part) => resolveRef(asSchema(part), root))];
   return {
     ...Object.assign({}, ...parts.toReversed()),
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
@@ -37,10 +38,10 @@ function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
   };
 }
 
-/** Branches within branches: a schema may refer to itself. */
+/** Maximum depth of nested branches: a schema may refer to itself. */
 const deepest = 8;
 
-/** Yes or No, one of several words, a union of these, or one of several objects. */
+/** Whether the value is a decision: a boolean, an enum, a union of these, or a union of objects. */
 function decides(schema: JsonSchema, root: JsonSchema, depth = 0): boolean {
   const { type, enum: values, anyOf, oneOf } = schema;
   if (type === "boolean" || (Array.isArray(values) && values.length > 1)) return true;
@@ -49,7 +50,7 @@ function decides(schema: JsonSchema, root: JsonSchema, depth = 0): boolean {
   if (!Array.isArray(branches)) return false;
   if (depth === deepest) return true;
   const others = branches
-    .map((branch) => whole(Object(branch), root))
+    .map((branch) => whole(asSchema(branch), root))
     .filter((branch) => branch.type !== "null");
   const isOneWord = (branch: JsonSchema) => "const" in branch || Array.isArray(branch.enum);
   return others.length > 0 && others.every((branch) => isOneWord(branch) || decides(branch, root, depth + 1));

@@ -1,5 +1,6 @@
-// How fields look that a schema alone does not tell: long text gets room.
+// Rendering hints that a schema does not contain: long text gets a text area.
 import type { JsonSchema } from "../api/types.ts";
+import { asSchema } from "./as-schema.ts";
 
 type Look = Record<string, unknown>;
 
@@ -8,14 +9,14 @@ const longNames =
 const deepest = 6;
 
 export function uiSchemaFor(schema: JsonSchema, depth = 0): Look {
-  const properties: Readonly<Record<string, unknown>> = Object(schema.properties);
+  const properties = asSchema(schema.properties);
   if (depth > deepest) return {};
   const looks: Look = {};
   for (const [name, given] of Object.entries(properties)) {
-    const field: JsonSchema = Object(given);
+    const field = asSchema(given);
     if (isLongText(name, field)) looks[name] = { "ui:widget": "textarea" };
     else if (field.type === "object") looks[name] = uiSchemaFor(field, depth + 1);
-    else if (field.type === "array") looks[name] = { items: uiSchemaFor(Object(field.items), depth + 1) };
+    else if (field.type === "array") looks[name] = { items: uiSchemaFor(asSchema(field.items), depth + 1) };
   }
   return looks;
 }

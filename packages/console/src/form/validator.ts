@@ -1,6 +1,6 @@
-// Decides which branch of a schema a value fits, by walking the schema: nothing is compiled, so no code is made from text.
+// Decides which branch of a schema a value fits, by walking the schema: it compiles no code from text.
 //
-// What is wrong with a value the server says, in its own words.
+// The error messages come from the server.
 import { type Schema, Validator } from "@cfworker/json-schema";
 import type { RJSFSchema, ValidatorType } from "@rjsf/utils";
 
@@ -17,7 +17,7 @@ export const validator: ValidatorType = {
   },
 };
 
-/** Both libraries describe the same JSON. */
+/** Both libraries have a type for the same JSON Schema. */
 function asSchema(schema: RJSFSchema): Schema {
   return schema as Schema;
 }

@@ -1,4 +1,4 @@
-// The controls of a form that differ from a plain input: Yes and No, segments for few choices, room for long text.
+// The form controls besides a plain input: Yes and No, segments for few choices, a text area for long text.
 import type { WidgetProps } from "@rjsf/utils";
 import type { KeyboardEvent } from "react";
 import { describedBy } from "./described-by.ts";
@@ -22,7 +22,7 @@ interface SegmentsProps {
 
 function Segments({ id, label, choices, value, disabled, described, onChange }: SegmentsProps) {
   const chosen = choices.findIndex((choice) => choice.value === value);
-  // One stop of the tab key for all of them, and arrows between them: as radios are used.
+  // One tab stop for all segments and arrow keys between them, as in a radio group.
   const onKey = (event: KeyboardEvent, from: number) => {
     const by = steps[event.key] ?? 0;
     if (by === 0 || disabled) return;
@@ -34,7 +34,7 @@ function Segments({ id, label, choices, value, disabled, described, onChange }: 
   return (
     <div className="segments" role="radiogroup" aria-label={label} aria-describedby={described} id={id}>
       {choices.map((choice, index) => (
-        // biome-ignore lint/a11y/useSemanticElements: a segment is drawn as a button and spoken as a radio
+        // biome-ignore lint/a11y/useSemanticElements: a segment looks like a button and acts as a radio
         <button
           key={choice.label}
           type="button"

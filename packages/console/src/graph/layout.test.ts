@@ -1,4 +1,4 @@
-// Where steps stand: below each other, side by side, inside their containers, never on top of each other.
+// The positions of steps: below each other, side by side, inside their containers, never overlapping.
 import { expect, test } from "vitest";
 import type { Step } from "../api/types.ts";
 import { layOut, linesOf, type PlacedNode } from "./layout.ts";

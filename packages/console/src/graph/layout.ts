@@ -1,19 +1,19 @@
-// Where the steps of a workflow stand. A workflow is a tree of sequences and containers, so its picture is one of boxes in
-// boxes: there are no crossings to solve, and two hundred steps take a millisecond.
+// The positions of the steps of a workflow. A workflow is a tree of sequences and containers, so the layout is nested
+// boxes without crossing edges; two hundred steps take a millisecond.
 import type { Step } from "../api/types.ts";
 
 export interface PlacedNode {
   /** The step's path in the definition: `check/facts`. */
   readonly path: string;
   readonly step: Step;
-  /** The container that it stands in; null at the top. */
+  /** The path of its container; null at the top level. */
   readonly parent: string | null;
-  /** Its place inside its parent. */
+  /** Its position inside its parent. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  /** Drawn as a box with steps in it; a folded one is drawn as a step. */
+  /** Rendered as a box with steps; a folded container is rendered as a step. */
   readonly isContainer: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface PlacedEdge {
 }
 
 export interface Layout {
-  /** Parents before what is in them. */
+  /** Parents before their children. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
 }
@@ -34,9 +34,9 @@ const gap = 26;
 const beside = 14;
 const padding = 14;
 const head = 26;
-/** More branches than this stand in rows. */
+/** Maximum branches per row. */
 const perRow = 3;
-/** A container with more steps than this is folded until it is opened. */
+/** A container with more steps than this is folded until the user opens it. */
 const foldAbove = 12;
 
 const sequences = new Set(["andWorkflow", "andForEach", "andDoWhile", "andDoUntil"]);
@@ -53,7 +53,7 @@ export function layOut(steps: readonly Step[], open: ReadonlySet<string> = new S
   return { nodes, edges };
 }
 
-/** Whether a container is drawn as a single step. */
+/** Whether a container is rendered as a single step. */
 export function isFolded(step: Step, path: string, open: ReadonlySet<string>): boolean {
   return countOf(step.steps ?? []) > foldAbove && !open.has(path);
 }
@@ -85,12 +85,12 @@ function boxOf(
   return { width, height, nodes: [self, ...inside] };
 }
 
-/** Only what stands right inside `parent` moves; what is deeper moves with its own parent. */
+/** Moves only direct children of `parent`; deeper nodes move with their own parent. */
 function moved(node: PlacedNode, parent: string | null, x: number, y: number): PlacedNode {
   return node.parent === parent ? { ...node, x: node.x + x, y: node.y + y } : node;
 }
 
-/** One below the other, with an edge between each two. */
+/** Places steps below each other, with an edge between neighbours. */
 function column(
   steps: readonly Step[],
   parent: string | null,
@@ -111,7 +111,7 @@ function column(
   return { width, height: Math.max(0, y - gap), nodes };
 }
 
-/** Side by side, a few in each row. */
+/** Places steps side by side, a few per row. */
 function rows(
   steps: readonly Step[],
   parent: string | null,
@@ -143,7 +143,7 @@ function connect(from: Step, to: Step, prefix: string, open: ReadonlySet<string>
   return starts.flatMap((start) => targets.map((target) => ({ from: start, to: target })));
 }
 
-/** The nodes that an edge into a step, or out of it, touches: branches are reached one by one while they fit in a row. */
+/** The end nodes of an edge into or out of a step: each branch has its own edge while all fit into one row. */
 function ends(step: Step, prefix: string, open: ReadonlySet<string>, side: "first" | "last"): string[] {
   const path = `${prefix}${step.id}`;
   const steps = step.steps ?? [];
@@ -152,7 +152,7 @@ function ends(step: Step, prefix: string, open: ReadonlySet<string>, side: "firs
   return steps.flatMap((child) => ends(child, `${path}/`, open, side));
 }
 
-/** The edges as two paths to draw: from steps that `isDone`, and from all others. */
+/** The edges as two SVG paths: from steps that `isDone`, and from all others. */
 export function linesOf(
   { nodes, edges }: Layout,
   isDone: (path: string) => boolean,

@@ -1,11 +1,11 @@
-// The graph, loaded when one is first shown, or as soon as it is clear that one will be.
+// The graph, loaded on first use or by `expectGraph`.
 import { lazy, Suspense } from "react";
 import type { StepGraphProps } from "./step-graph.tsx";
 
 const load = () => import("./step-graph.tsx");
 const Graph = lazy(load);
 
-/** Loads it beside what it will show. */
+/** Starts loading the graph in parallel to its data. */
 export function expectGraph(): void {
   void load();
 }

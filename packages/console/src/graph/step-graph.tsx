@@ -1,7 +1,7 @@
 // The workflow as a graph: each step with its state, one of them selected.
 //
-// Where steps stand is known beforehand, so the library is told and measures nothing, and all edges are two paths instead of
-// an element with subscriptions for each; a step that looks as it did is the same object as before and is not drawn again.
+// The layout is computed in advance, so the library measures nothing, and all edges are two paths instead of one
+// element with subscriptions each; an unchanged step keeps its object and is not rendered again.
 import {
   Background,
   BackgroundVariant,
@@ -13,16 +13,15 @@ import {
 } from "@xyflow/react";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Step } from "../api/types.ts";
-import { plural } from "../words/numbers.ts";
-import { toneOf } from "../words/status.ts";
-import { stepStatusWord } from "../words/step-words.ts";
+import { plural } from "../format/numbers.ts";
+import { stepStatusLabel, toneOf } from "../format/status.ts";
 import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
-/** What the graph shows of a step beside its name. */
-export interface StepLook {
-  /** Undefined for a step that has not begun. */
+/** The status and text of a step in the graph. */
+export interface StepView {
+  /** Undefined for a step that has not started. */
   readonly status: string | undefined;
   readonly words: string;
 }
@@ -40,8 +39,8 @@ type StepNodeType = Node<StepData>;
 
 export interface StepGraphProps {
   readonly steps: readonly Step[];
-  /** How a step looks, by its path in the definition. The same function draws the same picture. */
-  readonly lookOf: (path: string, step: Step) => StepLook;
+  /** The look of a step by its path in the definition. The same function object means an unchanged graph. */
+  readonly lookOf: (path: string, step: Step) => StepView;
   readonly selected: string | undefined;
   readonly onSelect: (path: string) => void;
 }
@@ -103,13 +102,13 @@ function nodeOf(placed: PlacedNode, data: StepData): StepNodeType {
     width,
     height,
     measured: { width, height },
-    // Without one the library takes a node for one that it has yet to measure.
+    // Without a handle the library treats a node as not measured yet.
     handles: [{ type: "target", position: Position.Top, x: width / 2, y: 0 }],
     data,
   };
 }
 
-/** Whether a node of the last picture can stand in this one. */
+/** Whether a node of the last rendering can be reused. */
 function isSame(before: StepNodeType, placed: PlacedNode, data: StepData): boolean {
   const { position, width, height, parentId, type } = before;
   const { step, status, words, selected, folded } = before.data;
@@ -153,7 +152,7 @@ function StepNode({ id, data }: NodeProps<StepNodeType>) {
 
 function foldedWords({ steps = [] }: Step, status: string | undefined): string {
   const inside = `${plural(steps.length, "step")} inside`;
-  return status === undefined ? inside : `${stepStatusWord(status)} · ${inside}`;
+  return status === undefined ? inside : `${stepStatusLabel(status)} · ${inside}`;
 }
 
 function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
@@ -167,19 +166,19 @@ function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
         onClick={() => onSelect(id, folded)}
       >
         {step.type} · {step.name}
-        {status !== undefined && ` · ${stepStatusWord(status)}`}
+        {status !== undefined && ` · ${stepStatusLabel(status)}`}
       </button>
     </div>
   );
 }
 
-/** The edges: those that a run has passed, and those ahead of it. */
+/** The edges: those from finished steps, and the others. */
 const Lines = memo(function Lines({
   layout,
   done,
 }: {
   readonly layout: Layout;
-  /** The paths of the steps that are done, each on a line of its own. */
+  /** The paths of finished steps, one per line. */
   readonly done: string;
 }) {
   const ended = new Set(done.split("\n"));

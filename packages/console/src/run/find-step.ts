@@ -1,4 +1,4 @@
-// Finds a step in a definition by the names of its path.
+// Finds a step in a definition by its path.
 import type { Step } from "../api/types.ts";
 
 export function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {

@@ -1,4 +1,4 @@
-// A journal folded into what each step did.
+// A journal folded into the runs of its steps.
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../api/types.ts";
 import { attemptsOf, definitionPath, foldRun, statusOfRounds, tookOf } from "./step-runs.ts";

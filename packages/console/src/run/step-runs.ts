@@ -1,4 +1,4 @@
-// What a journal says about each step: folded from its events, all of them or as far as a scrubber stands.
+// The runs of steps, folded from the events of a journal: all of them, or those up to a scrubber's position.
 import type { ExecutionEvent, Suspension, Usage } from "../api/types.ts";
 
 export type StepStatus =
@@ -13,13 +13,13 @@ export type StepStatus =
 export interface Attempt {
   readonly startAt: number;
   endAt: number | null;
-  /** Why it failed; undefined while it runs, and when it did not fail. */
+  /** The error of a failed attempt; undefined otherwise. */
   error?: string | undefined;
-  /** It continues what waited for somebody: not a further attempt. */
+  /** It resumes a suspended step and does not count as a further attempt. */
   readonly resumed?: true;
 }
 
-/** One run of one step: a step inside a loop has one for each round. */
+/** One run of one step: a step inside a loop has one per round. */
 export interface StepRun {
   /** With `[n]` for rounds. */
   readonly path: string;
@@ -28,7 +28,7 @@ export interface StepRun {
   status: StepStatus;
   readonly startAt: number;
   endAt: number | null;
-  /** Milliseconds that it waited for somebody, as far as it was resumed. */
+  /** Milliseconds of its suspensions that were resumed. */
   waited: number;
   readonly attempts: Attempt[];
   input: unknown;
@@ -44,7 +44,7 @@ export interface StepRun {
 export interface Run {
   /** By path, in the order in which they started. */
   readonly steps: ReadonlyMap<string, StepRun>;
-  /** What bodies have set, key by key. */
+  /** The state that the steps have set, by key. */
   readonly state: Readonly<Record<string, unknown>>;
   readonly startAt: number;
   readonly endAt: number | null;
@@ -137,7 +137,7 @@ function applyEvent(run: StepRun, event: ExecutionEvent, at: number): void {
   }
 }
 
-/** An event of the whole execution. Returns when it has ended. */
+/** Applies an event of the whole execution. Returns the end time of a final event. */
 function applyToAll(steps: Map<string, StepRun>, event: ExecutionEvent, at: number): number | undefined {
   if (event.type === "workflow-suspended") {
     const path = event.suspension?.stepPath;
@@ -188,22 +188,22 @@ function hasFailedChild(steps: ReadonlyMap<string, StepRun>, path: string): bool
   return false;
 }
 
-/** Outcomes at or after this top-level step no longer count. */
+/** Removes the runs at or after this top-level step. */
 function forget(steps: Map<string, StepRun>, stepIndex: number): void {
   for (const [path, run] of steps) if (run.stepIndex >= stepIndex) steps.delete(path);
 }
 
-/** How long it took, or has taken at this time; what it waited for somebody is not its own time. */
+/** Its duration, up to `at` for a running step, without the time of suspensions. */
 export function tookOf({ startAt, endAt, waited }: StepRun, at: number): number {
   return (endAt ?? at) - startAt - waited;
 }
 
-/** How often it was tried: to be resumed is not to be tried again. */
+/** The number of attempts; a resume does not count. */
 export function attemptsOf({ attempts }: Pick<StepRun, "attempts">): number {
   return attempts.filter(({ resumed }) => resumed === undefined).length;
 }
 
-/** The address of a step in its definition: without the rounds. */
+/** The path of a step in its definition, without rounds. */
 export function definitionPath(path: string): string {
   return path.replaceAll(/\[\d+\]/g, "");
 }
@@ -213,12 +213,12 @@ export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** How deep a path stands: a round is a level of its own. */
+/** The depth of a path. */
 export function depthOf(path: string): number {
   return path.split("/").length - 1;
 }
 
-/** One status for all rounds of a step: what still needs something comes first. */
+/** One status for all rounds of a step: unfinished and failed rounds take precedence. */
 export function statusOfRounds(runs: readonly StepRun[]): StepStatus | undefined {
   const order: readonly StepStatus[] = [
     "error",

@@ -1,4 +1,4 @@
-// What a host can set on an agent beside model and tools, as the AI SDK has it: each reaches the model or the loop.
+// The options of an agent beside model and tools, as in the AI SDK: each reaches the model or the loop.
 import { setTimeout as later } from "node:timers/promises";
 import { Output, stepCountIs, streamText, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";

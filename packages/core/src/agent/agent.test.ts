@@ -1,4 +1,4 @@
-// Agent: what its model is told, what hooks and tools receive, and that it is an agent of the AI SDK.
+// Agent: the prompt of its model, the arguments of hooks and tools, and that it is an agent of the AI SDK.
 import { setTimeout as later } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
 import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
@@ -30,7 +30,7 @@ function operation(fields: Partial<Operation> = {}): Operation {
 
 const all = <T>(items: AsyncIterable<T>) => allInTime(items, "the end of the stream");
 
-/** A model that calls the tool once, then tells what it returned. */
+/** A model that calls the tool once, then repeats its output. */
 const calling = (name: string, input: unknown = {}) =>
   controlledModel((call, number) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },

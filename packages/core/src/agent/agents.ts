@@ -1,4 +1,4 @@
-// The registered agents and their replies: what a host and the HTTP layer call.
+// The registered agents and their replies: the interface for hosts and the HTTP layer.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
@@ -57,7 +57,7 @@ export class Agents {
 
   /** Checks values against JSON Schemas, resume data of agent calls included. */
   readonly schemas: SchemaChecker;
-  /** The turns of kept conversations, for whoever runs their executions. */
+  /** The turns of kept conversations, for the engine that runs their executions. */
   readonly kept: KeptTurns;
 
   constructor({ agents, asked, approvals, executions, maxReplies, ...environment }: AgentsOptions) {
@@ -235,7 +235,7 @@ export class Agents {
     await this.schemas.close();
   }
 
-  /** Nothing runs any more: what tools hold open is closed, unless others use it. */
+  /** Nothing runs any more: connections of tools are closed, unless others use them. */
   async releaseTools(): Promise<void> {
     await Promise.all(Array.from(this.#held, (tools) => tools.release()));
   }
@@ -264,7 +264,7 @@ export class Agents {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
     loadReplies()
       .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
-      // Without what makes replies the start fails as well, and the next process continues this one.
+      // Without the modules of replies the start fails as well, and the next process continues this turn.
       .catch((err) => this.#environment.logger.error({ err }, "a reply could not be continued"));
     return recovered.kept;
   }
@@ -276,6 +276,7 @@ export class Agents {
   }
 }
 
+<<<<<<< HEAD
 /** The tools that the agents and the agents below them hold open. Deduplicated. */
 function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
   const held = new Set<HeldTools>();
@@ -289,6 +290,9 @@ function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
 }
 
 /** Only chats and texts are shared; whoever asks otherwise waits for the conversation. */
+=======
+/** Only chats and texts are shared; other calls wait for the conversation. */
+>>>>>>> main
 function turnOf(started: StartedTurn): Turn {
   if (started.kind === "new") return started.turn;
   throw new TypeError(`a reply of the mode ${started.reply.mode} was shared`);
@@ -296,12 +300,12 @@ function turnOf(started: StartedTurn): Turn {
 
 let replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
-/** Whether something has begun to load what makes replies. */
+/** Whether the modules of replies are loaded or loading. */
 export function areRepliesRequested(): boolean {
   return replies !== undefined;
 }
 
-/** Loads what makes replies; the first reply does where nothing did before. Node takes 10 µs to find what is loaded. */
+/** Loads the modules of replies, at the first reply at the latest. Node takes 10 µs to find a loaded module. */
 export function loadReplies(): Promise<typeof import("./turn/replies.ts")> {
   replies ??= import("./turn/replies.ts");
   return replies;

@@ -1,4 +1,4 @@
-// What lists and details say about an agent's tools.
+// The tools of an agent in lists and details.
 import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// An agent as JSON: what lists and details show.
+// An agent as JSON, for lists and details.
 import type { ToolApprovalStatus, ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
@@ -21,7 +21,7 @@ export interface AgentSummary {
   readonly tools: readonly AgentTool[];
   /** The ids of its sub-agents. */
   readonly subAgents: readonly string[];
-  /** `running` while it replies to somebody in this process. */
+  /** `running` while it replies to a caller in this process. */
   readonly status: "idle" | "running";
 }
 
@@ -54,7 +54,7 @@ async function describeTool(name: string, tool: ToolSet[string], agent: AgentInf
   return { name, description, inputSchema: { ...schema }, ...(approval && { approval }) };
 }
 
-/** What the host says about the tool comes before what the tool says about itself, as in a call. */
+/** The description of the host overrides that of the tool itself, as in a call. */
 function approvalOf(
   name: string,
   { needsApproval }: ToolSet[string],

@@ -1,4 +1,4 @@
-// What bounds and refuses replies: budgets, hooks, busy providers, outputs of client tools, and two tabs.
+// Bounds and refusals of replies: budgets, hooks, busy providers, outputs of client tools, and two tabs.
 import { APICallError } from "@ai-sdk/provider";
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";

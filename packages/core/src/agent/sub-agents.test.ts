@@ -1,4 +1,4 @@
-// Sub-agents: what they say and do shows as it happens, they are stopped with the reply, and their usage counts.
+// Sub-agents: their text and tools show as they happen, they are stopped with the reply, and their usage counts.
 import { tool, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

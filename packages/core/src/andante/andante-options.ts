@@ -1,4 +1,4 @@
-// The options of createAndante, and the check that refuses what is not one of them.
+// The options of createAndante, and the check that refuses unknown ones.
 import { OptionError } from "../errors/index.ts";
 import {
   type AndanteLimits,
@@ -108,7 +108,7 @@ export function checkAndanteOptions(options: AndanteOptions): void {
     checkOptionGroup("rollups", options.rollups, rollups, "an object, or false for no counts");
   if (options.tracing !== false)
     checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
-  // Only so that they throw before anything is opened: what they return is read where it is needed.
+  // Only so that they throw before anything is opened: their results are read elsewhere.
   for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
   retentionBounds(options.retention ?? {});
 }

@@ -1,11 +1,11 @@
-// What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
+// The result of createAndante: the engine, the agents and their observation, behind the interface Andante.
 
 import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
+import type { RunningTurn } from "../agent/turn/turn-host.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
-import { beginResume } from "../execution/commands/begin-resume.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -16,14 +16,14 @@ import {
   type SuspendResult,
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
-import type { ResumeOptions } from "../execution/commands/resume.ts";
+import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
-import { turnExecutions } from "../execution/engine/turn-executions.ts";
+import { Waiters } from "../execution/engine/waiters.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -31,6 +31,8 @@ import {
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
+import { turnExecutions } from "../execution/turn/turn-executions.ts";
+import { TurnKind } from "../execution/turn/turn-kind.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -101,15 +103,19 @@ export class AndanteService implements Andante {
       period: recoveryTimes(store).duePeriod,
       storageFailed: (error) => this.#engine.storage.failed(error),
     });
+    const waiters = new Waiters();
+    const host = {
+      agentIds: [...agents.keys()],
+      run: (turn: RunningTurn) => this.agents.kept.run(turn),
+      endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
+    };
+    const turns = new TurnKind(store, host, waiters);
     this.#engine = new Engine({
       store,
       observation,
       workflows,
-      turns: {
-        agentIds: [...agents.keys()],
-        run: (turn) => this.agents.kept.run(turn),
-        endingOf: (executionId) => this.agents.kept.endingOf(executionId),
-      },
+      kinds: [turns],
+      waiters,
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
@@ -131,7 +137,7 @@ export class AndanteService implements Andante {
       asked,
       conversations: store.conversations,
       approvals: store.approvals,
-      executions: turnExecutions(this.#engine),
+      executions: turnExecutions(this.#engine, turns),
       clock,
       files,
       maxReplies: repliesLimit(limits),
@@ -227,10 +233,9 @@ export class AndanteService implements Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
-    await this.#ready;
-    const { schemas } = this.agents;
-    const read = () => this.#rows.ofResumed(workflowId, executionId);
-    return beginResume(this.#engine, { workflowId, executionId, schemas, read }, resumeData, options);
+    checkResumeOptions(options);
+    const state = await this.#rows.ofRegistered(workflowId, executionId);
+    return resumeExecution(this.#engine, this.agents.schemas, state, resumeData, options);
   }
 
   async cancel(

@@ -1,4 +1,4 @@
-// What an Andante knows of its workflows: a wrong id, input, resume data or step is a compile error.
+// The types of an Andante's workflows: a wrong id, input, resume data or step is a compile error.
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";

@@ -1,4 +1,4 @@
-// Andante as a host sees it: what createAndante returns, and the types of each call, inferred from its workflows.
+// Andante as a host sees it: the result of createAndante, and the types of each call, inferred from its workflows.
 import type { Agents } from "../agent/agents.ts";
 import type { Conversations } from "../agent/conversation/conversations.ts";
 import type { CancelOptions } from "../execution/commands/cancel.ts";
@@ -67,10 +67,10 @@ export interface EventsOptions {
  *
  * `execute`, `resume` and `replay` wait until the execution ends or is suspended. Each has a twin, `start`,
  * `startResume` and `startReplay`, that returns a handle as soon as the change is committed: three methods rather than
- * an option, because what they return differs.
+ * an option, because their results differ.
  */
 export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
-  /** For the compiler only: what `createClient<typeof app>` knows of the workflows and agents. */
+  /** For the compiler only: the types of workflows and agents for `createClient<typeof app>`. */
   readonly "~types"?: HostTypes<W, A>;
   readonly logger: Logger;
   readonly store: Store;
@@ -86,13 +86,13 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /**
    * Resolves when the store is open, abandoned executions are loaded and, where there are agents, the AI SDK is too;
-   * rejects with the reason when one of them fails. Calls need not wait for it: each waits for what it needs.
+   * rejects with the reason when one of them fails. Calls need not wait for it: each waits for the parts it needs.
    */
   ready(): Promise<void>;
 
   /**
-   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and what has fallen due
-   * is done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
+   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and timers that fell due
+   * are done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
    * agents' replies outside a workflow do not count.
    */
   settled(): Promise<void>;
@@ -138,7 +138,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     options?: SuspendOptions,
   ): Promise<SuspendResult>;
 
-  /** Resumes an execution with what it waits for, and waits until it ends or is suspended again. */
+  /** Resumes an execution with resume data, and waits until it ends or is suspended again. */
   resume<Id extends keyof ById<W> & string>(
     workflowId: Id,
     executionId: string,
@@ -156,7 +156,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /**
    * Replays an execution that is suspended or has ended from a top-level step, and waits until the new one ends or is
-   * suspended. What the old one did before that step is taken over, with its input, context and tags.
+   * suspended. The outcomes of the old one before that step are taken over, with its input, context and tags.
    */
   replay<Id extends keyof ById<W> & string>(
     workflowId: Id,
@@ -184,7 +184,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     executionId: string,
   ): Promise<ExecutionState<ResultOf<W, Id>, Json<InputOf<W, Id>>>>;
 
-  /** The state of an execution by its id alone, whatever its workflow. */
+  /** The state of an execution by its id alone, without its workflow. */
   find(executionId: string): Promise<ExecutionState>;
 
   /** Executions, newest first, a page at a time. */

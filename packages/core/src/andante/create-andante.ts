@@ -25,7 +25,7 @@ export function createAndante<
   W extends WorkflowRecord = Record<never, never>,
   A extends AgentRecord = Record<never, never>,
 >(options: AndanteOptions<W, A>): Andante<W, A>;
-// The store holds JSON without types. That an execution's values are what its workflow says is checked by the
+// The store holds JSON without types. That an execution's values have the types of its workflow is checked by the
 // workflow's schemas when they are written, so the types are stated here once and asserted nowhere.
 export function createAndante(options: AndanteOptions): Andante {
   return new AndanteService(options);

@@ -6,11 +6,13 @@ import type { ExecutionHead, StoredExecution } from "../store/store.ts";
 /** The workflow, the user and the conversation that an execution belongs to. */
 export type ExecutionIds = Pick<ExecutionHead, "workflowId" | "userId" | "conversationId">;
 
+type RowParts = Pick<Engine, "store" | "workflow" | "kind">;
+
 export class ExecutionRows {
-  readonly #engine: Engine;
+  readonly #engine: RowParts;
   readonly #ready: Promise<void>;
 
-  constructor(engine: Engine, ready: Promise<void>) {
+  constructor(engine: RowParts, ready: Promise<void>) {
     this.#engine = engine;
     this.#ready = ready;
   }
@@ -20,16 +22,6 @@ export class ExecutionRows {
     await this.#ready;
     this.#engine.workflow(workflowId);
     return this.of(workflowId, executionId);
-  }
-
-  /** The same for a resume, with its journal where that is short: the engine reads it before it accepts one. */
-  async ofResumed(workflowId: string, executionId: string): Promise<StoredExecution> {
-    await this.#ready;
-    this.#engine.workflow(workflowId);
-    const early = this.#engine.has(executionId) ? undefined : this.#engine.folds.readEarly(executionId);
-    const state = await this.of(workflowId, executionId);
-    if (early !== undefined) await this.#engine.folds.fill(state.execution, await early);
-    return state;
   }
 
   /** The same of a workflow that may not be registered any more: its executions can be read and cancelled. */
@@ -45,15 +37,15 @@ export class ExecutionRows {
   async idsOf(executionId: string): Promise<ExecutionIds | undefined> {
     await this.#ready;
     const [head] = await this.#engine.store.heads([executionId]);
-    return head?.kind === "workflow" ? head : undefined;
+    return head !== undefined && this.#engine.kind(head.kind).isAddressable ? head : undefined;
   }
 
   /** The execution by its id alone. */
   async find(executionId: string): Promise<StoredExecution> {
     await this.#ready;
     const state = await this.#engine.store.state(executionId);
-    // A turn belongs to its conversation, not to who knows its id.
-    if (state?.execution.kind !== "workflow") throw new ExecutionNotFoundError({ executionId });
+    if (state === undefined || !this.#engine.kind(state.execution.kind).isAddressable)
+      throw new ExecutionNotFoundError({ executionId });
     return state;
   }
 }

@@ -1,13 +1,16 @@
 // Follows executions: a new one from its first event, any other from where the caller left off.
-import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { prepareStart, type StartOptions, type StartParts } from "../execution/commands/start.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import { EventStream } from "../execution/stream/event-stream.ts";
 import type { StoredExecution } from "../store/store.ts";
 import type { ExecutionStream } from "./andante.ts";
 
+/** The parts of the engine that a stream reads from. */
+type StreamParts = Pick<Engine, "store" | "feed" | "keepAlive" | "clock" | "workflow">;
+
 /** Starts an execution and follows it until it ends or is suspended. */
 export async function streamExecution(
-  engine: Engine,
+  engine: StreamParts & StartParts,
   workflowId: string,
   input: unknown,
   options: StartOptions,
@@ -33,7 +36,7 @@ export async function streamExecution(
 
 /** Follows an execution from after the given event to its end; undefined when it has ended and nothing is left. */
 export function attachExecution(
-  engine: Engine,
+  engine: StreamParts,
   { execution }: StoredExecution,
   after: number,
 ): ExecutionStream | undefined {
@@ -46,7 +49,7 @@ export function attachExecution(
 }
 
 function eventsOf(
-  engine: Engine,
+  engine: StreamParts,
   workflowId: string,
   executionId: string,
   how: { after: number; catchUp: boolean; until: "settled" | "end" },

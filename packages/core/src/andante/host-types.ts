@@ -1,4 +1,4 @@
-// What a typed client reads off `typeof app`: ids, inputs, results and resume data. For the compiler only.
+// The types that a typed client reads off `typeof app`: ids, inputs, results and resume data. For the compiler only.
 import type { AnyAgent } from "../agent/call/any-agent.ts";
 import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -6,18 +6,21 @@ import type { WorkflowDefinition } from "../workflow/step.ts";
 /** Agents as they are registered; an agent's own id counts, and the key of one that has none. */
 export type AgentRecord = Readonly<Record<string, AnyAgent>>;
 
-/** Plain types, so that a client needs neither this package nor a schema library to read them. */
+/**
+ * Plain types, so that a client needs neither this package nor a schema library to read them. Those of a workflow are
+ * written out, not named, so that an editor shows them resolved.
+ */
 export interface HostTypes<W extends Readonly<Record<string, WorkflowDefinition>>, A extends AgentRecord> {
-  readonly workflows: { readonly [Key in keyof W as W[Key]["id"]]: WorkflowTypes<W[Key]> };
+  readonly workflows: {
+    readonly [Key in keyof W as W[Key]["id"]]: {
+      readonly input: InferInput<W[Key]>;
+      readonly result: InferResult<W[Key]>;
+      readonly resume: InferResume<W[Key]>;
+      readonly stepId: InferStepId<W[Key]>;
+    };
+  };
   /** The ids of the agents. */
   readonly agents: AgentIds<A>;
-}
-
-interface WorkflowTypes<W> {
-  readonly input: InferInput<W>;
-  readonly result: InferResult<W>;
-  readonly resume: InferResume<W>;
-  readonly stepId: InferStepId<W>;
 }
 
 type AgentIds<A extends AgentRecord> = { [Key in keyof A]: IdOf<A[Key], Key> }[keyof A] & string;

@@ -1,4 +1,4 @@
-// What only the server and tests may do with an Andante: it is not part of the interface that hosts see.
+// Operations of an Andante for the server and tests alone, which are not part of the interface for hosts.
 import type { Agents } from "../agent/agents.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -17,7 +17,7 @@ export interface AndanteInternals {
   checkWorkflow(workflowId: string): void;
   /** Removes log lines, traces and counts beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
-  /** How the store is now; what has changed goes to the log. */
+  /** The current health of the store; changes go to the log. */
   health(): Promise<StoreHealth>;
   readonly live: Live;
   /** True from the call of `close` on. */

@@ -1,4 +1,4 @@
-// What pages that show all executions at once are fed by.
+// The feed of pages that show all executions at once.
 import { listWaiting, type WaitingOptions, type WaitingPage } from "../execution/commands/list-waiting.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import type { Changes } from "../execution/stream/changes.ts";
@@ -6,7 +6,7 @@ import type { Observation } from "../observe/observation.ts";
 import type { Rollups } from "../observe/rollups/rollups.ts";
 
 export interface Live {
-  /** What changes in any execution. */
+  /** The changes of any execution. */
   readonly changes: Pick<Changes, "follow">;
   /** How many executions run in this process, and how many may. */
   readonly slots: { readonly running: number; readonly limit: number };
@@ -18,7 +18,10 @@ export interface Live {
   waiting(options: WaitingOptions): Promise<WaitingPage>;
 }
 
-export function liveOf(engine: Engine, { rollups }: Observation): Live {
+export function liveOf(
+  engine: Pick<Engine, "changes" | "running" | "room" | "clock" | "store" | "workflows">,
+  { rollups }: Observation,
+): Live {
   const { changes, running, room } = engine;
   return {
     changes,

@@ -6,7 +6,7 @@ export interface RecoveryTimes {
   readonly lease: number;
   /** Between two heartbeats, each with a poll for abandoned work. */
   readonly period: number;
-  /** Between two polls for what is due; what this process has scheduled is found without them. */
+  /** Between two polls for due timers; timers of this process are found without them. */
   readonly duePeriod: number;
 }
 

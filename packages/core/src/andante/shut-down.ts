@@ -1,4 +1,4 @@
-// Stops an Andante, stage after stage. What does not end holds nothing up for long, and is named in one line.
+// Stops an Andante, stage after stage. A part that does not end delays nothing for long, and is named in one line.
 import type { Agents } from "../agent/agents.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import type { Recovery } from "../execution/engine/recovery.ts";
@@ -30,7 +30,7 @@ interface Part {
 }
 
 const theStart = "the start";
-/** Milliseconds that a part gets beside the grace of what runs. */
+/** Milliseconds that a part gets beside the grace of running bodies. */
 const patience = 2000;
 /** The store gets longer: a large file may take a while to be put in order. */
 const storePatience = 10_000;
@@ -56,7 +56,7 @@ export async function shutDown(parts: ShutDownParts): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** A store that opens after all belongs to nobody any more: it would keep its file locked, or its connections. */
+/** A store that opens after all has no user any more: it would keep its file locked, or its connections. */
 function closeLate({ engine, ready }: ShutDownParts): void {
   ready.then(
     () =>
@@ -67,7 +67,7 @@ function closeLate({ engine, ready }: ShutDownParts): void {
   );
 }
 
-/** What stops together, in the order of the stages. */
+/** Parts that stop together, in the order of the stages. */
 function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
   const { engine, scheduler, retention, recovery, agents, observation, ready, grace } = parts;
   // Inside it are two waits for the store.

@@ -4,7 +4,11 @@ import type { Engine } from "../execution/engine/engine.ts";
 import type { Recovery } from "../execution/engine/recovery.ts";
 import type { Scheduler } from "../execution/engine/scheduler.ts";
 
-export async function untilSettled(engine: Engine, scheduler: Scheduler, recovery: Recovery): Promise<void> {
+export async function untilSettled(
+  engine: Pick<Engine, "isBusy" | "progress">,
+  scheduler: Scheduler,
+  recovery: Recovery,
+): Promise<void> {
   const round = () => scheduler.round ?? recovery.round;
   const isBusy = () => round() !== undefined || engine.isBusy;
   do {

@@ -1,4 +1,4 @@
-// The cases that the approvals of every store must pass, whatever it is made of.
+// The cases that the approvals of every store must pass.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../store/store.ts";

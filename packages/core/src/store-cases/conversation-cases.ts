@@ -1,4 +1,4 @@
-// The cases that the conversations of every store must pass, whatever it is made of.
+// The cases that the conversations of every store must pass.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../store/store.ts";
@@ -7,7 +7,7 @@ import { usage, writerOf } from "./conversation-writer.ts";
 export function conversationCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of conversations`, () => {
     let store: Store;
-    /** Each test has its own: what the others left behind does not show. */
+    /** Each test has its own: it does not see the rows of others. */
     let conversationId: string;
     let userId: string;
     beforeAll(async () => {

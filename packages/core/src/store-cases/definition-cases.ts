@@ -10,7 +10,7 @@ const lease = 60_000;
 export function definitionCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of definitions`, () => {
     let store: Store;
-    /** Each test has a workflow of its own: what the others left behind does not show. */
+    /** Each test has a workflow of its own: it does not see the rows of others. */
     let workflowId: string;
 
     beforeAll(async () => {

@@ -180,7 +180,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
     test("pages of an abandoned copy are removed, those of others are kept", async () => {
       const conversations = [randomUUID(), randomUUID()];
       for (const id of ["u1", "u2", "u3"]) await post(id);
-      // Older than what other tests have left.
+      // Older than the rows of other tests.
       const [left = "", current = ""] = conversations;
       expect(await fork({ forkId: left, at: -20 })).toEqual({ kind: "more", copied: 3 });
       expect(await fork({ forkId: current, at: -10 })).toEqual({ kind: "more", copied: 3 });

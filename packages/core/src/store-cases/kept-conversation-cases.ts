@@ -7,7 +7,7 @@ import { usage, writerOf } from "./conversation-writer.ts";
 export function keptConversationCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of conversations that are looked after`, () => {
     let store: Store;
-    /** Each test has its own: what the others left behind does not show. */
+    /** Each test has its own: it does not see the rows of others. */
     let conversationId: string;
     let userId: string;
     beforeAll(async () => {

@@ -1,4 +1,4 @@
-// The cases of a store that lacks what the owner of a claim had recorded, as after a failover to a replica without the
+// The cases of a store that lacks writes of the owner of a claim, as after a failover to a replica without the
 // last transactions; and of the claims that an owner holds.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The cases that every store must pass, whatever it is made of.
+// The cases that every store must pass.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
@@ -82,7 +82,7 @@ const completed = { status: "completed", result: '"done"', error: null } as cons
 export function storeCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store`, () => {
     let store: Store;
-    /** Each test has a workflow of its own: what the others left behind does not show. */
+    /** Each test has a workflow of its own: it does not see the rows of others. */
     let workflowId: string;
 
     beforeAll(async () => {

@@ -228,7 +228,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       const twice = { events: [early, { ...early, timestamp: 9_500 }], rewind: null, byDeadline: false };
       const resume = await store.resume({ executionId: resumed, suspensionIds, claim, ...twice });
       const cancel = await store.cancel(cancelOf(cancelled, { event: early }));
-      // What they return is what stands in the journal.
+      // They return the events of the journal.
       expect(pause).toMatchObject({ kind: "paused", event: { timestamp: 9_000 } });
       expect(resume).toMatchObject({ events: [{ timestamp: 9_000 }, { timestamp: 9_500 }] });
       expect(cancel).toMatchObject({ kind: "cancelled", event: { timestamp: 9_000 } });

@@ -1,4 +1,4 @@
-// The cases of values that are kept once, and of what agents used.
+// The cases of values that are kept once, and of the usage of agents.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Commit, Store } from "../store/store.ts";
 import { commitOf, event, execution } from "./store-cases.ts";
@@ -47,7 +47,7 @@ export function valueCases(name: string, makeStore: () => Store): void {
         long("a"),
         long("a"),
       ]);
-      // Also where the page does not hold what is referred to.
+      // Also where the page does not hold the referenced event.
       expect(await valuesOf(executionId, 1, 1)).toEqual([long("i")]);
       expect(await valuesOf(executionId, 3, 1)).toEqual([long("a")]);
       expect(await valuesOf(executionId, 5)).toEqual([long("a")]);

@@ -1,4 +1,4 @@
-// The cases of listing what waits that every store must pass.
+// The cases of lists of waiting executions that every store must pass.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Store, Suspension } from "../store/store.ts";

@@ -11,12 +11,12 @@ export interface UseApproval {
   readonly approval: string;
   /** When the request expires, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** The time now: what expired before it is forgotten. */
+  /** The time now: approvals that expired before it are deleted. */
   readonly at: number;
 }
 
 export interface ApprovalStore {
-  /** True for the first use of an approval, of whatever process, also after a restart. */
+  /** True for the first use of an approval, in any process, also after a restart. */
   use(approval: UseApproval): Promise<boolean>;
   /** The secret that requests are signed with: the candidate when the store has none yet. Kept for good. */
   secret(candidate: string): Promise<string>;

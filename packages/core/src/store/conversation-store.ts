@@ -1,6 +1,6 @@
 // The part of the store contract that keeps conversations. Every store passes the cases of conversation-cases.ts.
 //
-// A conversation belongs to the user who began it, or to nobody (null). With a `userId`, a conversation of another user
+// A conversation belongs to the user who began it, or has no owner (null). With a `userId`, a conversation of another user
 // is treated as missing; without one, ownership is not checked.
 //
 // Every write carries a key, a random id: repeating one whose result was lost returns the first result.
@@ -53,8 +53,8 @@ export interface PostMessage {
 
 /**
  * - `posted`: it is there, with a place for its reply right after it. One that was there before is changed to `body`;
- *   what followed it is taken back when it was changed or a reply is wanted `again`.
- * - `has-reply`: the same message is there with a reply right after it, and nobody asked for another one; or the id is
+ *   the messages after it are removed when it was changed or a reply is wanted `again`.
+ * - `has-reply`: the same message is there with a reply right after it, and no other one is wanted; or the id is
  *   that of an assistant's message.
  * - `foreign`: the conversation is another user's.
  */
@@ -62,7 +62,7 @@ export interface PostResult {
   readonly kind: "posted" | "has-reply" | "foreign";
 }
 
-/** An assistant's message, and what the models used for it. One that is there before is replaced. */
+/** An assistant's message, and the usage of its models. An existing one is replaced. */
 export interface KeepReply {
   readonly conversationId: string;
   readonly userId: string | null;
@@ -113,7 +113,7 @@ export interface OneConversation {
   readonly userId?: string | null | undefined;
 }
 
-/** What is given is changed. */
+/** The given fields are changed. */
 export interface ChangeConversation extends OneConversation {
   readonly key: string;
   readonly title?: string | undefined;
@@ -163,7 +163,7 @@ export interface ConversationStore {
   post(message: PostMessage): Promise<PostResult>;
   /**
    * The newest messages, oldest first, at most 8 000 000 characters of them and at least one; undefined when there is no
-   * such conversation. `upTo` is the id of the message to end with; what is not there does not count.
+   * such conversation. `upTo` is the id of the message to end with; an unknown one does not count.
    */
   recent(query: {
     readonly conversationId: string;

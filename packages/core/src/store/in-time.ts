@@ -1,4 +1,4 @@
-// The time of a journal does not run backwards, whichever process writes to it and whatever its clock says.
+// The time of a journal does not run backwards, whichever process writes to it and with any clock.
 
 /** The events with no time before `last` or before the event in front of them: the same array where that is so already. */
 export function inTime<Event extends { readonly timestamp: number }>(

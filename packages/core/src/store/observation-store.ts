@@ -1,11 +1,11 @@
 // Where logs and traces are kept: the part of the store contract that no execution depends on.
 //
-// The spans of an execution and its steps are read from its journal; only what the journal does not hold, such as model
-// calls, is kept here as spans. A *trace root* is the first span of ours in a trace: one row that lists find it by.
+// The spans of an execution and its steps are read from its journal; only spans that the journal does not hold, such as model
+// calls, are kept here. A *trace root* is the first span of ours in a trace: one row that lists find it by.
 
 /** One log line. */
 export interface StoredLog {
-  /** Microseconds since 1970, or one more than the line before: the order of lines, and what times are looked up by. */
+  /** Microseconds since 1970, or one more than the line before: the order of lines, and the key for times. */
   readonly id: number;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
@@ -15,7 +15,7 @@ export interface StoredLog {
   readonly executionId: string | null;
   readonly agentId: string | null;
   readonly conversationId: string | null;
-  /** Whose line it is; null where it is nobody's. */
+  /** The user of the line; null without one. */
   readonly userId: string | null;
   /** The whole line, a JSON object. */
   readonly record: string;
@@ -107,7 +107,7 @@ export interface KeepFrom {
 }
 
 /**
- * What may stay: ids of lines and starts of traces from here on; `limit` bounds how much one call removes of each kind,
+ * The range to keep: ids of lines and starts of traces from here on; `limit` bounds how much one call removes of each kind,
  * because everything else waits for it.
  */
 export interface Trim extends KeepFrom {
@@ -134,7 +134,7 @@ export interface ObservationStore {
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
   /** The roots of the trace, at most 1000, and its spans in the order in which they ended, the first 8 000 000 characters of them. */
   trace(traceId: string): Promise<StoredTrace>;
-  /** Where what is beyond these counts begins; counted beside the writes, which do not wait for it. */
+  /** Where the rows beyond these counts begin; counted beside the writes, which do not wait for it. */
   keepFrom(counts: KeepCounts): Promise<KeepFrom>;
   /** Removes the oldest beyond the bounds; returns how many were removed. */
   trim(trim: Trim): Promise<number>;

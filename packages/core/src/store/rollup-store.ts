@@ -1,8 +1,8 @@
 // Counts per minute, workflow and step: the part of the store contract that charts over time are read from.
 //
-// Each process adds what it has seen, every few seconds and outside of commits: the counts of all of them are sums.
+// Each process adds its counts, every few seconds and outside of commits: the counts of all of them are sums.
 
-/** What happened. A step is `completed`, `failed` or `retried`; the others are of executions. */
+/** The kind of event. A step is `completed`, `failed` or `retried`; the others are of executions. */
 export type RollupKind = (typeof rollupKinds)[number];
 
 const rollupKinds = ["started", "completed", "failed", "suspended", "cancelled", "retried"] as const;
@@ -12,7 +12,7 @@ export function isRollupKind(value: string): value is RollupKind {
   return rollupKinds.some((kind) => kind === value);
 }
 
-/** What is counted together. */
+/** The key of a count. */
 export interface RollupPlace {
   readonly workflowId: string;
   /** The path of the step without the numbers of iterations; empty for the execution as a whole. */
@@ -38,7 +38,7 @@ export interface RollupBatch {
   readonly counts: readonly RollupCount[];
 }
 
-/** A stretch of minutes, and what of it. */
+/** A range of minutes, and a filter. */
 export interface RollupRange {
   /** This minute and later. */
   readonly from: number;
@@ -59,7 +59,7 @@ export interface RollupTotal extends RollupPlace {
   readonly count: number;
 }
 
-/** What may stay: minutes from here on. */
+/** The range to keep: minutes from here on. */
 export interface RollupTrim {
   readonly executions: number;
   readonly steps: number;

@@ -4,7 +4,7 @@
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution is *idle* when no process has to run it: it is suspended or sleeps,
 // with no body in flight. A *turn* is an execution of its own kind: the reply to one message of a conversation. It has
-// no workflow, and whatever lists, counts or deletes executions means those of workflows unless it says otherwise.
+// no workflow, and lists, counts and deletions of executions mean those of workflows unless stated otherwise.
 import type { ApprovalStore } from "./approval-store.ts";
 import type {
   ConversationStore,
@@ -24,7 +24,7 @@ export type { Suspension } from "./suspension.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
-/** What is run: a workflow, or the turn of a conversation. */
+/** The kind of execution: a workflow, or the turn of a conversation. */
 export type ExecutionKind = "workflow" | "turn";
 
 /** An execution as its row describes it. */
@@ -62,7 +62,7 @@ export interface ExecutionRow {
   readonly definition: string | null;
   /** Why no process may run it until it is unparked; null when every process may. */
   readonly parked: string | null;
-  /** What it replays; null for an execution of its own. */
+  /** The replayed execution; null for an execution of its own. */
   readonly replayOf: ReplayOf | null;
   /**
    * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
@@ -74,7 +74,7 @@ export interface ExecutionRow {
 /** An execution in a list: without the values that may be long. */
 export type ListedExecution = Omit<ExecutionRow, "kind" | "agentId" | "input" | "context" | "result">;
 
-/** An execution that was claimed: without the values that may be long, which whoever runs it reads with its journal. */
+/** A claimed execution: without its long values, which its owner reads with the journal. */
 export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result" | "error">;
 
 /** How far an execution has come. */
@@ -93,7 +93,7 @@ export interface ExecutionHead
   > {
   /** No process may run it until it is unparked. */
   readonly parked: boolean;
-  /** Who has claimed it, alive or not; null when nobody has. */
+  /** The process that has claimed it, alive or not; null without a claim. */
   readonly owner: string | null;
 }
 
@@ -116,7 +116,7 @@ export interface NewExecution {
   readonly timeoutAt: number | null;
   readonly claim: Claim;
   readonly events: readonly WrittenEvent[];
-  /** What the agents used whose replies a replay takes over. Default: nothing. */
+  /** The usage of agents whose replies a replay takes over. Default: none. */
   readonly usage?: StoredUsage | null;
   /** Default: none. */
   readonly tags?: readonly string[];
@@ -124,7 +124,7 @@ export interface NewExecution {
   readonly definition?: string;
   /** The trace that it belongs to, empty for one of its own. Default: it is not traced. */
   readonly trace?: string | null;
-  /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
+  /** For a replay, whose first events are copies: its source, its position, and how many resumes the copies hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
 }
 
@@ -136,7 +136,7 @@ export interface NewTurn
   readonly userId: string | null;
 }
 
-/** What a turn begins with: a message of the user, or the assistant's last one with what was decided about it. */
+/** The message that begins a turn: a message of the user, or the assistant's last one with decisions on its tool calls. */
 export type TurnMessage =
   | ({ readonly kind: "post" } & Pick<PostMessage, "messageId" | "body" | "title" | "again" | "at">)
   | ({ readonly kind: "replace" } & Pick<ReplaceLast, "messageId" | "previous" | "body" | "at">);
@@ -150,8 +150,8 @@ export interface BeginTurn {
 }
 
 /**
- * - `begun`: the message is kept, and the turn is the caller's to run. `before` is what
- *   was asked for, oldest first, at most 8 000 000 characters of it and at least one message.
+ * - `begun`: the message is kept, and the turn is the caller's to run. `before` has the messages that
+ *   were asked for, oldest first, at most 8 000 000 characters of them and at least one message.
  * - `has-reply`, `foreign`: as in `PostResult`.
  * - `changed`: the last message is not any more as the caller read it.
  * - `busy`: another turn of the conversation is live, wherever it runs.
@@ -161,11 +161,11 @@ export type BeginTurnResult =
   | { readonly kind: "has-reply" | "foreign" | "changed" }
   | { readonly kind: "busy"; readonly executionId: string };
 
-/** The last commit of a turn and what the conversation keeps of it, in one write. */
+/** The last commit of a turn and the message that the conversation keeps, in one write. */
 export interface EndTurn {
   /** One with an `end`; its number is the key of both. */
   readonly commit: Commit;
-  /** What the turn has used is added to it from the turn's row. */
+  /** The usage of the turn is added to it from the turn's row. */
   readonly reply: Omit<KeepReply, "usage">;
 }
 
@@ -207,7 +207,7 @@ export interface Commit {
   readonly others?: EventPosition;
   /** Outcomes of bodies: recorded also while the execution is paused. */
   readonly events: readonly WrittenEvent[];
-  /** What agents used for those outcomes, added to what the execution has used; null for nothing. */
+  /** The usage of agents for those outcomes, added to the usage of the execution; null for none. */
   readonly usage: StoredUsage | null;
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
@@ -216,7 +216,7 @@ export interface Commit {
    * a step when the step's path and a "/", "[" or "#" begin it. Default: none.
    */
   readonly closeEnded?: readonly string[];
-  /** What follows from the outcomes: recorded only unless the execution is paused. */
+  /** The consequences of the outcomes: recorded only unless the execution is paused. */
   readonly following: readonly WrittenEvent[];
   /** With `following`: the containers that ended; suspensions at or below them are closed. */
   readonly closeBelow: readonly string[];
@@ -257,12 +257,12 @@ export interface CommitResult {
 /** Its suspensionId is its key: repeating it returns the first result. */
 export interface Pause {
   readonly executionId: string;
-  /** What is opened, and what the journal keeps of it; the store fills in the step that the execution has reached. */
+  /** The opened suspension and its event; the store fills in the step that the execution has reached. */
   readonly suspension: Omit<Suspension, "stepIndex">;
   readonly event: Omit<NewStoredEvent, "stepIndex">;
 }
 
-/** `status` is what stood in the way of a refused one. */
+/** `status` is the status that made it refuse. */
 export type PauseResult =
   | { readonly kind: "paused"; readonly event: StoredEvent; readonly suspension: Suspension }
   | { readonly kind: "refused"; readonly status: ExecutionStatus };
@@ -274,14 +274,14 @@ export interface Resume {
   readonly suspensionIds: readonly string[];
   /** Goes back to a top-level step: closes everything that is open and takes the execution over from any owner. */
   readonly rewind: { readonly stepIndex: number } | null;
-  /** What the journal keeps of it; counted in `resumes`. */
+  /** The event for the journal; counted in `resumes`. */
   readonly events: readonly NewStoredEvent[];
   readonly claim: Claim;
   /** A deadline has passed before a resume: refused while the execution is paused, because no time runs out then. */
   readonly byDeadline: boolean;
   /**
    * The last event that the caller knows of, by its number and its time: refused when there are others. A store that cannot
-   * lose what it has recorded may compare the number alone. Default: any.
+   * lose recorded events may compare the number alone. Default: any.
    */
   readonly last?: EventPosition;
   /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
@@ -289,9 +289,9 @@ export interface Resume {
 }
 
 /**
- * - `claimed`: nobody owned the execution; the caller's claim holds and it must run it.
+ * - `claimed`: the execution had no owner; the caller's claim holds and it must run it.
  * - `owned`: a live owner continues it; the caller counts as alive, even when its lease has run out.
- * - `refused`: what it would close is no longer open.
+ * - `refused`: the suspension is no longer open.
  */
 export type ResumeResult =
   | { readonly kind: "claimed" | "owned"; readonly events: readonly StoredEvent[] }
@@ -324,14 +324,14 @@ export interface ClaimAbandoned {
   readonly agentIds?: readonly string[];
   /**
    * False: those whose recoveries since their last progress are fewer than `suspectAfter`, oldest first. True: the
-   * others, which may be what crashes the process, those with the fewest recoveries first.
+   * others, one of which may crash the process, those with the fewest recoveries first.
    */
   readonly suspects: boolean;
   readonly suspectAfter: number;
   readonly limit: number;
   /** Not these executions. Default: none. */
   readonly except?: readonly string[];
-  /** Only this execution, whatever the workflow, the limit and the exceptions say. Default: any. */
+  /** Only this execution, independent of workflow, limit and exceptions. Default: any. */
   readonly only?: string;
 }
 
@@ -447,12 +447,12 @@ export interface DeleteFinished {
   readonly events: number;
 }
 
-/** An execution with what its state needs. */
+/** An execution with the parts of its state. */
 export interface StoredExecution {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
   readonly timers: readonly Timer[];
-  /** What the agents of its completed steps used; null when nothing. */
+  /** The usage of the agents of its completed steps; null when there was none. */
   readonly usage: StoredUsage | null;
 }
 
@@ -460,7 +460,7 @@ export interface StoredExecution {
 export interface StoreHealth {
   /** Why it cannot be read or written, in words that hold no names and no paths; null when it can. */
   readonly problem: string | null;
-  /** What it takes on the disk, in bytes; null where there is none, or it is not known. */
+  /** Its size on the disk, in bytes; null where there is none, or it is not known. */
   readonly bytes: number | null;
   /** How often a part of it has died and was replaced, and why the last time. */
   readonly restarts: { readonly count: number; readonly reason: string };
@@ -506,7 +506,7 @@ export interface Store {
   claims(query: ClaimsQuery): Promise<readonly OwnedClaim[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
   release(release: Release): Promise<void>;
-  /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
+  /** The first due times, now or later, of executions that are not paused; timers only of those without an owner. */
   due(query: DueQuery): Promise<readonly DueTimer[]>;
   /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
@@ -563,12 +563,12 @@ export interface Store {
     /** There may be more to delete. */
     readonly more: boolean;
   }>;
-  /** Returns to the disk what deletions have freed, about `bytes` of it, where that can be done in parts. */
+  /** Returns freed space to the disk, about `bytes` of it, where that can be done in parts. */
   compact(query: { readonly bytes: number }): Promise<{
     /** There is more to return. */
     readonly more: boolean;
   }>;
-  /** Asks whatever reads and whatever writes, and reports within a few seconds also when they do not respond; never rejects. */
+  /** Asks the readers and the writers, and reports within a few seconds also when they do not respond; never rejects. */
   health(): Promise<StoreHealth>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
@@ -578,6 +578,6 @@ export interface Store {
   readonly conversations: ConversationStore;
   /** Which tool approvals were used. */
   readonly approvals: ApprovalStore;
-  /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
+  /** Finishes earlier calls, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A line of a journal in the form that stores keep. What it means, only the journal knows: stores never read into it.
+// A line of a journal in the form that stores keep. Only the journal knows its meaning: stores never read into it.
 
 /** Values are JSON text; null stands for "no value". */
 export type StoredJson = string | null;
@@ -35,12 +35,12 @@ export type NewStoredEvent = Omit<StoredEvent, "sequence">;
 /** The same as it is written: its value may stand in the journal already. */
 export type WrittenEvent = Omit<NewStoredEvent, "value"> & { readonly value: StoredJson | SameValue };
 
-/** How long an event's texts are: what it costs to hold it. */
+/** The length of an event's texts: its cost in memory. */
 export function storedLength({ value, detail }: NewStoredEvent): number {
   return (value?.length ?? 0) + (detail?.length ?? 0);
 }
 
-/** What the texts of events take together, in bytes of UTF-8. */
+/** The size of the texts of events together, in bytes of UTF-8. */
 export function storedBytes(events: readonly NewStoredEvent[]): number {
   let total = 0;
   for (const { value, detail } of events) {

@@ -1,4 +1,4 @@
-// What bounds a page: the strings of its rows, and the number of rows.
+// The bounds of a page: the strings of its rows, and the number of rows.
 import { expect, test } from "vitest";
 import { readPage } from "./sql/read-page.ts";
 import { cutPage, maxPageLength, textLength } from "./text-length.ts";

@@ -1,9 +1,9 @@
-// How long the strings of a row are together: what pages are bounded by.
+// The length of the strings of a row together, which bounds pages.
 
 /** The most that one page holds, in characters; every store cuts its pages there, and at least one row is in it. */
 export const maxPageLength = 8_000_000;
 
-/** What lists for callers ask for: a page crosses a thread, the event loop and a connection in one piece. */
+/** The bound of lists for callers: a page crosses a thread, the event loop and a connection in one piece. */
 export const callerPageLength = 4_000_000;
 
 export function textLength(row: object): number {
@@ -21,7 +21,7 @@ export interface CutPage<Row> {
   readonly more: Row | undefined;
 }
 
-/** Cuts what a store returned for `limit + 1` rows and `length` characters into a page of at most `limit`. */
+/** Cuts the result of a store for `limit + 1` rows and `length` characters into a page of at most `limit`. */
 export function cutPage<Row extends object>(
   rows: readonly Row[],
   limit: number,
@@ -29,7 +29,7 @@ export function cutPage<Row extends object>(
 ): CutPage<Row> {
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  // A page that is long may have ended early: what follows it, if anything, is on the next.
+  // A page that is long may have ended early: further rows, if any, are on the next.
   const mayFollow = rows.length > limit || textLength(rows) >= length;
   return { page, more: mayFollow ? last : undefined };
 }

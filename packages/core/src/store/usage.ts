@@ -1,4 +1,5 @@
-// What models have used: tokens and calls, and how they are added up.
+// Tokens and calls of models, and their sums.
+import type { Fields } from "../values/fields.ts";
 
 /** Tokens and calls of models, summed. */
 export interface StoredUsage {
@@ -28,7 +29,7 @@ export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsa
   };
 }
 
-/** What a later usage has more than an earlier one. */
+/** The difference of a later usage and an earlier one. */
 export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
   return {
     inputTokens: now.inputTokens - before.inputTokens,
@@ -50,7 +51,7 @@ interface ToldTokens {
   readonly totalTokens?: number | undefined;
 }
 
-/** The same in whole numbers, which is what stores keep: some providers tell fractions, or nothing. */
+/** The same in whole numbers, as stores keep it: some providers report fractions, or nothing. */
 export function wholeTokens({ totalTokens, ...told }: ToldTokens) {
   const [inputTokens, outputTokens] = [whole(told.inputTokens), whole(told.outputTokens)];
   const total = totalTokens === undefined ? inputTokens + outputTokens : whole(totalTokens);
@@ -69,5 +70,16 @@ export function usageDetails(
   return {
     ...(cachedInputTokens > 0 && { cachedInputTokens: whole(cachedInputTokens) }),
     ...(reasoningTokens > 0 && { reasoningTokens: whole(reasoningTokens) }),
+  };
+}
+
+/** Reads a usage that was kept as a JSON object. */
+export function readUsageFields(fields: Fields): StoredUsage {
+  return {
+    inputTokens: fields.number("inputTokens"),
+    outputTokens: fields.number("outputTokens"),
+    totalTokens: fields.number("totalTokens"),
+    calls: fields.number("calls"),
+    ...usageDetails(fields.optionalNumber("cachedInputTokens"), fields.optionalNumber("reasoningTokens")),
   };
 }

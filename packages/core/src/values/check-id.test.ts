@@ -1,4 +1,4 @@
-// Ids that callers choose: what is refused, and in which words.
+// Ids that callers choose: the refused ones, and their errors.
 import { expect, test } from "vitest";
 import { checkDefinedUrlId, checkId, checkUrlId } from "./check-id.ts";
 

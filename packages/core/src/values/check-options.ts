@@ -5,7 +5,7 @@ import { OptionError, UnknownOptionError } from "../errors/index.ts";
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Throws at the first option that is not among the known ones; what is not an object has none. `where` names the
+ * Throws at the first option that is not among the known ones; a value that is not an object has none. `where` names the
  * function that is called or the thing that is defined.
  */
 export function checkKnownOptions(
@@ -23,7 +23,7 @@ export function checkKnownOptions(
 
 /**
  * The same for an option that holds further ones, such as `limits`: it is absent or an object. Anything else would be
- * read as an object without options, and what the host meant by it would be ignored.
+ * read as an object without options, and the intention of the host would be ignored.
  */
 export function checkOptionGroup(
   option: string,

@@ -1,4 +1,4 @@
-// The clock that processes share follows the store's, whatever is done to the machine's own.
+// The clock that processes share follows the store's, also when the machine's own is changed.
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { sharedClock, systemClock } from "./clock.ts";
 

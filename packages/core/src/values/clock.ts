@@ -10,12 +10,12 @@ export interface Clock {
   at(time: number, kind: "sleep" | "limit", callback: () => void): () => void;
 }
 
-/** The same clock in whole milliseconds, which is what stores keep. Rounded down, so that no time comes too early. */
+/** The same clock in whole milliseconds, as stores keep them. Rounded down, so that no time comes too early. */
 export function wholeMilliseconds(clock: Clock): Clock {
   return { now: () => Math.floor(clock.now()), at: (...alarm) => clock.at(...alarm) };
 }
 
-/** Milliseconds since 1970 as this process counts them from its start on, whatever the machine's clock is set to. */
+/** Milliseconds since 1970, counted by this process from its start on: changes of the machine's clock have no effect. */
 export function steadyTime(): number {
   return performance.timeOrigin + performance.now();
 }
@@ -58,7 +58,7 @@ export const systemClock: Clock = {
   at: (time, kind, callback) => alarm(() => time - Date.now(), kind, callback),
 };
 
-/** Processes whose clocks differ go by that of their store, so that what they write is in order whoever writes it. */
+/** Processes whose clocks differ go by that of their store, so that their writes are in order. */
 export function clockOf(neighbours: { readonly clockOffset: number } | undefined): Clock {
   return neighbours === undefined ? systemClock : sharedClock(() => neighbours.clockOffset);
 }

@@ -1,4 +1,4 @@
-// What JSON cannot hold is an error that names the value and the place.
+// A value that JSON cannot hold is an error that names it and its place.
 import { describe, expect, test } from "vitest";
 import { canonicalJson, fromJson, toJson } from "./json.ts";
 

@@ -1,11 +1,11 @@
-// Values pass through JSON once: what JSON cannot hold is an error here, never a silent change.
+// Values pass through JSON once: one that JSON cannot hold is an error here, never a silent change.
 import { UnserializableError } from "../errors/index.ts";
 
 /** A value as JSON text; `undefined` stands for "no value" (a body that returned nothing). */
 export type JsonText = string | undefined;
 
 /**
- * What becomes of a type on its way through JSON: dates are strings, functions and `undefined` properties go away,
+ * The type of a value after JSON: dates are strings, functions and `undefined` properties go away,
  * the `void` of a body that returns nothing is `undefined`, maps, sets and bigints are not allowed at all.
  */
 export type Json<T> = unknown extends T
@@ -46,7 +46,7 @@ export function fromJson(text: JsonText): unknown {
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** The same text for the same value, whatever the order of its keys. */
+/** The same text for the same value, independent of the order of its keys. */
 export function canonicalJson(text: JsonText): string {
   return text === undefined ? "" : JSON.stringify(sortKeys(JSON.parse(text)));
 }

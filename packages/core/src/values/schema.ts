@@ -8,14 +8,14 @@ export interface Schema<Input = unknown, Output = Input> {
   readonly "~standard": StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>;
 }
 
-/** What a schema accepts. */
+/** The type that a schema accepts. */
 export type SchemaInput<S> = S extends Schema<infer Input, unknown> ? Input : unknown;
-/** What a schema makes of it: defaults filled in, transforms applied. */
+/** The type that a schema returns: with defaults and transforms. */
 export type SchemaOutput<S> = S extends Schema<infer _, infer Output> ? Output : unknown;
 
 export type JsonSchema = Record<string, unknown>;
 
-/** The result of a validation: the value as the schema returns it, or what is wrong in one line. */
+/** The result of a validation: the value as the schema returns it, or the problem in one line. */
 export type Validation<Value = unknown> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly detail: string };
@@ -168,8 +168,8 @@ function shorten(text: string): string {
 }
 
 /**
- * The JSON Schema of a schema, converted by its own library: `input` for what callers send (a field with a default is
- * not required), `output` for what comes out. A part that JSON Schema has no word for, such as Zod's `date()`, is
+ * The JSON Schema of a schema, converted by its own library: `input` for values of callers (a field with a default is
+ * not required), `output` for returned values. A part that JSON Schema has no word for, such as Zod's `date()`, is
  * described as "anything" rather than refused: it is enforced anyway.
  */
 export function toJsonSchema(schema: Schema, side: "input" | "output", where: string): JsonSchema {
@@ -190,7 +190,7 @@ export function isStandardSchema(schema: Schema | JsonSchema): schema is Schema 
   return typeof Object(standard).validate === "function";
 }
 
-/** Refuses, while the host defines, what is not a schema at all. */
+/** Refuses, while the host defines, a value that is not a schema. */
 export function checkSchema(schema: unknown, where: string): void {
   if (schema === undefined) return;
   const standard: unknown = Object(schema)["~standard"];

@@ -48,7 +48,7 @@ describe("a map whose entries come and go", () => {
       }
     };
     turnOver(100);
-    // What the map holds now is old from here on.
+    // The entries of the map are old from here on.
     collect();
     const before = getHeapStatistics().used_heap_size;
     // Twenty megabytes, of which fifty kilobytes are in the map at a time. A plain Map keeps more than half of it.

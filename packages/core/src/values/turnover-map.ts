@@ -1,6 +1,6 @@
 // A map whose entries come and go all the time, such as the calls under way or the executions that run here.
 //
-// A plain Map that is filled and emptied for long keeps what was removed: V8 gives it a new table from time to time, and
+// A plain Map that is filled and emptied for long keeps removed entries: V8 gives it a new table from time to time, and
 // each old table points to the next one, for iterators that may still be in it. Once one of them is old enough to be
 // outside of the young generation, the chain that begins there is alive until the next full collection, with all that
 // the tables held when they were left. With fifty executions of three steps at a time half of all objects survived a
@@ -40,7 +40,7 @@ export class TurnoverMap<Key, Value> {
     return this.#entries.keys().next().value;
   }
 
-  /** The keys and values of now, in the order in which they came: what is added or removed later does not change them. */
+  /** The keys and values of now, in the order of insertion: later changes do not affect them. */
   keys(): readonly Key[] {
     return [...this.#entries.keys()];
   }

@@ -4,7 +4,7 @@ export type Timed<T> =
   | { readonly timedOut: false; readonly value: T }
   | { readonly timedOut: true; readonly value?: undefined };
 
-/** What the work resolved to, or that it took longer. A rejection in time is passed on; a later one is swallowed. */
+/** The result of the work, or that it took longer. A rejection in time is passed on; a later one is swallowed. */
 export async function withTimeout<T>(
   work: PromiseLike<T>,
   milliseconds: number,

@@ -32,7 +32,7 @@ function slowUntil(last: number) {
   return work;
 }
 
-/** What comes of the work within five milliseconds for each try. */
+/** The result of the work within five milliseconds for each try. */
 function outcome(work: () => string, tries: number): string {
   try {
     return withinLimit(work, 5, tries);

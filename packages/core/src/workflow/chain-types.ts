@@ -12,12 +12,12 @@ export interface HasInput<Data> {
   readonly "~input"?: (data: Data) => void;
 }
 
-/** Carries what the steps of a branch or a workflow may be resumed with; `never` when none declares a schema. */
+/** Carries the resume data of the steps of a branch or a workflow; `never` when none declares a schema. */
 export interface HasResume<Resume> {
   readonly "~resume"?: () => Resume;
 }
 
-/** Carries what a result schema makes of that, as `{ json }`; `undefined` when a workflow declares none. */
+/** Carries the type that a result schema declares; `undefined` without a result schema. */
 export interface HasResult<Result> {
   readonly "~result"?: () => Result;
 }
@@ -30,7 +30,7 @@ export interface HasStepIds<Ids extends string> {
 /** The output of a branch. */
 export type BranchOutput<B> = B extends (chain: never) => HasOutput<infer Output> ? Output : never;
 
-/** What the steps of a branch may be resumed with. */
+/** The resume data of the steps of a branch. */
 export type BranchResume<B> = B extends (chain: never) => HasResume<infer Resume> ? Resume : never;
 
 /** The outputs of the branches as a tuple. */
@@ -41,24 +41,24 @@ export type BranchOutputs<Branches extends readonly unknown[]> = {
 /** The options of a step whose id is kept in the type of the chain. */
 export type Named<Id extends string, Options> = Options & { readonly id: Id };
 
-/** What a step with this resume schema may be resumed with; `never` without one. */
+/** The resume data of a step with this resume schema; `never` without one. */
 export type ResumeOf<R> = R extends Schema ? SchemaInput<R> : never;
 
-/** What a result schema declares. */
-export type DeclaredResult<R> = R extends Schema ? { json: Json<SchemaOutput<R>> } : undefined;
+/** The output of a result schema. */
+export type DeclaredResult<R> = R extends Schema ? Json<SchemaOutput<R>> : undefined;
 
-/** What a workflow takes as its input; `unknown` for `Workflow`, any workflow, of which nothing is known. */
+/** The input of a workflow; `unknown` for `Workflow`, any workflow, of which nothing is known. */
 export type InferInput<W> =
   W extends HasInput<infer Input> ? ([Input] extends [never] ? unknown : Input) : unknown;
 
-/** What a completed execution of a workflow has as its result: dates are strings, as JSON passes them on. */
+/** The result of a completed execution of a workflow: dates are strings, as JSON passes them on. */
 export type InferResult<W> =
-  W extends HasResult<infer Result> ? (Result extends { json: infer Json } ? Json : OutputOf<W>) : unknown;
+  W extends HasResult<infer Result> ? ([Result] extends [undefined] ? OutputOf<W> : Result) : unknown;
 
 type OutputOf<W> = W extends HasOutput<infer Output> ? Output : unknown;
 
 /**
- * What an execution of a workflow may be resumed with: whatever one of the resume schemas of its steps, or its own,
+ * The resume data of an execution of a workflow: any value that one of the resume schemas of its steps, or its own,
  * accepts. Anything when there is none.
  */
 export type InferResume<W> = [DeclaredResume<W>] extends [never] ? unknown : DeclaredResume<W>;

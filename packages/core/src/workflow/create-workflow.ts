@@ -95,7 +95,7 @@ export function createWorkflow<
   ResumeOf<R>,
   DeclaredResult<Result>
 > {
-  const { id } = Object(options);
+  const id: unknown = options?.id;
   checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
   checkDefinitionId(id, "createWorkflow");
   checkDefinedUrlId(id, "createWorkflow");

@@ -1,4 +1,5 @@
 // Finds the definition of a step by its path.
+import type { Schema } from "../values/schema.ts";
 import { stepIdOf } from "../values/step-path.ts";
 import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
 
@@ -25,4 +26,10 @@ export function findStep(workflow: WorkflowDefinition, path: string): FoundStep 
     siblings = innerSteps(found).flat();
   }
   return found && { step: found, workflow: holder };
+}
+
+/** The schema of resume data for the step at this path: its own, else that of its workflow. */
+export function resumeSchemaOf(workflow: WorkflowDefinition, path: string): Schema | undefined {
+  const found = findStep(workflow, path);
+  return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
 }

@@ -41,7 +41,9 @@ const knownOptions: KnownOptions<RetryOptions> = {
 export function checkRetry(options: RetryOptions | undefined, where: string): RetryPolicy | undefined {
   if (options === undefined) return undefined;
   checkKnownOptions(`${where}, retry`, options, knownOptions);
-  const { attempts, backoff = "exponential", delay = 1000, maxDelay = "5m", jitter = true } = Object(options);
+  // JavaScript may pass null, which has no attempts.
+  const given: Partial<RetryOptions> = options ?? {};
+  const { attempts = 0, backoff = "exponential", delay = 1000, maxDelay = "5m", jitter = true } = given;
   const wrong = (problem: string) => new DefinitionError({ where: `${where}, retry`, problem });
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > maxAttempts) {
     throw wrong(`attempts must be a whole number from 1 to ${maxAttempts}`);

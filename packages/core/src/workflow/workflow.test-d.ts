@@ -289,7 +289,7 @@ describe("loops, branches and sleeps", () => {
     expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<Start>();
     start.andDoUntil({
       id: "loop",
-      // @ts-expect-error a round must give what the next one takes
+      // @ts-expect-error a round must return the input of the next one
       step: andThen({ id: "change", execute: () => "text" }),
       condition: () => true,
     });

@@ -42,7 +42,7 @@ export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, nev
  * A branch of a container: a function that extends a chain. The free functions such as `andThen({ … })` make one with
  * a single step; a longer one is written out: `(chain) => chain.andThen({ … }).andThen({ … })`.
  *
- * Nothing but a function type: TypeScript defers a call that returns one until it knows what the container passes to
+ * Nothing but a function type: TypeScript defers a call that returns one until it knows the data that the container passes to
  * its branches, so `data` has its type inside `andThen({ … })` too. A type with properties beside the call would not
  * do.
  */
@@ -60,13 +60,16 @@ export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
  * Inside a container the same class is the chain that a branch extends. Made by `createWorkflow`; as a type without
  * parameters it stands for any workflow.
  *
+ * Positional parameters and not one object type: in an object type the compiler resolves the fields of every step
+ * before it, which ends at a chain of about 50 steps, and all fields have the same variance.
+ *
  * @typeParam Input - the workflow's input as its steps see it
  * @typeParam Data - the output of the last step so far
  * @typeParam Id - its id
- * @typeParam Accepts - what a caller may pass as input
+ * @typeParam Accepts - the input that a caller may pass
  * @typeParam StepIds - the ids of its top-level steps
- * @typeParam Resume - what one of its steps may be resumed with
- * @typeParam Result - what its result schema declares
+ * @typeParam Resume - the resume data of its steps
+ * @typeParam Result - the output of its result schema
  */
 export class Workflow<
   out Input = unknown,
@@ -110,7 +113,7 @@ export class Workflow<
     this.tags = definition.tags;
   }
 
-  /** Runs a function and passes on what it returns. */
+  /** Runs a function and passes on its return value. */
   andThen<
     StepId extends string,
     Output,
@@ -190,8 +193,8 @@ export class Workflow<
 
   /**
    * Runs its step for each item of an array; the data is then the array of the outputs, in order. With `items`, write
-   * the step as a chain (`(item) => item.andThen({ … })`): TypeScript learns too late for `andThen({ … })` alone what
-   * the items are, whose `data` is then `unknown`.
+   * the step as a chain (`(item) => item.andThen({ … })`): TypeScript infers too late for `andThen({ … })` alone the type of
+   * the items: `data` is then `unknown`.
    */
   andForEach<StepId extends string, Output, R>(
     options: Named<
@@ -258,7 +261,7 @@ export class Workflow<
   }
 }
 
-/** The same workflow with one more step. What the step does to the types is for the caller to say. */
+/** The same workflow with one more step. The caller states the effect of the step on the types. */
 function append<Input, Data, Id extends string, Accepts, StepIds extends string, Resume, Result>(
   workflow: WorkflowDefinition & { readonly id: Id },
   step: Step,

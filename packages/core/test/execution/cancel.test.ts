@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import { attach, collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
-import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
+import { behindUntilResume, heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
 onMemory((bench) => {
   test("ends a running execution: signals abort, waiting callers are answered, streams end", async () => {
@@ -61,12 +61,13 @@ onMemory((bench) => {
       },
     });
     const reading = heldOperation(bench.store.events);
+    const behind = behindUntilResume(bench.store);
     const resume: typeof bench.store.resume = (argument) => {
       // From now on the journal is read to load the execution.
       reading.hold();
-      return bench.store.resume(argument);
+      return behind.resume(argument);
     };
-    const store = wrapStore(bench.store, { events: reading.run, resume });
+    const store = wrapStore(bench.store, { events: reading.run, state: behind.state, resume });
     // Nothing is held in memory, so that loading reads it.
     const options = { store, logger: bench.logger, workflows: { workflow } };
     const andante = new AndanteService(options, { memory: 0 });

@@ -214,20 +214,25 @@ onMemory((bench) => {
       const both = Promise.withResolvers<void>();
       let resumes = 0;
       const resume: Store["resume"] = async (argument) => {
-        // From now on the journal is read to load the execution.
-        reading.hold();
         const answer = await bench.store.resume(argument);
         if (++resumes === 2) both.resolve();
         return answer;
       };
       const store = wrapStore(bench.store, { events: reading.run, resume });
-      // Nothing is held in memory, so that loading reads it.
-      const options = { store, logger: bench.logger, workflows: { workflow } };
+      // The node is full and holds nothing in memory: the execution is read once there is a slot.
+      const other = heldBody("other");
+      const full = flow().andThen({ id: "full", execute: other.execute });
+      const limits = { running: 1 };
+      const options = { store, logger: bench.logger, workflows: { workflow, full }, limits };
       const next = new AndanteService(options, { memory: 0 });
+      await next.start(full.id, {});
+      await other.started;
       const { suspensions } = await next.state(workflowId, executionId);
-      const answered = next.resume(workflowId, executionId, "yes", {
-        suspensionId: suspensions?.[1]?.suspensionId,
-      });
+      const { suspensionId } = suspensions?.[1] ?? {};
+      const { result } = await next.startResume(workflowId, executionId, "yes", { suspensionId });
+      const answered = result();
+      reading.hold();
+      other.finish();
       await reading.asked;
       // The pause is lifted after the row was read and before the journal is.
       const lifted = next.resume(workflowId, executionId);

@@ -12,7 +12,7 @@ import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { abortOf } from "../support/in-time.ts";
 import { attach, collect, flow, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
-import { heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
+import { behindUntilResume, heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
 // Every case ends or replaces a process, so each runs on a file, too.
 onMemoryAndFile((bench) => {
@@ -423,15 +423,16 @@ onMemoryAndFile((bench) => {
       execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
     });
     let readable = true;
+    const behind = behindUntilResume(bench.store);
     const store = wrapStore(bench.store, {
       events: (query) => (readable ? bench.store.events(query) : Promise.reject(new Error("unreadable"))),
-      // It can be read before the resume is written, and not afterwards.
+      // The journal can be read before the resume is written, and not afterwards.
       resume: (argument) => {
         readable = false;
-        return bench.store.resume(argument);
+        return behind.resume(argument);
       },
+      state: behind.state,
     });
-    // Nothing is held in memory, so that loading reads it.
     const options = { store, logger: bench.logger, workflows: { workflow } };
     const andante = new AndanteService(options, { memory: 0 });
     const { executionId } = await andante.execute(workflow.id, {});

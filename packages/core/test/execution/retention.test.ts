@@ -1,9 +1,11 @@
 // Retention: old or surplus executions are deleted; running and waiting ones stay, and no caller is delayed.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { sizeLimits } from "../../src/execution/body/limits.ts";
-import { Engine } from "../../src/execution/engine/engine.ts";
 import { Retention, type RetentionOptions } from "../../src/execution/engine/retention.ts";
+import { StorageWatch } from "../../src/execution/engine/storage-watch.ts";
+import { Waiters } from "../../src/execution/engine/waiters.ts";
+import { Feed } from "../../src/execution/stream/feed.ts";
+import { TurnKind } from "../../src/execution/turn/turn-kind.ts";
 import type { Logger } from "../../src/observe/log/logger.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
@@ -29,18 +31,18 @@ function retentionOn(
   pace = {},
   logger: Logger = new RecordingLogger(),
 ) {
-  const workflows = new Map([[workflow.id, workflow]]);
-  const limits = sizeLimits({});
   const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
-  const scheduler = {
-    scheduleWakeup: () => undefined,
-    wakeSleepers: () => undefined,
-    claimAbandoned: () => undefined,
-  };
   const clock = systemClock;
-  const running = { maxRunning: 1, userShare: 1 };
-  const engine = new Engine({ store, observation, workflows, ...running, limits, clock, ...scheduler });
-  return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
+  const host = { agentIds: [], run: () => Promise.reject(), endingOf: () => Promise.reject() };
+  const parts = {
+    store,
+    clock,
+    logger: observation.logger,
+    storage: new StorageWatch(store, observation.logger, observation.metrics, clock),
+    feed: new Feed(),
+    kinds: [new TurnKind(store, host, new Waiters())],
+  };
+  return new Retention(parts, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 
 // Deleted rows must leave the disk as well, and other writers must not wait for it: each runs on a file, too.

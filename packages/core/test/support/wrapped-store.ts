@@ -87,3 +87,22 @@ export function mortalStore(store: Store): MortalStore {
     },
   };
 }
+
+/**
+ * Shows rows one event behind until a resume is written, as if another event came between the read and the write: the load
+ * after the resume has to read the store.
+ */
+export function behindUntilResume(store: Store): Pick<Store, "state" | "resume"> {
+  let isBehind = true;
+  return {
+    state: async (executionId) => {
+      const state = await store.state(executionId);
+      if (state === undefined || !isBehind) return state;
+      return { ...state, execution: { ...state.execution, sequence: state.execution.sequence - 1 } };
+    },
+    resume: (resume) => {
+      isBehind = false;
+      return store.resume(resume);
+    },
+  };
+}

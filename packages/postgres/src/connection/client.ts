@@ -17,8 +17,8 @@ export interface Result {
 }
 
 /**
- * Runs one statement. With values it is prepared once for each connection, unless it is to be `planned` each time: what
- * walks an index as far as a limit, or filters by what is rare or common, needs a plan for its values.
+ * Runs one statement. With values it is prepared once for each connection, unless it is to be `planned` each time: a
+ * statement that walks an index up to a limit, or filters by rare or common values, needs a plan for its values.
  */
 export type Query = (
   text: string,
@@ -26,7 +26,7 @@ export type Query = (
   how?: "prepared" | "planned",
 ) => Promise<Result>;
 
-/** Milliseconds after which the database gives a transaction up, so that a node that has frozen blocks nobody for long. */
+/** Milliseconds after which the database aborts a transaction, so that a frozen node does not block others for long. */
 export interface TransactionTimeouts {
   /** Between two of its statements. */
   readonly idle: number;

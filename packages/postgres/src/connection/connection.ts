@@ -33,7 +33,7 @@ export class Connection {
     const { client, prepared } = opened;
     const prepares = prepared && !this.#neverPrepare;
     return async (statement, values, how = "prepared") => {
-      // It keeps the process alive only while somebody waits for it.
+      // It keeps the process alive only while a caller waits for it.
       if (opened.underWay++ === 0) {
         keepAlive(client, true);
         opened.waitsSince = performance.now();
@@ -55,7 +55,7 @@ export class Connection {
     return isNew;
   }
 
-  /** Forgets the connection: what is known of it is not sure any more. */
+  /** Drops the connection: its state is not certain any more. */
   drop(): void {
     const opened = this.#opened;
     this.#opened = undefined;
@@ -91,7 +91,7 @@ export class Connection {
 
   async #connect(): Promise<Opened> {
     const client = new pg.Client({ ...configOf(this.#settings), pipeline: true });
-    // Whoever runs a statement gets the error; one that comes while nothing runs only ends the connection.
+    // The caller of a statement gets the error; one that comes while nothing runs only ends the connection.
     client.on("error", () => {});
     await client.connect();
     const { value: direct, timedOut } = await withTimeout(isDirect(client), this.#settings.connectTimeout);

@@ -1,4 +1,4 @@
-// The text of arrays, and what is too long.
+// The text of arrays, and values that are too long.
 import { expect, test } from "vitest";
 import { inText } from "./parameters.ts";
 

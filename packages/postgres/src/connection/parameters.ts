@@ -1,6 +1,6 @@
 // The values of statements as the text that is sent: made before anything is sent, so that none fails half-way.
 //
-// What fails while a pipelined statement is built never reaches the database, whose transaction then knows nothing of it:
+// An error while a pipelined statement is built never reaches the database, whose transaction then knows nothing of it:
 // the commit behind it would keep the others.
 
 export type Statement = readonly [text: string, values: readonly unknown[]];
@@ -8,7 +8,7 @@ export type Statement = readonly [text: string, values: readonly unknown[]];
 /** Characters of the values of one statement: at three bytes each, well below the gigabyte that the database takes. */
 const maxLength = 256 * 1024 * 1024;
 
-/** The same statements with text in place of arrays; rejects with a RangeError what is too long to be sent. */
+/** The same statements with text in place of arrays; rejects with a RangeError when they are too long to be sent. */
 export function inText(statements: readonly Statement[], most = maxLength): Statement[] {
   return statements.map(([statement, values]) => {
     const texts = values.map(textOf);

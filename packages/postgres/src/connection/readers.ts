@@ -16,7 +16,7 @@ import {
 import { cut, isCut, type SilenceWatch, type Watched } from "./silence-watch.ts";
 import { codeOf, isPreparedFault, kindOf, lockTimedOut, problemOf, tookTooLong } from "./trouble.ts";
 
-/** As many calls may wait; then what callers can ask for again is refused. */
+/** As many calls may wait; then calls that can be repeated are refused. */
 const maxWaiting = 5_000;
 
 /** Milliseconds for which a call is tried again while the database is in trouble, and between two tries. */
@@ -25,7 +25,7 @@ const pause = 100;
 
 /** Milliseconds that a write waits for a row at first, and then again and again: it keeps a connection from others. */
 const [lockPatience, lockedPatience] = [1_000, 100];
-/** Milliseconds until the next try of what took too long. */
+/** Milliseconds until the next try of a read that took too long. */
 const lockedPause = 500;
 
 /** Milliseconds that closing may take: a database that hangs does not keep the process. */
@@ -59,7 +59,7 @@ export class Readers {
   #cutAt = Number.NEGATIVE_INFINITY;
   #neverPrepare = false;
   #closed = false;
-  /** What the last call failed with; undefined when it succeeded. */
+  /** The error of the last call; undefined when it succeeded. */
   #trouble: unknown;
 
   /** `watch` finds connections that were cut without a word; without one, the timeout of their statements does. */
@@ -84,7 +84,7 @@ export class Readers {
     return this.#trouble;
   }
 
-  /** The same read, refused at once while too many wait: for what callers ask. What the engine has to read never is. */
+  /** The same read, refused at once while too many wait: for reads of callers. Reads of the engine are never refused. */
   forCallers<Arguments extends readonly unknown[], Value>(
     read: (...asked: Arguments) => Promise<Value>,
   ): (...asked: Arguments) => Promise<Value> {
@@ -94,7 +94,7 @@ export class Readers {
     };
   }
 
-  /** Runs one statement that only reads. What holds a NUL is nowhere in the database, so nothing is found. */
+  /** Runs one statement that only reads. A value with a NUL is nowhere in the database, so nothing is found. */
   async read(
     statement: string,
     values: readonly unknown[],
@@ -110,7 +110,7 @@ export class Readers {
     return this.read(statement, values, "planned");
   }
 
-  /** The same for a statement that has to walk its indexes in order, whatever the planner thinks of the rest. */
+  /** The same for a statement that has to walk its indexes in order, against other plans. */
   async walk(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const { rows } = await this.#attempt("read", (query) =>
       transaction(query, walking, () => query(statement, values, "planned")),

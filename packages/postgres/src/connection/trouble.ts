@@ -1,4 +1,4 @@
-// What an error of the database means: one statement's own fault, a clash to try again at once, or trouble to wait out.
+// Classifies errors of the database: a fault of one statement, a conflict to retry at once, or a failure to wait out.
 
 export type ErrorKind = "refused" | "clash" | "trouble";
 
@@ -8,9 +8,9 @@ export function codeOf(error: unknown): string {
   return typeof error.code === "string" ? error.code : "";
 }
 
-// Classes of what one statement did wrong: cardinality, data, constraint, too big or too long, not supported, syntax.
+// Classes of faults of one statement: cardinality, data, constraint, too big or too long, not supported, syntax.
 const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
-// The tables are not there, or not for this user: nobody's write succeeds until somebody has mended it. 42P05 is a
+// The tables are not there, or not for this user: no write succeeds until an operator has repaired it. 42P05 is a
 // pooler's: the connection has a prepared statement of another client.
 const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
@@ -36,7 +36,7 @@ export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
   // Without a lock, a serialization failure, or a statement that took long.
   if (code === "40001" || wasLockedOut(error) || tookTooLong(error)) return "clash";
-  // What cannot be written as text, or is too long for that.
+  // A value that cannot be written as text, or is too long for that.
   const isOwn = error instanceof TypeError || error instanceof RangeError;
   if (!isSqlState(code)) return isOwn ? "refused" : "trouble";
   return ownFaults.has(code.slice(0, 2)) && !missing.has(code) ? "refused" : "trouble";

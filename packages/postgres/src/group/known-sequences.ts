@@ -1,4 +1,4 @@
-// How far the executions have come that this process runs, as far as it knows: what a swift commit counts on.
+// The last known sequence of each execution that this process runs, for fast commits.
 
 /** More are forgotten: they are read again when they are written to. */
 const maxKnown = 20_000;
@@ -10,7 +10,7 @@ export class KnownSequences {
     return this.#sequences.get(executionId);
   }
 
-  /** `sequence`: undefined when nobody here runs it any more. */
+  /** `sequence`: undefined when this process does not run it any more. */
   note(executionId: string, sequence: number | undefined): void {
     if (sequence === undefined) return void this.#sequences.delete(executionId);
     if (this.#sequences.size >= maxKnown) this.#sequences.clear();

@@ -1,4 +1,4 @@
-// Group commit on one connection: what arrives while a transaction is under way goes into the next one; a refused item
+// Group commit on one connection: writes that arrive while a transaction is under way go into the next one; a refused item
 // fails alone; trouble is waited out.
 //
 // An execution has at most one write in a group: a second one waits for the next, so that writes to one execution never
@@ -21,7 +21,7 @@ const groupPatience = 1_000;
 /** Milliseconds that a row is waited for which may be locked; as long, others come first after that. */
 const lockedPatience = 100;
 
-/** The most writes in one transaction, and about as many characters: what crosses a connection in one piece is bounded. */
+/** The most writes in one transaction, and about as many characters: the size of one message is bounded. */
 const maxItems = 500;
 const maxLength = 4_000_000;
 
@@ -70,7 +70,7 @@ export class Lane {
     this.#schedule();
   }
 
-  /** Writes what is waiting, within this time; the rest is refused. */
+  /** Performs the waiting writes within this time; the rest is refused. */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
     this.retry();
@@ -94,7 +94,7 @@ export class Lane {
   #schedule(): void {
     if (this.#scheduled || this.#running || this.#pause > 0) return;
     this.#scheduled = true;
-    // Not a microtask: that would send what one request brings, where this gathers what one turn of the loop does.
+    // Not a microtask: that would send the writes of one request, where this gathers those of one turn of the event loop.
     setImmediate(() => {
       this.#scheduled = false;
       void this.#run();
@@ -184,7 +184,7 @@ export class Lane {
     return group;
   }
 
-  /** Performs a group. When the database is in trouble it returns what of it has to wait. */
+  /** Performs a group. When the database fails it returns the writes that have to wait. */
   async #attempt(
     group: readonly Waiting[],
     lockPatience = groupPatience,
@@ -230,12 +230,12 @@ export class Lane {
       for (const item of group) tellLater(item, () => this.#unavailable());
       return group;
     }
-    // Nothing of it was written now: whoever can come again need not wait, unless an earlier try may have written it.
+    // Nothing of it was written now: calls that can be repeated need not wait, unless an earlier try may have written them.
     for (const item of group.filter(canComeAgain)) this.#refuse(item);
     return group.filter((item) => !canComeAgain(item));
   }
 
-  /** Halves the group until whatever is refused stands alone. */
+  /** Halves the group until the refused write is alone. */
   async #apart(
     group: readonly Waiting[],
     error: unknown,

@@ -68,7 +68,7 @@ export class LockedRows<Write extends { readonly executionId: string }> {
     this.#rows.get(write.executionId)?.writes.unshift(write);
   }
 
-  /** What waits behind a write that was tried, when its row turned out to be free. */
+  /** The writes behind a tried one, when its row turned out to be free. */
   freed({ executionId }: Write): readonly Write[] {
     const row = this.#rows.get(executionId);
     if (row === undefined || row.isLocked) return [];

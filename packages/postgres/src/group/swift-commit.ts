@@ -1,8 +1,8 @@
 // Commits that find their execution as this process left it: one statement checks the fence and writes, nothing is read
 // before.
 //
-// Nearly all commits are such. Whatever is not as expected (another owner, a pause, an open suspension, an event that
-// somebody else has written, the same commit again) changes nothing here, and is decided on the locked row instead.
+// Nearly all commits are such. Every other case (another owner, a pause, an open suspension, an event of another writer,
+// the same commit again) changes nothing here, and is decided on the locked row instead.
 
 import { type Commit, type CommitResult, endTime, resultOf, rowText, writeKey } from "@andante/core/store";
 import type { Statement } from "../connection/parameters.ts";
@@ -18,7 +18,7 @@ export function canBeSwift({ open, timers, clear, usage, idle, others }: Commit)
   return !changesRows && usage === null && idle === null && others === undefined;
 }
 
-/** The columns of what is given to the statement, with their types. */
+/** The columns of the parameters, with their types. */
 const columns: readonly (readonly [column: string, type: string])[] = [
   ["execution_id", "text"],
   ["token", "text"],

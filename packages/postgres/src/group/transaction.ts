@@ -1,7 +1,8 @@
 // One transaction for the writes of a group, at most one for each execution: lock, read, decide, write.
 //
-// Whatever the size of the group it takes two round trips, a third when an operation has more to ask than its row tells,
-// and only one when all of it is commits as expected and new executions. The rows are locked in the order of their ids, so that two nodes wait for each other one way only.
+// A group of any size takes two round trips, a third when an operation needs facts beyond its row, and only one when it has
+// only commits as expected and new executions. The rows are locked in the order of their ids, so that two nodes never wait
+// for each other.
 import type { ExecutionRecord } from "@andante/core/store";
 import { type Query, type Result, type TransactionTimeouts, withTimeouts } from "../connection/client.ts";
 import { inText, type Statement } from "../connection/parameters.ts";
@@ -106,7 +107,7 @@ async function decide(
       decided.set(item.executionId, write.decide(records.get(item.executionId), facts.facts, changes));
     statements = inText([...changes.statements(schema), ...creating(schema, creations)]);
   } catch (error) {
-    // Not waited for: what the next group sends comes after it.
+    // Not awaited: the statements of the next group come after it.
     query("rollback").catch(() => {});
     throw error;
   }
@@ -155,7 +156,7 @@ function creating(schema: string, creations: readonly Creation[]): Statement[] {
   ];
 }
 
-/** Runs statements whose values are text already and commits, with what was sent before; returns their results. */
+/** Runs statements whose values are text already and commits, with the statements before; returns their results. */
 async function commit(
   query: Query,
   sent: readonly Promise<Result>[],
@@ -202,7 +203,7 @@ async function createdIn(
 const nothing: Result = { rows: [], count: 0 };
 const none: ReadonlySet<string> = new Set();
 
-/** Waits for all of them, also when one fails, so that none is left without somebody who hears of it. */
+/** Waits for all of them, also when one fails, so that no rejection is left unhandled. */
 async function allOf<Value>(promises: readonly Promise<Value>[]): Promise<Value[]> {
   const settled = await Promise.allSettled(promises);
   return settled.map((each) => {

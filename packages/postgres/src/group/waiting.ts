@@ -1,4 +1,4 @@
-// A write that waits in its lane, and what its caller is told while it does.
+// A write that waits in its lane, and the result of its caller.
 import type { GroupItem } from "./item.ts";
 
 export interface Waiting extends GroupItem {

@@ -1,4 +1,4 @@
-// What processes tell each other fits into notifications, and comes back as it was.
+// Hints between processes fit into notifications, and come back unchanged.
 import { expect, test } from "vitest";
 import { readHint, writeHint, writeIds } from "./hint.ts";
 

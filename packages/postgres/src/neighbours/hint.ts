@@ -1,11 +1,11 @@
-// What processes tell each other, as the text of a notification.
+// Hints between processes, as the text of a notification.
 
 export type Hint =
   | { readonly kind: "wrote" /** Undefined: too many to name. */; readonly executionIds?: readonly string[] }
   | { readonly kind: "stop"; readonly executionId: string }
   /** A process stops and has left something to do. */
   | { readonly kind: "offered" }
-  /** A process has begun to listen: there is somebody to tell. */
+  /** A process has begun to listen. */
   | { readonly kind: "hello" };
 
 export interface HeardHint {
@@ -40,7 +40,7 @@ export function writeIds(sender: string, executionIds: Iterable<string>): string
   return hints.map((ids) => writeHint(sender, { kind: "wrote", executionIds: ids }));
 }
 
-/** Undefined for what is not a hint of ours. */
+/** Undefined for a text that is not one of our hints. */
 export function readHint(payload: string): HeardHint | undefined {
   let read: unknown;
   try {

@@ -1,4 +1,4 @@
-// The other processes on the same schema: tells them what this one writes, and hears what they do.
+// The other processes on the same schema: notifies them of the writes of this one, and listens to theirs.
 import { createHash } from "node:crypto";
 import type { NeighbourListener } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
@@ -15,7 +15,7 @@ export interface HintsOptions {
   readonly schema: string;
   /** Names this process. */
   readonly node: string;
-  /** Hears what the others do. */
+  /** Listens to the others. */
   readonly listener: NeighbourListener;
 }
 

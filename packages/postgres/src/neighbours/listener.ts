@@ -1,4 +1,4 @@
-// Hears what other processes write. While it cannot hear, it says from time to time that something may have been missed.
+// Listens to the writes of other processes. While it cannot listen, it reports from time to time that some may be missed.
 import type { NeighbourListener } from "@andante/core/store";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive } from "../connection/client.ts";

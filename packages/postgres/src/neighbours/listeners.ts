@@ -1,4 +1,4 @@
-// Whoever listens to the other processes, also before the store is open.
+// The listeners to other processes, also before the store is open.
 import type { NeighbourListener } from "@andante/core/store";
 
 export class Listeners implements NeighbourListener {

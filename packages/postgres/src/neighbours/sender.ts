@@ -1,4 +1,4 @@
-// Tells the other processes what this one has written: after the commit, on a connection of its own, a few times a second.
+// Notifies the other processes of the writes of this one: after the commit, on its own connection, a few times a second.
 //
 // A notification inside the writing transaction makes every commit of the database wait for every other: it cost a factor
 // of ten. Coalesced and beside the writes it costs one small transaction for each round.
@@ -37,7 +37,7 @@ export class HintSender {
     this.#options = options;
   }
 
-  /** Another process was seen: from now on there is somebody to tell. */
+  /** Another process was seen: from now on hints are sent. */
   sawOthers(): void {
     this.#othersUntil = Date.now() + othersStay;
   }
@@ -86,7 +86,7 @@ export class HintSender {
     this.#schedule();
   }
 
-  /** What was written last, and that this process is gone: whatever would have fallen due here is for the others. */
+  /** The last writes, and that this process leaves: the others take over its timers. */
   async #lastRound(): Promise<void> {
     await this.#current;
     this.#offers = true;
@@ -102,7 +102,7 @@ export class HintSender {
     return hints;
   }
 
-  /** What cannot be told is lost: hints are a help, and whoever needs to know asks from time to time. */
+  /** A hint that cannot be sent is lost: hints only save time, and every node also polls. */
   async #send(hints: readonly string[]): Promise<void> {
     const { connection, channel } = this.#options;
     try {

@@ -1,7 +1,7 @@
 // Claims executions that have work to do and no live owner, oldest first.
 //
 // First the owners of executions with work are listed, by leaps through their index, and those whose lease has ended are
-// picked out; then only what those left behind is looked at. So what runs is not read, however much it is.
+// picked out; then only their executions are read. So running executions are not read, however many they are.
 import type { ClaimAbandoned, ClaimedExecution, Store } from "@andante/core/store";
 import { columnsOf, shortColumns, text, toClaimed } from "../columns.ts";
 import type { Query } from "../connection/client.ts";
@@ -32,7 +32,7 @@ export function abandonedStatement(s: string): string {
     order by case when $3 then recoveries else 0 end, start_at, execution_id limit $7 for update skip locked`;
 }
 
-/** Gives back what a call has claimed whose result its caller never got; waits for as long as the trouble lasts. */
+/** Releases the claims of a call whose result was lost; waits as long as the database fails. */
 function giveBackClaims(readers: Readers, s: string) {
   const update = `update ${s}.executions set owner = null, token = null
     where ${withWork} and owner = $1 and left(token, length($2)) = $2`;
@@ -86,7 +86,7 @@ export function claimAbandoned(readers: Readers, s: string): Store["claimAbandon
     try {
       return await claimOnce(asked);
     } catch (error) {
-      // Whether it was committed may not be known: if it was, nobody runs what it claimed. Once closed, the lease ends it.
+      // It is uncertain whether it was committed: if so, no process runs its claims. Once closed, the lease ends them.
       giveBack(asked).catch(() => {});
       throw error;
     }

@@ -32,7 +32,7 @@ export function unpark(readers: Readers, s: string) {
   return (argument: { workflowId: string; definition: string; own?: boolean }): Promise<void> =>
     readers.write("unpark", async (query) => {
       const { workflowId, definition, own = false } = argument;
-      // Every node asks for its own from time to time, so one that somebody is writing to is passed over then.
+      // Every node asks for its own from time to time, so a row that is being written is passed over then.
       await query(update(own ? "skip locked" : ""), [workflowId, definition, own]);
     });
 }

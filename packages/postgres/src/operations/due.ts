@@ -1,11 +1,11 @@
-// Finds what falls due first: timers, deadlines and timeouts.
+// Finds the first due timers, deadlines and timeouts.
 import type { DueQuery, DueTimer } from "@andante/core/store";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
 /**
  * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit. Left to itself the
- * planner takes what is idle, unpaused and unended for a rarity, reads all timers and sorts them.
+ * planner takes idle, unpaused and unended executions for rare, reads all timers and sorts them.
  */
 export function dueStatement(s: string): string {
   const ofWorkflows =
@@ -35,7 +35,7 @@ export function due(readers: Readers, s: string) {
     const found = (await readers.walk(select, [workflowIds, limit])).map(toDue);
     const sleeps = found.filter(({ kind }) => kind === "timer");
     const limits = found.filter(({ kind }) => kind !== "timer");
-    // Cut together: whatever falls due before the last of them is among them.
+    // Cut together: all that fall due before the last of them are among them.
     return [...limits.sort(byTime).slice(0, limit), ...sleeps].sort(byTime);
   };
 }

@@ -17,7 +17,7 @@ const rowsAtOnce = 200;
 
 export function events(readers: Readers, s: string) {
   const findValue = valueAt(readers, s);
-  // What comes after the row that makes the page long enough is not fetched: a row may be megabytes.
+  // Rows after the one that fills the page are not fetched: a row may have megabytes.
   const select = `select sequence, events from (
       select sequence, events, sum(length(events)) over (order by sequence) - length(events) as before
       from (select sequence, events from ${s}.journal where execution_id = $1 and sequence > $2

@@ -49,7 +49,7 @@ export function listStatement(s: string, query: ListQuery): { statement: string;
       : `${s}.execution_tags join ${s}.executions on executions.execution_id = execution_tags.execution_id`;
   const order = byId ? `${executionId} desc` : `${startAt} desc, ${executionId} desc`;
   const limit = where.bind(query.limit);
-  // Only what a list shows: inputs and results may be megabytes each.
+  // Only the columns of a list: inputs and results may have megabytes each.
   const statement = `select ${columns} from ${source} ${where} order by ${order} limit ${limit}`;
   return { statement, values: where.values };
 }

@@ -14,13 +14,13 @@ export function endedBeyond(readers: Readers, s: string) {
 }
 
 export function deleteFinished(readers: Readers, s: string) {
-  // What another node deletes at the same time is passed over. Nothing that is live is locked, nor waited for.
+  // Rows that another node deletes at the same time are passed over. Live executions are neither locked nor waited for.
   const selectOf = (kind: "workflow" | "turn") => `select execution_id from ${s}.executions
     where end_at is not null and kind = '${kind}' and (end_at, execution_id) <= ($1, $2)
     order by end_at, execution_id limit $3 for update skip locked`;
   const count = `select execution_id, count(*) as count from ${s}.journal where execution_id = any($1)
     group by execution_id`;
-  // From the end: what is left of a journal is always a beginning, and the row goes last.
+  // From the end: the rest of a journal is always a beginning, and the row is deleted last.
   const deleteSome = `delete from ${s}.journal where execution_id = $1 and sequence in
     (select sequence from ${s}.journal where execution_id = $1 order by sequence desc limit $2)`;
   const belongings = ["journal", "suspensions", "timers", "snapshots"].map(

@@ -79,7 +79,7 @@ function add(readers: Readers, s: string) {
 }
 
 function trim(readers: Readers, s: string): RollupStore["trim"] {
-  // What another node removes at the same time is passed over.
+  // Rows that another node removes at the same time are passed over.
   const drop = `delete from ${s}.rollups using (
       select steps, minute, workflow_id, step, kind, bucket from ${s}.rollups
       where steps = $1 and minute < $2 order by minute limit $3 for update skip locked) as old

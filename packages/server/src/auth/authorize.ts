@@ -1,4 +1,4 @@
-// The host's access policy; without an `authorize`, endpoints that reveal data show a caller its own.
+// The host's access policy; without an `authorize`, endpoints that reveal data show a caller only its own data.
 import { ExecutionNotFoundError } from "@andante/core/errors";
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
@@ -8,26 +8,26 @@ export interface AuthorizationRequest extends Caller {
   /** Such as `workflows.execute`, `executions.resume`, `executions.list` or, for a socket, `logs.follow`. */
   readonly action: string;
   /**
-   * The ids that are known: `workflowId`, `agentId`, `executionId`, `conversationId`, `userId` and others, from the path,
-   * the filter, the body or the row. `id` repeats the workflow's or agent's for actions of workflows, executions and
+   * The known ids: `workflowId`, `agentId`, `executionId`, `conversationId`, `userId` and others, from the path, the
+   * filter, the body or the row. `id` repeats the id of the workflow or agent for actions on workflows, executions and
    * agents.
    */
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** True allows it, false is a 403, `own` allows it for the caller's own: a list shows no more than that. */
+/** True allows the action, false is a 403, `own` allows it for the caller's own data: lists show only that. */
 export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
 
 /** How much the caller may see. */
 export type Scope = "all" | "own";
 
 /**
- * The default view of an endpoint once authentication is configured: `own` a caller its own, and a caller
- * without a token nothing; `outline` the same, but to a caller without a token the outline of everyone's.
+ * The default view of an endpoint with authentication: `own` shows a caller its own data, and nothing without a token;
+ * `outline` does the same, but shows the outline of all data to a caller without a token.
  */
 export type Reveals = "own" | "outline";
 
-/** Refuses a caller that may see only its own when the execution in the path belongs to another user, or to none. */
+/** Refuses a caller limited to its own data when the execution in the path belongs to another user, or to none. */
 export async function checkOwner(
   { action, userId, resource }: AuthorizationRequest,
   idsOf: (

@@ -1,4 +1,4 @@
-// The ids of an entry: those that it has, and always whose it is.
+// The ids of an entry: those that are present, and always its owner.
 import { expect, test } from "vitest";
 import { entityIds, entryIds, recordIds } from "./entry-ids.ts";
 

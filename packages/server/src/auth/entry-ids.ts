@@ -1,9 +1,9 @@
-// The ids of entries that several lists and feeds show, for the questions to `authorize`.
+// The ids of entries in lists and feeds, for calls of `authorize`.
 import type { EntryIds } from "./permission.ts";
 
 type Named = Required<Pick<EntryIds, "userId">> & EntryIds;
 
-/** The ids of an entry that carries them by name: an execution, a log line. */
+/** The ids of an entry with named id fields: an execution, a log line. */
 export function entryIds({ workflowId, agentId, conversationId, userId }: Named): EntryIds {
   return {
     ...(workflowId && { workflowId }),
@@ -20,7 +20,7 @@ interface OfEntity {
   readonly userId: string | null;
 }
 
-/** Of traces and spans. */
+/** The ids of traces and spans. */
 export function entityIds({ entityType, entityId, conversationId, userId }: OfEntity): EntryIds {
   return entryIds({
     [entityType === "workflow" ? "workflowId" : "agentId"]: entityId,
@@ -29,7 +29,7 @@ export function entityIds({ entityType, entityId, conversationId, userId }: OfEn
   });
 }
 
-/** Of a kept log line, whose fields are as its author wrote them. */
+/** The ids of a stored log line, whose fields may have any type. */
 export function recordIds(record: Readonly<Record<string, unknown>>): EntryIds {
   const idOf = (name: string) => (typeof record[name] === "string" ? record[name] : null);
   const ids = { workflowId: idOf("workflowId"), agentId: idOf("agentId") };

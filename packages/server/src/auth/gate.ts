@@ -1,4 +1,4 @@
-// The gate: who is calling, and may they come in.
+// The gate: identifies the caller and admits or refuses it.
 import { type Logger, PublicError } from "@andante/core";
 import type { Context } from "hono";
 import {
@@ -11,15 +11,15 @@ import type { Access } from "./access.ts";
 import { type AuthProvider, bearerToken, type TokenPlace, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 
-/** Who calls. Both are undefined for a caller that is not authenticated. */
+/** The caller. Both fields are undefined when it is not authenticated. */
 export interface Caller {
   readonly user: User | undefined;
   readonly userId: string | undefined;
 }
 
-/** Who is at the other end of a socket. */
+/** The caller of a socket. */
 export interface SocketCaller extends Caller {
-  /** When its token ends, in milliseconds since 1970; undefined when it does not. */
+  /** Expiry of its token, in milliseconds since 1970; undefined when it does not expire. */
   readonly expiresAt: number | undefined;
 }
 
@@ -29,17 +29,17 @@ const nobodyAtSocket: SocketCaller = { ...nobody, expiresAt: undefined };
 export interface Gate {
   /** True when authentication is configured. */
   readonly enabled: boolean;
-  /** The kind of provider; undefined when there is none. */
+  /** The type of the provider; undefined without one. */
   readonly provider: string | undefined;
-  /** Where callers put their token: `bearer` is the Authorization header, `custom` a place of the host's choice. */
+  /** Where callers send their token: `bearer` is the Authorization header, `custom` a place chosen by the host. */
   readonly tokenIn: "bearer" | "custom" | TokenPlace;
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
-  /** Lets a caller in or throws the contract's 401. */
+  /** Admits a caller or throws the contract's 401. */
   admit(http: Context, access: Access): Caller | Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
   admitSocket(request: Request): Promise<SocketCaller>;
-  /** When the token of a request ends that was admitted as this user's; undefined when it does not. */
+  /** Expiry of the token of a request admitted for this user; undefined when it does not expire. */
   expiresAt(request: Request, user: User | undefined): Promise<number | undefined>;
 }
 
@@ -67,7 +67,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     } catch (error) {
       const refusal = refusalOf(error, logger);
       if (required) throw refusal;
-      // Where none is required a good token is honoured and a bad one ignored.
+      // Where no token is required, a valid token is honoured and an invalid one ignored.
       logger.debug({ err: refusal }, "a token on a public route was not accepted");
       return none;
     }
@@ -132,7 +132,7 @@ const forCallers = [
   VerificationUnavailableError,
 ];
 
-/** The error that a caller receives for its token. An error that is not made for callers goes to the log alone. */
+/** The error that a caller receives for its token. Errors that are not public are only logged. */
 function refusalOf(error: unknown, logger: Logger): Error {
   if (error instanceof PublicError) return new InvalidTokenError({ reason: error.message, cause: error });
   if (error instanceof Error && forCallers.some((kind) => error instanceof kind)) return error;

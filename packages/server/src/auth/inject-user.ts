@@ -1,10 +1,10 @@
-// Puts the caller where the contract says handlers find it: start options, request bodies, request-scoped values.
+// Adds the caller to start options, request bodies and request-scoped values, as the contract requires.
 import type { Context } from "hono";
 import type { Caller } from "./gate.ts";
 
 /**
- * True for a token whose user has no id. Two of them cannot be told apart, so they share nothing: an execution of
- * "the user without an id" would belong to all of them.
+ * True for a token whose user has no id. Two such users cannot be distinguished, so they share nothing: an execution
+ * without an owner id would belong to all of them.
  */
 export function isWithoutId({ user, userId }: Caller): boolean {
   return user !== undefined && userId === undefined;
@@ -17,8 +17,8 @@ interface StarterOptions {
 }
 
 /**
- * The options of a start as the caller may set them. With authentication configured no caller can impersonate a user: the
- * user of the token replaces the body's, and without a token the user fields of the body are dropped.
+ * The permitted start options. With authentication no caller can impersonate a user: the user of the token replaces the
+ * user of the body, and without a token the user fields of the body are dropped.
  */
 export function startOptionsOf<Options extends StarterOptions>(
   options: Options,
@@ -29,30 +29,30 @@ export function startOptionsOf<Options extends StarterOptions>(
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;
   if (caller.user === undefined) return { ...rest, context: others };
-  // After JSON: properties that a provider adds to a user for its own use, such as methods, do not belong in the journal.
+  // Through JSON: provider-internal properties of a user, such as methods, do not belong in the journal.
   const user: unknown = JSON.parse(JSON.stringify(caller.user));
   const starter = { userId: caller.userId, context: { ...others, user } };
-  // A start with the same id and input does not make the execution the caller's.
+  // A start with the id and input of an existing execution must not make it the caller's.
   return isWithoutId(caller) ? { ...rest, ...starter, exclusive: true } : { ...rest, ...starter };
 }
 
-/** Makes the caller known to custom routes: as request-scoped values, and inside the objects that `c.req.json()` returns. */
+/** Passes the caller to custom routes, as request-scoped values and inside the objects that `c.req.json()` returns. */
 export function announceCaller(http: Context, caller: Caller): void {
   if (caller.user !== undefined) http.set("authenticatedUser", caller.user);
   if (caller.userId !== undefined) http.set("userId", caller.userId);
   const { req } = http;
-  // Only the value of json(): text() and the raw body stay as they were sent, for handlers that check a signature.
+  // Only the value of json(): text() and the raw body stay unchanged, for handlers that check a signature.
   const json = req.json.bind(req);
   Object.defineProperty(req, "json", { value: async () => withCaller(await json<unknown>(), caller) });
 }
 
-/** The body with the caller in it, and with nothing in it that only claims to be the caller. */
+/** The body with the verified caller in place of any user fields that the client sent. */
 function withCaller(body: unknown, { user, userId }: Caller): unknown {
   if (!isRecord(body)) return body;
   const { userId: _, context: given, ...rest } = body;
   const { user: _user, userId: _userId, ...others } = isRecord(given) ? given : {};
   const known = { ...(user !== undefined && { user }), ...(userId !== undefined && { userId }) };
-  // A context that is not an object is the host's own affair, unless the user has to be in it.
+  // A context that is not an object is passed on unchanged, unless the user must be added to it.
   const context = isRecord(given) || user !== undefined ? { ...others, ...known } : given;
   return {
     ...rest,

@@ -4,8 +4,9 @@ import { isIPv4 } from "node:net";
 import { OptionError } from "@andante/core/errors";
 import type { FetchImplementation, JWTVerifyGetKey } from "jose";
 import { VerificationUnavailableError } from "../errors/auth-errors.ts";
+import { isObject } from "../is-object.ts";
 
-/** Loaded by those who use it: a start without authentication saves 40 ms of processor time. */
+/** Loaded on first use: a start without authentication saves 40 ms of processor time. */
 export const loadJose = () => import("jose");
 
 export interface JwtKeys {
@@ -13,12 +14,12 @@ export interface JwtKeys {
   readonly find: JWTVerifyGetKey;
   /** The algorithms that fit the keys. */
   readonly algorithms: readonly string[];
-  /** Those that are accepted unless the host chooses. */
+  /** The algorithms accepted by default. */
   readonly accepted: readonly string[];
 }
 
-// A secret shared by signer and verifier fits only the HMAC family, a public key never fits it: accepting both is how
-// tokens get forged, with the text of the public key for the secret. `none` is in neither list.
+// A shared secret fits only the HMAC family, a public key never does. Accepting both would allow forged tokens that
+// use the text of the public key as the secret. `none` is in neither list.
 const ofSecret = ["HS256", "HS384", "HS512"];
 const ofRsa = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
 const ofEdwards = ["EdDSA", "Ed25519"];
@@ -47,10 +48,11 @@ export function secretKey(secret: unknown): Uint8Array {
   return new TextEncoder().encode(secret);
 }
 
-/** One key, which the host knows: PEM, or a JWK. */
+/** One key from the options: PEM, or a JWK. */
 export function publicKeys(given: string | JsonWebKey): JwtKeys {
   const refuse = (problem: string) => new OptionError({ option: "publicKey", problem });
-  const isPrivate = typeof given === "string" ? given.includes("PRIVATE KEY") : "d" in Object(given);
+  const isPrivate =
+    typeof given === "string" ? given.includes("PRIVATE KEY") : isObject(given) && "d" in given;
   if (isPrivate) throw refuse("it is a private key; only the issuer needs that one");
   const key = importKey(given);
   if (key === undefined) throw refuse("expected a public key as PEM or JWK");
@@ -80,13 +82,13 @@ function algorithmsOf({ asymmetricKeyType: type, asymmetricKeyDetails: details =
   return curve === undefined ? [] : [curve];
 }
 
-/** Milliseconds after a failed attempt to read the keys before the next: callers could make one with every request. */
+/** Milliseconds between a failed attempt to read the keys and the next: callers could cause one with every request. */
 const pauseAfterFailure = 5000;
 
 /**
- * The keys at an issuer's address. jose reads them when the first token comes, again after ten minutes, and when a token
- * names a key that is not among them, though not within 30 seconds of the last time: so keys rotate, and no caller can make
- * us ask the issuer all the time.
+ * The keys at an issuer's URL. jose fetches them for the first token, again after ten minutes, and when a token names
+ * an unknown key, but not within 30 seconds of the last fetch. So keys can rotate, and no caller can cause a fetch per
+ * request.
  */
 export function issuerKeys(given: string): JwtKeys {
   const address = readAddress(given);
@@ -108,7 +110,7 @@ export function issuerKeys(given: string): JwtKeys {
   };
 }
 
-/** All other failures of a key lookup come from the issuer or the network. */
+/** Whether a key lookup failed because of the token; all other failures come from the issuer or the network. */
 async function isAboutToken(error: unknown): Promise<boolean> {
   const { errors } = await loadJose();
   const kinds = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported];
@@ -133,7 +135,7 @@ function readAddress(given: unknown): URL {
   const url = typeof given === "string" ? URL.parse(given) : null;
   if (url === null)
     throw refuse("expected an address such as https://example.auth0.com/.well-known/jwks.json");
-  // An attacker who can change the keys on their way can sign any token.
+  // An attacker who can change the keys in transit can sign any token.
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
     throw refuse("expected https, except on the machine itself");
   }

@@ -1,4 +1,4 @@
-// The default provider: JSON Web Tokens, signed with a shared secret or by an issuer with keys of its own, on jose.
+// The default provider: JSON Web Tokens, signed with a shared secret or with an issuer's keys, verified by jose.
 import type { JsonWebKey } from "node:crypto";
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
@@ -6,15 +6,15 @@ import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import { issuerKeys, type JwtKeys, loadJose, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
 import type { AuthProvider, User } from "./provider.ts";
 
-/** The key of the signatures: exactly one of `secret`, `publicKey` and `jwksUrl`. */
+/** The options of `jwtAuth`: exactly one of `secret`, `publicKey` and `jwksUrl` gives the signing key. */
 export interface JwtAuthOptions {
-  /** The secret that tokens are signed with. Under 32 bytes Node prints a warning, an empty one is refused. */
+  /** The shared secret that signs tokens. Under 32 bytes Node prints a warning; an empty secret is refused. */
   readonly secret?: string;
   /** The public key of the issuer: PEM, or a JWK. RSA of 2048 bits or more, P-256, P-384, P-521 or Ed25519. */
   readonly publicKey?: string | JsonWebKey;
-  /** Where the issuer publishes its keys (JWKS), such as `https://example.auth0.com/.well-known/jwks.json`. */
+  /** The URL of the issuer's keys (JWKS), such as `https://example.auth0.com/.well-known/jwks.json`. */
   readonly jwksUrl?: string;
-  /** Makes the user of a token's payload. Default: the payload itself. */
+  /** Maps a token's payload to the user. Default: the payload itself. */
   readonly mapUser?: (payload: User) => User;
   /** Routes that need no token. Default: none. */
   readonly publicRoutes?: readonly string[];
@@ -23,11 +23,11 @@ export interface JwtAuthOptions {
   /** Whether sockets under /ws need a token, in the header or as `?token=`. Default: `open`, they need none. */
   readonly webSocket?: "open" | "protect";
   readonly verifyOptions?: {
-    /** Signing algorithms that are accepted. Default: HS256 alone with a secret, else those that fit the keys. */
+    /** Accepted signing algorithms. Default: HS256 alone with a secret, else those that fit the keys. */
     readonly algorithms?: readonly string[];
-    /** The audience a token must be for. Default: any. */
+    /** The required audience of a token. Default: any. */
     readonly audience?: string;
-    /** Who must have issued a token. Default: anyone. */
+    /** The required issuer of a token. Default: any. */
     readonly issuer?: string;
   };
 }
@@ -57,8 +57,8 @@ const knownVerifyOptions: KnownOptions<NonNullable<JwtAuthOptions["verifyOptions
 const knownTokenOptions: KnownOptions<CreateJwtOptions> = { expiresIn: true, audience: true, issuer: true };
 
 /**
- * Decided: a token without `exp` is accepted (createJWT always sets one), `nbf` is honoured, `iat` is not looked at, and no
- * clock skew is tolerated.
+ * A provider for JSON Web Tokens. A token without `exp` is accepted (createJWT always sets one), `nbf` is honoured,
+ * `iat` is ignored, and no clock skew is tolerated.
  */
 export function jwtAuth(options: JwtAuthOptions): AuthProvider {
   checkKnownOptions("jwtAuth", options, knownOptions);
@@ -75,7 +75,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
   }
   const { audience, issuer } = verifyOptions;
   for (const [name, value] of Object.entries({ audience, issuer })) {
-    // A setting that was meant but came out empty must not mean "any".
+    // An empty setting, such as an unset environment variable, must not mean "any".
     if (value === "")
       throw new OptionError({ option: `verifyOptions.${name}`, problem: "it must not be empty" });
   }
@@ -86,9 +86,9 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
     ...(options.webSocket && { webSocket: options.webSocket }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
-    // An error of mapUser is the host's own: the gate decides how much of it a caller sees.
+    // The gate decides how much of an error of the host's mapUser a caller sees.
     verifyToken: async (token) => mapUser(await verify(token)),
-    // The signature has been verified.
+    // Called only after the signature was verified.
     expiresAt: (token) => {
       const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
       return typeof exp === "number" ? exp * 1000 : undefined;
@@ -120,7 +120,7 @@ function keysOf({ secret, publicKey, jwksUrl }: JwtAuthOptions): JwtKeys {
   throw new OptionError({ option: "secret", problem: "give one of secret, publicKey and jwksUrl" });
 }
 
-/** Signs a token, for tests and for hosts that log their users in themselves. */
+/** Signs a token, for tests and for hosts with their own login. */
 export function createJWT(payload: User, secret: string, options: CreateJwtOptions = {}): Promise<string> {
   checkKnownOptions("createJWT", options, knownTokenOptions);
   return sign(payload, secretKey(secret), options);

@@ -1,9 +1,9 @@
-// Describes the routes that stay open although there is authentication, for the log at start.
+// Describes the routes that stay public despite authentication, for the log at start.
 import type { Access } from "./access.ts";
 import type { AuthProvider } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 
-/** A built-in route, as far as it matters here. */
+/** The fields of a built-in route that the warning needs. */
 interface OpenRoute {
   readonly method: string;
   readonly path: string;
@@ -12,7 +12,7 @@ interface OpenRoute {
   readonly summary: string;
 }
 
-/** The abilities that a route gives a caller, where its summary does not name them. */
+/** Descriptions by action, in place of a route's summary. */
 const abilities: ReadonlyMap<string, string> = new Map([
   ["agents.list", "list the agents"],
   ["agents.read", "read how an agent is set up"],
@@ -25,12 +25,12 @@ const abilities: ReadonlyMap<string, string> = new Map([
   ["documentation.read", "read the documentation pages"],
   ["health.read", "ask whether the service is well"],
 ]);
-/** Routes that reveal nothing: no warning where the host lists these as public. */
+/** Actions that reveal no data: no warning when the host lists them as public. */
 const harmless = new Set(["documentation.read", "health.read"]);
 
 const anyone = "anyone who can reach this port can";
 
-/** The warning; undefined when nothing is open that the host should think about. */
+/** The warning; undefined when no public route needs the host's attention. */
 export function openRoutesWarning(
   provider: AuthProvider,
   builtIn: readonly OpenRoute[],
@@ -60,7 +60,7 @@ function sentence(can: readonly string[], closedBy: string): string {
   return can.length === 0 ? "" : `${anyone} ${can.join("; ")}; ${closedBy}`;
 }
 
-/** Routes by which a caller can do the same are named together. */
+/** Groups the routes by the ability that they give a caller. */
 function abilitiesOf(routes: readonly OpenRoute[]): string[] {
   const names = new Map<string, string[]>();
   for (const route of routes) {

@@ -1,4 +1,4 @@
-// The permission of one caller for one route or socket: makes every call of the host's `authorize`.
+// The permission of one caller for one route or socket: the only caller of the host's `authorize`.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Authorize, Reveals, Scope } from "./authorize.ts";
 import type { Caller } from "./gate.ts";
@@ -6,7 +6,7 @@ import { type View, viewOf } from "./view.ts";
 
 export type Ids = Readonly<Record<string, string>>;
 
-/** A route or a socket, as far as permission concerns it. */
+/** The permission fields of a route or a socket. */
 export interface Guarded {
   readonly action: string;
   /** Actions that must be allowed too, because this one shows or does the same in another way. */
@@ -23,7 +23,7 @@ export interface EntryIds {
   readonly userId?: string | null;
 }
 
-/** Decisions about entries that are kept: the oldest are forgotten and asked for again. */
+/** Maximum cached decisions about entries: the oldest are evicted and requested again. */
 const maxDecisions = 1000;
 
 export class Permission {
@@ -40,12 +40,12 @@ export class Permission {
     this.#guarded = guarded;
   }
 
-  /** Whether the host decides. */
+  /** Whether the host has an `authorize`. */
   get asks(): boolean {
     return this.#authorize !== undefined;
   }
 
-  /** How much the caller may see, or a ForbiddenError. Without an `authorize` nothing is waited for. */
+  /** The caller's scope; throws a ForbiddenError. Synchronous without an `authorize`. */
   scopeOf(ids: Ids): Scope | Promise<Scope> {
     if (this.#authorize !== undefined) return this.#decide(this.#authorize, ids);
     const { reveals } = this.#guarded;
@@ -53,29 +53,29 @@ export class Permission {
     return isOpen || (reveals === "outline" && this.#caller.user === undefined) ? "all" : "own";
   }
 
-  /** The same in the words of log lines and spans. */
+  /** The caller's view of log lines and spans. */
   async look(ids: Ids): Promise<View> {
     return viewOf(await this.scopeOf(ids), this.#caller, this.#authEnabled);
   }
 
-  /** The entries of a list that the caller may see: the host is asked about the ids of each, about equal ones once. */
+  /** The entries of a list that the caller may see. Calls `authorize` once for each distinct set of ids. */
   async visible<T>(entries: readonly T[], idsOf: (entry: T) => EntryIds): Promise<readonly T[]> {
     if (!this.asks) return entries;
     const seen = await Promise.all(entries.map((entry) => this.#sees(idsOf(entry))));
-    // The same array where all are visible: feeds send its text to all clients that may see it.
+    // The same array where all are visible: feeds encode it once for all clients that may see it.
     return seen.every(Boolean) ? entries : entries.filter((_, index) => seen[index]);
   }
 
   async #sees(ids: EntryIds): Promise<boolean> {
     const given = givenIds(ids);
-    // Without an id there is nothing to decide that was not decided for the whole list.
+    // Without an id the decision about the whole list applies.
     if (Object.keys(given).length === 0) return true;
     const scope = await this.#kept(given);
     if (scope !== "own" || ids.userId === undefined) return scope !== undefined;
     return ids.userId !== null && ids.userId === this.#caller.userId;
   }
 
-  /** The decision about an entry; undefined where it is not allowed. */
+  /** The cached decision about an entry; undefined where it is refused. */
   #kept(ids: Ids): Promise<Scope | undefined> {
     const key = JSON.stringify(ids);
     const known = this.#decisions.get(key);
@@ -97,7 +97,7 @@ export class Permission {
     for (const action of [own, ...requires]) {
       const { user, userId } = this.#caller;
       const decision = await authorize({ user, userId, action, resource: withBothNames(action, ids) });
-      // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
+      // Only `true` and "own" allow: a host in plain JavaScript may return undefined by mistake.
       if (decision !== true && decision !== "own") throw new ForbiddenError({ action });
       if (decision === "own") scope = "own";
     }
@@ -105,13 +105,13 @@ export class Permission {
   }
 }
 
-/** The ids that an entry has. */
+/** The ids of an entry that are not null. */
 export function givenIds(ids: EntryIds): Ids {
   const given = Object.entries(ids).filter((id): id is [string, string] => typeof id[1] === "string");
   return Object.fromEntries(given);
 }
 
-/** One definition has one name in every question, and the `id` of the path beside it. */
+/** Adds the id of a definition under both its names: `id` and `workflowId` or `agentId`. */
 function withBothNames(action: string, ids: Ids): Ids {
   const name = nameOfId(action);
   if (name === undefined) return ids;
@@ -119,7 +119,7 @@ function withBothNames(action: string, ids: Ids): Ids {
   return id === undefined ? ids : { ...ids, id, [name]: id };
 }
 
-/** The kind of definition that `id` is in questions about this action. */
+/** The name of the definition that `id` means for this action. */
 export function nameOfId(action: string): "workflowId" | "agentId" | undefined {
   if (/^(workflows|executions)\./.test(action)) return "workflowId";
   return action.startsWith("agents.") ? "agentId" : undefined;

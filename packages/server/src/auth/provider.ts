@@ -1,9 +1,9 @@
-// The interface of an authentication provider. `jwtAuth` makes one; a host may bring its own.
+// The interface of an authentication provider. `jwtAuth` creates one; a host may implement another.
 
 /** The caller, according to the provider. Any fields are allowed; `id` becomes the userId. */
 export type User = Readonly<Record<string, unknown>>;
 
-/** A part of a request that holds the token alone. */
+/** A header, cookie or query parameter whose value is the token. */
 export interface TokenPlace {
   readonly in: "header" | "cookie" | "query";
   readonly name: string;
@@ -13,20 +13,20 @@ export interface AuthProvider {
   /** Names the provider in the API description and the log. */
   readonly type: string;
   /**
-   * The user behind a token; throws when the token is not valid. The caller sees the reason of an `InvalidTokenError` and
-   * the message of a `PublicError`; `TokenExpiredError` is for a token that was valid once, and
-   * `VerificationUnavailableError` for one that cannot be judged now. Other errors go to the log alone. The
-   * request is for reading: a header that is set on it has no effect.
+   * The user behind a token; throws when the token is not valid. The caller sees the reason of an `InvalidTokenError`
+   * and the message of a `PublicError`; throw `TokenExpiredError` for an expired token and
+   * `VerificationUnavailableError` when the token cannot be verified now. Other errors are only logged. The request is
+   * read-only: setting a header on it has no effect.
    */
   verifyToken(token: string, request?: Request): User | Promise<User>;
   /**
-   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. Its sockets, and
-   * the event streams that it only follows, are closed then. Default: tokens do not end.
+   * Expiry of a verified token, in milliseconds since 1970; undefined when it does not expire. At expiry its sockets,
+   * and event streams that only follow an execution, are closed. Default: tokens do not expire.
    */
   expiresAt?(token: string, user: User): number | undefined | Promise<number | undefined>;
-  /** Where the token is. Default: the header `Authorization: Bearer …`. */
+  /** Reads the token from a request. Default: from the header `Authorization: Bearer …`. */
   extractToken?(request: Request): string | undefined;
-  /** Where `extractToken` looks, for the API description. Default: it is described as the host's own rule. */
+  /** Where `extractToken` finds the token, for the API description. Default: described as a custom rule. */
   readonly tokenIn?: TokenPlace;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
   readonly defaultPrivate?: boolean;

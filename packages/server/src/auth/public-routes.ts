@@ -1,14 +1,14 @@
 // Patterns of routes that need no token: `<METHOD> <path>`, with `:param`, and a trailing `*` for any remainder.
 import { OptionError } from "@andante/core/errors";
 
-/** Whether a request is public; judged on exactly the path that is routed. */
+/** Whether a request is public; tests exactly the path that the router uses. */
 export type PublicTest = (method: string, path: string) => boolean;
 
 export function publicRoutesTest(patterns: readonly string[]): PublicTest {
   if (!Array.isArray(patterns)) throw refusal(patterns, "expected an array of strings");
   const tests = patterns.map(toTest);
   return (method, path) => {
-    // HEAD is served by the route of GET, so it is judged as GET.
+    // HEAD is served by the route of GET, so the rules of GET apply.
     const judged = method === "HEAD" ? "GET" : method;
     return tests.some((test) => test(judged, path));
   };
@@ -23,7 +23,7 @@ function toTest(pattern: string): PublicTest {
 }
 
 /**
- * Refuses a pattern that could mean something else than it is read as: a route that is public by mistake goes unnoticed.
+ * Refuses an ambiguous pattern: a route that is public by mistake would go unnoticed.
  */
 function pathTest(pattern: string, path: string): (path: string) => boolean {
   const open = path.endsWith("*");

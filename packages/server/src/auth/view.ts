@@ -4,8 +4,8 @@ import type { Scope } from "./authorize.ts";
 import type { Caller } from "./gate.ts";
 
 /**
- * `all` is everyone's in full, `own` this user's in full, and `outline` everyone's without anything that is about
- * a user: which definition, when, how important, and the message of the code.
+ * `all` is every entry in full, `own` this user's entries in full, and `outline` every entry without user data: only
+ * definition, time, level and the message from the code.
  */
 export type View =
   | { readonly kind: "all" }
@@ -13,7 +13,7 @@ export type View =
   | { readonly kind: "outline" }
   | { readonly kind: "nothing" };
 
-/** A caller without a token sees no more than the outline, even where the host allows more. */
+/** The view for a scope. A caller without a token sees at most the outline, even where the host allows more. */
 export function viewOf(scope: Scope, { user, userId }: Caller, authEnabled: boolean): View {
   if (scope === "all") return { kind: authEnabled && user === undefined ? "outline" : "all" };
   return userId === undefined ? { kind: "nothing" } : { kind: "own", userId };
@@ -27,14 +27,14 @@ export function visibleLines(view: View, filter: LogFilter): LogFilter | undefin
     case "own":
       return { ...filter, userId: view.userId };
     case "outline":
-      // Conversations are not shown, so a caller cannot find out by trying which exist.
+      // An outline has no conversations, so a filter must not reveal which exist.
       return filter.conversationId === undefined ? filter : undefined;
     case "nothing":
       return undefined;
   }
 }
 
-/** A line as the caller may see it: with `msg`, which is the code's, and without its other fields. */
+/** A line in the caller's view. An outline keeps `msg`, which comes from the code, and drops other fields. */
 export function visibleRecord(
   { kind }: View,
   record: Readonly<Record<string, unknown>>,
@@ -44,15 +44,15 @@ export function visibleRecord(
   return { timestamp, level, msg, ...textField({ workflowId }), ...textField({ agentId }) };
 }
 
-/** A body may log anything under the name of an id. */
+/** The field if its value is a string: a step may log any value under the name of an id. */
 function textField(field: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.values(field).every((value) => typeof value === "string") ? field : {};
 }
 
-// Several clients may be shown the outline of one line: it is made once.
+// Several clients share the outline of a line: it is encoded once.
 const outlines = new WeakMap<LogLine, string>();
 
-/** The same for a line as it comes, as JSON text. */
+/** A live line in the caller's view, as JSON text. */
 export function visibleLine(view: View, line: LogLine): string {
   if (view.kind !== "outline") return line.record;
   const text = outlines.get(line) ?? JSON.stringify(visibleRecord(view, JSON.parse(line.record)));
@@ -60,13 +60,13 @@ export function visibleLine(view: View, line: LogLine): string {
   return text;
 }
 
-/** Whether the caller may see anything of this user; null for entries without a user. */
+/** Whether the caller may see entries of this user; null for entries without a user. */
 export function seesAnything(view: View, owner: string | null): boolean {
   if (view.kind === "own") return view.userId === owner;
   return view.kind !== "nothing";
 }
 
-/** A span as the caller may see it. The ids of traces and spans are made of the execution's: they are left out too. */
+/** A span in the caller's view. An outline omits trace and span ids, which derive from the execution's id. */
 export function visibleSpan({ kind }: View, { type, span }: SpanEvent): object {
   if (kind !== "outline") return { type, span };
   const { entityType, entityId, name, startTime, endTime, duration, status } = span;

@@ -1,4 +1,4 @@
-// The console's static files, read when somebody first asks for one: a start reads nothing of them.
+// The console's static files, read on the first request for one: a start reads none of them.
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
@@ -7,10 +7,10 @@ import { gzipped } from "../response/zlib.ts";
 
 export interface ConsoleFile {
   readonly content: Uint8Array<ArrayBuffer>;
-  /** The same, compressed; undefined where that would save nothing. */
+  /** The content, compressed; undefined where compression saves nothing. */
   readonly gzipped: Uint8Array<ArrayBuffer> | undefined;
   readonly type: string;
-  /** Its name holds a hash of its content, so it never changes. */
+  /** Its name contains a hash of its content, so it never changes. */
   readonly immutable: boolean;
 }
 
@@ -35,10 +35,10 @@ export class ConsoleFiles {
     this.#folder = folder;
   }
 
-  /** One of the files, by its path inside the folder; undefined when there is none of this name. */
+  /** The file at a path inside the folder; undefined when it does not exist. */
   async read(name: string): Promise<ConsoleFile | undefined> {
     this.#names ??= namesIn(this.#folder);
-    // Only what was listed is read: a name cannot lead out of the folder.
+    // Only listed files are read: a name cannot lead out of the folder.
     if (!this.#names.has(name)) return undefined;
     const file = this.#files.get(name) ?? this.#load(name);
     this.#files.set(name, file);
@@ -58,12 +58,12 @@ export class ConsoleFiles {
   }
 }
 
-/** The addresses of its fonts, below the console's own; none when it was not built. */
+/** The paths of its fonts below the console's root; none when it was not built. */
 export function consoleFonts(folder: string = builtConsole()): readonly string[] {
   return [...namesIn(folder)].filter((name) => name.endsWith(".woff2"));
 }
 
-/** Where the package @andante/console has its built files. */
+/** The folder of the built files in the package @andante/console. */
 function builtConsole(): string {
   return fileURLToPath(new URL("dist/", import.meta.resolve("@andante/console/package.json")));
 }

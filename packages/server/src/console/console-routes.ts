@@ -1,4 +1,4 @@
-// The console under /console: its page at every address, its assets with names that never change.
+// The console under /console: its page at every path, and its immutable assets.
 import { ConsoleNotBuiltError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { encodingFor, variesBy } from "../response/compress.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -7,7 +7,7 @@ import { type ConsoleFile, ConsoleFiles } from "./console-files.ts";
 
 export const consolePath = "/console";
 
-// Components set styles while they run; scripts come from here alone, and none is made from text.
+// Components set inline styles; scripts come only from this origin, and none is evaluated from text.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const shared = {
   errors: [404],
 } as const;
 
-/** Not part of the API's description: these are the files of a page. `files` are those of the package by default. */
+/** The console's routes, not part of the API description. `files` are those of the package by default. */
 export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new ConsoleFiles())): readonly Route[] {
   const handle = (context: RouteContext) => respond(context, files());
   return [
@@ -49,7 +49,7 @@ async function respond(
   const asset = await files.read(rest.slice(1));
   if (asset !== undefined && !rest.endsWith(".html"))
     return assetResponse(asset, compression, http.req.header("accept-encoding"));
-  // A script that is not there must not become a page.
+  // A missing script must be a 404, not the page.
   if (/\.\w+$/.test(rest) && rest.startsWith("/assets/"))
     throw new RouteNotFoundError({ method: "GET", path: basePath + http.req.path });
   const page = await files.read("index.html");
@@ -76,7 +76,7 @@ function assetResponse(
   });
 }
 
-/** The page with the way back to the console's root in it: a proxy may serve it under any prefix. */
+/** The page with a relative base address: a proxy may serve it under any prefix. */
 function pageResponse({ content }: ConsoleFile, root: string): RouteResponse {
   const html = new TextDecoder().decode(content).replace("<head>", `<head><base href="${root}">`);
   return new RouteResponse(html, {
@@ -91,7 +91,7 @@ function pageResponse({ content }: ConsoleFile, root: string): RouteResponse {
   });
 }
 
-/** The console's root, seen from an address inside it: "" is /console, "/executions/1" two levels below. */
+/** The console's root, relative to a path inside it: "" is /console, "/executions/1" two levels below. */
 export function rootFrom(rest: string): string {
   if (rest === "") return `${consolePath.slice(1)}/`;
   const depth = rest.split("/").length - 2;

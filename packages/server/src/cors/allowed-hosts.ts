@@ -7,7 +7,7 @@ const defaultPorts = new Set(["80", "443"]);
 
 interface Host {
   readonly name: string;
-  /** Undefined where the address names none. */
+  /** Undefined where the host has none. */
   readonly port: string | undefined;
 }
 

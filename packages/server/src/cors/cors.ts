@@ -11,13 +11,13 @@ import { isPlainCommand, isSameOrigin } from "./foreign-requests.ts";
 export interface CorsOptions {
   /** Allowed origins: one, an array, or a function that returns the allowed origin or undefined. Default: `*`. */
   readonly origin?: string | readonly string[] | ((origin: string) => string | undefined);
-  /** Headers that a request may have. Default: whatever the preflight asks for. */
+  /** Headers that a request may have. Default: those that the preflight requests. */
   readonly allowHeaders?: readonly string[];
   /** Default: GET, HEAD, PUT, POST, DELETE, PATCH. */
   readonly allowMethods?: readonly string[];
   /** Headers that a script may read. Default: x-execution-id, x-error-code, location, retry-after. */
   readonly exposeHeaders?: readonly string[];
-  /** Seconds that a browser may cache the response to a preflight. Default: the browser's own. */
+  /** Seconds that a browser may cache the response to a preflight. Default: the browser's default. */
   readonly maxAge?: number;
   /** Allow cookies and other credentials; needs an origin other than `*`. Default: false. */
   readonly credentials?: boolean;
@@ -37,7 +37,7 @@ export interface Cors {
   readonly restricts: boolean;
   /** The headers of a response to a request from this origin. */
   headers(origin: string | undefined): HeaderFields;
-  /** Throws where a page of another site connects, or makes a browser send what no preflight comes before. */
+  /** Both throw for a page of another site: when it connects, or sends a command without a preflight. */
   checkSocket(headers: Headers): void;
   checkRequest(http: Context): void;
   /** Responds to preflights and adds the headers to everything else. */
@@ -47,7 +47,7 @@ export interface Cors {
 const exposed = ["x-execution-id", "x-error-code", "location", "retry-after"];
 const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
-/** No rules: the host has its own. */
+/** No rules: the host sets them. */
 export const noCors: Cors = {
   restricts: false,
   headers: () => ({}),
@@ -71,13 +71,13 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
   const headers = (asked: string | undefined): HeaderFields => {
     if (anyOrigin) return forAnyone;
     const allowed = asked === undefined ? undefined : allowedOrigin(origin, asked);
-    // The response depends on the origin, so a cache must keep it apart also when that is refused.
+    // The response depends on the origin, so a cache must store it by origin, also when the origin is refused.
     const vary = "Origin";
     if (!allowed) return { vary };
     if (allowed === "*") return { ...forAnyone, vary };
     return { ...common, ...withCredentials, "access-control-allow-origin": allowed, vary };
   };
-  /** Throws when a browser says that the page is of another site, and the rule does not allow that one. */
+  /** Throws when the browser reports a page of another site that the rule does not allow. */
   const refuseForeign = (given: Headers): void => {
     const asked = given.get("origin");
     if (anyOrigin || !comesFromPage(asked, given.get("sec-fetch-site"))) return;
@@ -100,7 +100,7 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
       try {
         checkRequest(http);
       } catch (error) {
-        // Returned here and not thrown: it is not for the host's error handler to change.
+        // Returned, not thrown: the host's error handler must not change it.
         return failure(error, logger).toResponse(known);
       }
       const wanted = http.req.header("access-control-request-method");
@@ -109,7 +109,7 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
         return new Response(null, { status: 204, headers: { ...known, ...preflight(options, asked) } });
       }
       await next();
-      // Not on `http.res.headers`: those of a redirect or of a fetched response cannot be changed.
+      // Not on `http.res.headers`: the headers of a redirect or of a fetched response are immutable.
       for (const [name, value] of Object.entries(known))
         http.header(name, value, { append: name === "vary" });
       return undefined;
@@ -117,7 +117,7 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
   };
 }
 
-/** Whether a browser sent it for a page that may be of another site. Programs send neither header. */
+/** Whether a browser sent the request for a page of another site. Other programs send neither header. */
 function comesFromPage(origin: string | null, fetchSite: string | null): boolean {
   return origin !== null || fetchSite === "cross-site" || fetchSite === "same-site";
 }

@@ -1,7 +1,7 @@
-// Why a caller is not let in. The messages are the contract's.
+// Errors of authentication and authorization. The contract defines the messages.
 import { AndanteError } from "@andante/core";
 
-/** No token was sent where one is needed. */
+/** A required token is missing. */
 export class AuthenticationRequiredError extends AndanteError {
   constructor() {
     super("Authentication required", { code: "authentication-required", status: 401 });
@@ -17,14 +17,14 @@ export class InvalidTokenError extends AndanteError {
   }
 }
 
-/** The token was good once. A custom provider may throw it too. */
+/** The token has expired. A custom provider may throw it too. */
 export class TokenExpiredError extends AndanteError {
   constructor() {
     super("Token expired", { code: "token-expired", status: 401 });
   }
 }
 
-/** Nobody can tell now whether the token is good: its issuer does not respond. A custom provider may throw it too. */
+/** The token cannot be verified now: its issuer does not respond. A custom provider may throw it too. */
 export class VerificationUnavailableError extends AndanteError {
   constructor({ cause }: { cause?: unknown } = {}) {
     super("The token cannot be verified right now, try again later", {
@@ -36,7 +36,7 @@ export class VerificationUnavailableError extends AndanteError {
   }
 }
 
-/** The host's `authorize` said no. */
+/** The host's `authorize` refused the action. */
 export class ForbiddenError extends AndanteError {
   constructor({ action }: { action: string }) {
     super(`Not allowed: ${action}`, { code: "forbidden", status: 403 });

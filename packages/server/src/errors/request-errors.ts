@@ -1,4 +1,4 @@
-// What can be wrong with an HTTP request before it reaches an agent or a workflow.
+// Errors of an HTTP request before it reaches an agent or a workflow.
 import { AndanteError } from "@andante/core";
 
 export class RouteNotFoundError extends AndanteError {
@@ -7,14 +7,14 @@ export class RouteNotFoundError extends AndanteError {
   }
 }
 
-/** The package of the console is there, but its files are not. */
+/** The console's package is installed, but not built. */
 export class ConsoleNotBuiltError extends AndanteError {
   constructor() {
     super("The console is not built here: run `npm run build`", { code: "console-not-built", status: 404 });
   }
 }
 
-/** A page of another site sent it, and `cors` does not allow that site. */
+/** A page of another site sent the request, and `cors` does not allow that site. */
 export class ForeignOriginError extends AndanteError {
   constructor({ origin }: { origin: string | null }) {
     super(`Requests from the origin ${origin} are not allowed`, { code: "foreign-origin", status: 403 });
@@ -31,7 +31,7 @@ export class HostNotAllowedError extends AndanteError {
   }
 }
 
-/** The body is not JSON, or not of the shape that the route expects. */
+/** The body is not JSON, or does not match the route's schema. */
 export class BadRequestError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(problem, { code: "bad-request", status: 400 });
@@ -56,7 +56,7 @@ export class UnsupportedMediaTypeError extends AndanteError {
   }
 }
 
-/** Its client does not receive it; the request is counted with this status. */
+/** The client has disconnected. No client receives this error; metrics count the request with its status. */
 export class ClientGoneError extends AndanteError {
   constructor() {
     super("The client closed the connection before it had its response", {

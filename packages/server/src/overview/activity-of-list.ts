@@ -1,4 +1,4 @@
-// Counts of executions, read from the list of them. Of more than `most` only the newest are counted.
+// Counts of executions, read from their list. Counts only the newest `most`.
 import type { Andante } from "@andante/core";
 import { bucketOf, noDuration } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
@@ -7,7 +7,7 @@ import type { ActivityPart } from "./activity-shapes.ts";
 type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
 type Kind = RollupTotal["kind"];
 
-/** An execution that started, or is as it is now. */
+/** The start of an execution, or its current status. */
 export interface ListedCount {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -19,15 +19,15 @@ export interface ListedCount {
 
 export interface ListedCounts {
   readonly counts: readonly ListedCount[];
-  /** False when there were more executions than are counted: then the oldest are missing. */
+  /** False when the limit was reached: then the oldest executions are missing. */
   readonly complete: boolean;
 }
 
-/** Executions that are counted at most: about 100 ms of a reader thread. */
+/** Maximum executions that are counted: about 100 ms of a reader thread. */
 const most = 10_000;
 const pageSize = 500;
 
-/** Throws when `signal` is aborted meanwhile. */
+/** Throws when `signal` is aborted. */
 export async function countsOfList(
   andante: Andante,
   { userId, workflowIds }: ActivityPart,
@@ -61,7 +61,7 @@ function countsOf({ workflowId, startAt, endAt, status }: Summary): readonly Lis
   const started = { at: start, workflowId, kind: "started", bucket: noDuration, count: 1 } as const;
   const kind = kinds[status];
   if (kind === undefined) return [started];
-  // One that waits is counted where it started: when it began to wait is not in the list.
+  // A waiting execution is counted at its start: the list does not have the time when it began to wait.
   const end = endAt === null ? start : Date.parse(endAt);
   const bucket = endAt === null ? noDuration : bucketOf(end - start);
   return [started, { at: end, workflowId, kind, bucket, count: 1 }];

@@ -1,15 +1,15 @@
-// What counts over time are asked for with, and what they look like.
+// The query and the result of counts over time.
 
-/** One stretch of time. */
+/** One interval. */
 export interface ActivityPoint {
-  /** When it began. */
+  /** Start of the interval. */
   readonly at: string;
   readonly started: number;
   readonly completed: number;
   readonly failed: number;
   readonly suspended: number;
   readonly cancelled: number;
-  /** Milliseconds from start to end of those that completed in it; null when none has. */
+  /** Milliseconds from start to end of the executions that completed in the interval; null for none. */
   readonly p50: number | null;
 }
 
@@ -21,7 +21,7 @@ export interface WorkflowActivity extends Durations {
 }
 
 export interface Durations {
-  /** Milliseconds from start to end of those that completed; null when none has. */
+  /** Milliseconds from start to end of completed executions; null for none. */
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;
@@ -32,23 +32,23 @@ export interface Activity extends Durations {
   readonly to: string;
   readonly points: readonly ActivityPoint[];
   readonly workflows: readonly WorkflowActivity[];
-  /** False when there were more executions than are counted: then the oldest are missing. */
+  /** False when the limit was reached: then the oldest executions are missing. */
   readonly complete: boolean;
 }
 
 export interface ActivityQuery {
-  /** Counted together. No execution is in two of them. */
+  /** Disjoint sets of executions, counted together. */
   readonly parts: readonly ActivityPart[];
   readonly from: Date;
   readonly to: Date;
-  /** How many points, at most. */
+  /** Maximum number of points. */
   readonly points: number;
 }
 
-/** Some executions. */
+/** A set of executions. */
 export interface ActivityPart {
-  /** Of this user alone. Default: of everyone. */
+  /** Only this user's executions. Default: all users'. */
   readonly userId?: string | undefined;
-  /** Of these workflows alone. Default: of all. */
+  /** Only executions of these workflows. Default: of all. */
   readonly workflowIds?: readonly string[] | undefined;
 }

@@ -1,7 +1,8 @@
-// Counts and durations over time: what started, completed and failed in each stretch, by workflow.
+// Counts and durations over time: started, completed and failed executions per interval and workflow.
 //
-// Callers who see everything get the counts that the processes keep per minute. Whoever sees only its own gets them from
-// the list of its executions, since counts know no users; and so does everybody where none are kept.
+// Callers that see all executions get the counts that the processes keep per minute. Callers that see only their own
+// get counts from the list of their executions, since the kept counts have no users; so do all callers where none are
+// kept.
 import type { Andante } from "@andante/core";
 import { internalsOf, percentileOf } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
@@ -12,7 +13,7 @@ const minute = 60_000;
 
 type Counted = Pick<RollupTotal, "kind" | "bucket" | "count">;
 
-/** Throws when `signal` is aborted meanwhile. */
+/** Throws when `signal` is aborted. */
 export async function readActivity(
   andante: Andante,
   query: ActivityQuery,
@@ -59,7 +60,7 @@ export async function readActivity(
 interface Span {
   readonly from: number;
   readonly to: number;
-  /** How many each point has. */
+  /** Minutes per point. */
   readonly width: number;
 }
 
@@ -80,7 +81,7 @@ async function countPart(
     const span = { from: new Date(from * minute), to: new Date(to * minute) };
     const { counts, complete } = await countsOfList(andante, part, span, signal);
     const last = Math.ceil((to - from) / width) - 1;
-    // One that started in this time may have ended after it.
+    // An execution that started in this period may have ended after it.
     const indexAt = (at: number) => Math.min(last, Math.floor((at / minute - from) / width));
     const overTime = counts.map((each) => ({ ...each, index: indexAt(each.at) }));
     return { overTime, totals: counts, complete };
@@ -94,7 +95,7 @@ async function countPart(
   return { overTime: overTime.flat(), totals: totals.flat(), complete: true };
 }
 
-/** The minutes that a time touches, counted from 1970. */
+/** The minutes that overlap a period, in minutes since 1970. */
 export function wholeMinutes({ from, to }: Pick<ActivityQuery, "from" | "to">) {
   return { from: Math.floor(from.getTime() / minute), to: Math.ceil(to.getTime() / minute) };
 }
@@ -103,7 +104,7 @@ export function countOf(totals: readonly Counted[], kind: Counted["kind"]): numb
   return totals.reduce((sum, total) => (total.kind === kind ? sum + total.count : sum), 0);
 }
 
-/** Of those that completed. */
+/** The durations of completed executions. */
 export function durationsOf(totals: readonly Counted[]): Durations {
   const counts = new Map<number, number>();
   for (const { kind, bucket, count } of totals)

@@ -1,39 +1,39 @@
-// One stream of what changes in all executions, for pages that show many at once.
+// One stream of the changes of all executions, for pages that show many of them.
 //
-// Changes are sent together a few times a second, of each execution the newest alone: a thousand commits a second are four
-// events a second for the reader, and one that does not read costs a bounded list.
+// Changes are sent in batches, only the newest of each execution: a thousand commits a second are a few events a second
+// for the reader, and a reader that stalls costs a bounded list.
 import type { Andante } from "@andante/core";
 import { type ChangeFollower, type ExecutionChange, internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 
-/** What has changed of one execution since the event before. */
+/** The changes of one execution since the previous event. */
 export interface SeenChange {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
-  /** Absent where it is as it was. */
+  /** Absent when unchanged. */
   readonly status?: string;
   readonly stepPath?: string;
   readonly sequence: number;
   readonly timestamp: string;
 }
 
-/** The conversation is for the questions to `authorize`; events do not have it. */
+/** The conversation is for calls of `authorize`; it is not sent. */
 type KnownChange = SeenChange & { readonly conversationId: string | null };
 
 export type ChangeEvent =
-  /** The stream is open: whatever is read from now on is not older than what comes. */
+  /** The stream is open: data read from now on includes all earlier changes. */
   | { readonly type: "open" }
-  /** `missed`: how many more executions have changed, too many to name. */
+  /** `missed`: the number of further changed executions, which did not fit into the event. */
   | { readonly type: "changes"; readonly executions: readonly SeenChange[]; readonly missed: number };
 
 /** Milliseconds between two events. */
 const period = 200;
-/** Executions in one event. */
+/** Maximum executions in one event. */
 const most = 500;
 
-/** `sees` decides by its user whether a caller may see an execution, `permission` by its workflow and conversation too. */
+/** `sees` filters executions by user, `permission` by workflow and conversation too. */
 export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeFollower {
   readonly #sees: (userId: string | null) => boolean;
   readonly #permission: Permission;

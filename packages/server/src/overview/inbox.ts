@@ -1,13 +1,13 @@
-// The inbox: every open suspension that a caller may see, of all workflows, the oldest first, a page at a time.
+// The inbox: the open suspensions of all workflows that a caller may see, oldest first, in pages.
 import type { Andante, ExecutionSuspension } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
 
-/** An open suspension with the execution that waits there. */
+/** An open suspension with its execution. */
 export interface InboxItem {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
-  /** For the questions to `authorize`; responses do not have it. */
+  /** For calls of `authorize`; not in responses. */
   readonly conversationId: string | null;
   readonly startAt: string;
   readonly suspension: ExecutionSuspension;
@@ -17,13 +17,13 @@ export interface InboxItem {
 
 export interface Inbox {
   readonly items: readonly InboxItem[];
-  /** More wait than are on this page. */
+  /** Whether further pages follow. */
   readonly more: boolean;
   /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** Whose executions, of which workflow, and how many suspensions. */
+/** The filter by user and workflow, and the page. */
 export interface InboxQuery {
   readonly userId?: string | undefined;
   readonly workflowId?: string | undefined;
@@ -32,7 +32,7 @@ export interface InboxQuery {
 }
 
 export async function readInbox(andante: Andante, query: InboxQuery): Promise<Inbox> {
-  // Loaded by those who ask: a start needs no examples.
+  // Loaded on demand: a start needs no examples.
   const { exampleValue } = await import("@andante/core/internal/examples");
   await andante.ready();
   const { items, nextCursor } = await internalsOf(andante).live.waiting(query);

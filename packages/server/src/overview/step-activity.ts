@@ -7,10 +7,10 @@ import type { Durations } from "./activity-shapes.ts";
 export interface StepActivity {
   readonly from: string;
   readonly to: string;
-  /** At most this many runs are counted, the newest; null where all of them are. */
+  /** Only this many of the newest runs are counted; null where all are. */
   readonly runs: number | null;
   readonly steps: readonly ({
-    /** Without the numbers of iterations. */
+    /** The path without iteration numbers. */
     readonly stepPath: string;
     readonly completed: number;
     readonly failed: number;
@@ -25,10 +25,10 @@ export interface StepActivityQuery {
   readonly to: Date;
 }
 
-/** Runs whose journals are read where no counts are: enough to see what is slow, few enough to be read at once. */
+/** Runs whose journals are read where no counts exist: enough to find slow steps, few enough for one request. */
 const runs = 20;
 
-/** Throws when `signal` is aborted meanwhile. */
+/** Throws when `signal` is aborted. */
 export async function readStepActivity(
   andante: Andante,
   query: StepActivityQuery,

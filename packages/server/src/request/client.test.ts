@@ -1,4 +1,4 @@
-// Who shares: a user, or an address as the trusted proxies report it.
+// The client for shares: a user, or an address reported by the trusted proxies.
 import { expect, test } from "vitest";
 import { clientReader } from "./client.ts";
 

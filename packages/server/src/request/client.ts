@@ -1,4 +1,4 @@
-// The client that a share is counted for: a user, or without one the address of the request.
+// The client that a share belongs to: a user, or without one the address of the request.
 import { isIPv6 } from "node:net";
 import { OptionError } from "@andante/core/errors";
 import type { Context } from "hono";
@@ -10,7 +10,7 @@ export interface Origin {
   readonly forwarded: string | undefined;
 }
 
-/** Behind a listener that is not Node's the address is not known. */
+/** The origin of a request; the address is unknown behind a listener other than Node's. */
 export function originOf({ req, env }: Context): Origin {
   return { address: incomingOf(env)?.socket.remoteAddress, forwarded: headerOf(req, "x-forwarded-for") };
 }
@@ -18,19 +18,19 @@ export function originOf({ req, env }: Context): Origin {
 /** Names the client of a request, for shares. */
 export type ClientOf = (userId: string | undefined, origin: Origin) => string;
 
-/** `trustProxy`: how many proxies before the server add the address that they see to `X-Forwarded-For`. */
+/** `trustProxy`: the number of proxies in front of the server that append to `X-Forwarded-For`. */
 export function clientReader(trustProxy = 0): ClientOf {
   if (!Number.isInteger(trustProxy) || trustProxy < 0)
     throw new OptionError({ option: "trustProxy", problem: "expected a number of proxies, or 0" });
   return (userId, { address, forwarded }) => {
     if (userId !== undefined) return `user ${userId}`;
-    // From the right: entries to the left of those that the proxies wrote come from the client and prove nothing.
+    // Counted from the right: entries to the left of the proxies' come from the client and prove nothing.
     const added = trustProxy === 0 ? undefined : forwarded?.split(",").at(-trustProxy)?.trim();
     return `address ${networkOf(added || address || "")}`;
   };
 }
 
-/** One host has as many IPv6 addresses as it likes: the first 64 bits count. */
+/** The address, of IPv6 the first 64 bits: one host can use any address of its network. */
 function networkOf(address: string): string {
   const plain = address
     .replace(/^\[(.*)\](?::\d+)?$/, "$1")

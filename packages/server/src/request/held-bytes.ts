@@ -1,21 +1,21 @@
-// What is in memory for clients, and stays there until they go on: bounded for all of them together.
+// Bytes held in memory until clients continue: one bound for all clients together.
 
-/** What is held for one client. */
+/** The bytes held for one client. */
 export interface Held {
-  /** So many bytes are held for it now. */
+  /** Sets the number of bytes held now. */
   now(bytes: number): void;
-  /** Nothing is any more. */
+  /** Releases all bytes. */
   end(): void;
 }
 
 interface Entry {
   bytes: number;
-  /** Since when, by the monotonic clock. */
+  /** Start of the hold, by the monotonic clock. */
   since: number;
   readonly cut: () => void;
 }
 
-/** Milliseconds after which a client counts as slow: one that is in the middle of something large is not cut for it. */
+/** Milliseconds after which a client counts as slow: a client in the middle of a large transfer is not cut. */
 const slowAfter = 1000;
 
 export class HeldBytes {
@@ -27,12 +27,12 @@ export class HeldBytes {
     this.#maxBytes = maxBytes;
   }
 
-  /** For how many clients there may be something. */
+  /** The number of registered clients. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** `cut` lets go of what is held; it is called when that is too much for all together. */
+  /** `cut` releases the held bytes; it is called when all clients together exceed the bound. */
   hold(cut: () => void): Held {
     const entry: Entry = { bytes: 0, since: 0, cut };
     this.#entries.add(entry);
@@ -53,7 +53,7 @@ export class HeldBytes {
     while (this.#bytes > this.#maxBytes) this.#cutLargest();
   }
 
-  /** The one that holds most goes first, of those that are slow if there are any. */
+  /** Cuts the client that holds most, slow clients first. */
   #cutLargest(): void {
     const slowSince = performance.now() - slowAfter;
     const largest = this.#largest(({ since }) => since <= slowSince) ?? this.#largest(() => true);

@@ -1,7 +1,7 @@
 // The header `Last-Event-ID`.
 import { BadRequestError } from "../errors/request-errors.ts";
 
-/** Where a browser that lost its connection continues. */
+/** The event number after which a reconnecting browser continues; 0 for the beginning. */
 export function lastEventId(header: string | undefined): number {
   if (header === undefined || header === "") return 0;
   if (!/^\d{1,15}$/.test(header)) {

@@ -1,12 +1,13 @@
-// The limit on bodies of requests to routes of the host's own, and to none.
+// The limit on bodies of requests to routes of the host, and to unknown routes.
 import type { MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { countBody, isShort, problemOfBody } from "./request-body.ts";
 
 /**
- * Refuses larger bodies, and counts what is read of the others. Asking for a body makes the whole request of it, which most
- * routes need not have. One of unknown length is read here: one that its client left is that client's mistake.
+ * Refuses larger bodies, and counts the bytes of the others while they are held. A body of unknown length is read here;
+ * when its client disconnects before the end, the error is the client's.
  */
 export function limitCustomBody(
   limit: number,
@@ -16,7 +17,6 @@ export function limitCustomBody(
   const onError = () => refuse(new BodyTooLargeError({ limit, option: "limits.customBody" }));
   return async (http, next) => {
     if (isShort(limit, http.req)) return next();
-    const { bodyLimit } = await import("hono/body-limit");
     const { request, end } = countBody(http.req.raw, bodies);
     http.req.raw = request;
     let isRead = false;

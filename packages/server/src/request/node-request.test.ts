@@ -1,4 +1,4 @@
-// A request is read from Node's own where nothing stands in between: the same comes of it however its bytes arrive.
+// Without middleware a request is read from Node's request: the result is the same however its bytes arrive.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -24,7 +24,7 @@ interface Host {
   readonly configureApp?: (app: CustomApp) => void;
 }
 
-/** A connection to a server that returns what it is sent. */
+/** A connection to an echo server. */
 async function connected(host: Host = {}) {
   const common = { store: memoryStore(), port: 0, handleSignals: false, logger: quiet };
   const server = await serve({ workflows: { echo }, ...common, ...host });
@@ -48,7 +48,7 @@ async function connected(host: Host = {}) {
   return { connection, responses, andante: server.andante };
 }
 
-/** The whole ones. */
+/** The complete responses. */
 function readResponses(text: string) {
   const found = [];
   let rest = Buffer.from(text);
@@ -73,12 +73,12 @@ const body = JSON.stringify({ input: "g\u00fcnther \u{1f600}" });
 const length = Buffer.byteLength(body);
 const good = { status: 200, result: "g\u00fcnther \u{1f600}", error: undefined };
 
-/** Writes the parts of a request, each in a packet of its own. */
+/** Writes the parts of a request, each in a separate packet. */
 async function send(connection: Socket, parts: readonly (string | Uint8Array)[]): Promise<void> {
   connection.setNoDelay(true);
   for (const part of parts) {
     await new Promise((resolve) => connection.write(part, resolve));
-    // The server, which runs in this thread, has read it then.
+    // By then the server, in the same thread, has read the part.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -103,7 +103,7 @@ test.each(Object.entries(parts))("a body that comes %s", async (_, packets) => {
   const { connection, responses } = await connected();
   await send(connection, packets);
   expect(await responses(1)).toEqual([good]);
-  // The connection is good for another.
+  // The connection accepts another request.
   await send(connection, [headOf(length) + body]);
   expect(await responses(2)).toEqual([good, good]);
 });

@@ -1,4 +1,4 @@
-// Places: anyone's while some are free; when all are taken, a client below its share takes one from who holds most.
+// Places: free ones are for all clients; when all are taken, a client below its share takes one of the largest holder.
 import { expect, test, vi } from "vitest";
 import { StreamLimitError } from "../errors/request-errors.ts";
 import { Places } from "./places.ts";
@@ -26,9 +26,9 @@ test("a client below its share takes the newest place of the one that holds most
   expect(cutOnes()).toBe("0000001");
   const second = places.take("late");
   expect(cutOnes()).toBe("0000011");
-  // It has its share now.
+  // The client has reached its share.
   expect(() => places.take("late")).toThrow("limit 10");
-  // The end of a place that was taken away frees none.
+  // Ending a place that another client has taken frees none.
   held[6]?.end();
   expect(() => places.take("late")).toThrow("limit 10");
   second.end();

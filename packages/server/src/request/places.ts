@@ -1,23 +1,24 @@
-// Places that clients hold, such as open streams: how many there are, and who gives one up when all are taken.
+// Places that clients hold, such as open streams: their limit, and the client that loses one when all are taken.
 //
-// Free places are anyone's. When none is free, a client below its share takes one from the client that holds most, if that
-// is more than its share; any other is refused. So one client may use an idle server, and cannot keep others out.
+// Any client may take a free place. When none is free, a client below its share takes one from the client that holds
+// most, if that client exceeds its share; any other is refused. So one client may use all of an idle server, but cannot
+// keep others out.
 import type { AndanteError } from "@andante/core";
 
 export interface PlacesOptions {
   /** Places for all clients together. */
   readonly limit: number;
-  /** The part of them that a client keeps while others are refused, above 0 and up to 1. */
+  /** The fraction of places that a client keeps while others are refused, above 0 and up to 1. */
   readonly share: number;
   /** The error for a client that gets no place. */
   refusal(limit: number): AndanteError;
 }
 
-/** One of them. */
+/** A place that a client holds. */
 export interface Place {
-  /** Called when the place goes to another client. A place without it is not given to another. */
+  /** Called when another client takes the place. A place without it cannot be taken. */
   cut?: (() => void) | undefined;
-  /** The place is free again. */
+  /** Frees the place. */
   end(): void;
 }
 

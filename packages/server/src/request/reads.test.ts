@@ -1,8 +1,8 @@
-// Reads: a few at once, clients take turns, those whose client is gone are not begun.
+// Reads: a few run at once, clients take turns, and reads of disconnected clients never start.
 import { expect, test } from "vitest";
 import { Reads } from "./reads.ts";
 
-/** Reads that end when the test says so, by name. */
+/** Named reads that the test ends. */
 function setUp(options: { limit?: number; share?: number; atOnce?: number } = {}) {
   const reads = new Reads({ limit: 100, share: 0.1, atOnce: 2, ...options });
   const begun: string[] = [];
@@ -78,7 +78,7 @@ test("a client that goes just as its turn comes takes no other read with it", as
   const { reads, begun, ask, end } = setUp({ atOnce: 1 });
   const gone = new AbortController();
   const others: Promise<string>[] = [];
-  // It fails at once, so that the turn passes on before anything else happens.
+  // It fails synchronously, so that the turn passes before anything else happens.
   const failing = reads.run("a", new AbortController().signal, () => {
     others.push(ask("a", "a2", gone.signal), ask("a", "a3"));
     throw new Error("no");

@@ -1,13 +1,13 @@
-// Reads that are much work for the store, such as lists and journals: a few run at once, and clients take turns.
+// Expensive reads of the store, such as lists and journals: a few run at once, and clients take turns.
 import { ClientGoneError, ReadLimitError } from "../errors/request-errors.ts";
 import { type Place, Places } from "./places.ts";
 
 export interface ReadsOptions {
-  /** Reads that run or wait, of all clients together. */
+  /** Maximum running and waiting reads of all clients together. */
   readonly limit: number;
-  /** The part of them that a client keeps while others are refused. */
+  /** The fraction that a client keeps while others are refused. */
   readonly share: number;
-  /** Reads that run at once. Default: 4. A store reads one thing after another, or has a few connections. */
+  /** Maximum concurrent reads. Default: 4. A store reads sequentially, or has a few connections. */
   readonly atOnce?: number;
 }
 
@@ -15,7 +15,7 @@ export class Reads {
   readonly #places: Places;
   readonly #atOnce: number;
   #running = 0;
-  /** Those that wait, by client. The first client is next; after its turn it is the last one. */
+  /** Waiting reads by client. The first client is next and moves to the end after its turn. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor({ limit, share, atOnce = 4 }: ReadsOptions) {
@@ -23,7 +23,7 @@ export class Reads {
     this.#atOnce = atOnce;
   }
 
-  /** Runs a read when it is its client's turn. A read whose client has gone by then is not begun. */
+  /** Runs a read on its client's turn, unless the client has disconnected by then. */
   async run<T>(client: string, signal: AbortSignal, read: () => T | Promise<T>): Promise<T> {
     if (signal.aborted) throw new ClientGoneError();
     const place = this.#places.take(client);
@@ -49,7 +49,7 @@ export class Reads {
     line.push(resolve);
     const leave = (error: Error) => {
       const index = line.indexOf(resolve);
-      // Its turn has come already.
+      // The read has started already.
       if (index === -1) return;
       line.splice(index, 1);
       if (line.length === 0) this.#waiting.delete(client);
@@ -64,7 +64,7 @@ export class Reads {
     });
   }
 
-  /** A read has ended: its turn passes to the next client. */
+  /** Passes the turn of a finished read to the next client. */
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined) {

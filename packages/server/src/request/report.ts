@@ -1,11 +1,11 @@
-// Counts a request and writes its line.
+// Records a request in the metrics and the log.
 import type { Andante, Logger } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
 
-// A method is whatever the client writes; labels of metrics are a closed set.
+// A client may send any method; labels of metrics must be a closed set.
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** `start` is by the steady clock. The route's pattern stands for the URL, which may hold a token. */
+/** `start` is by the monotonic clock. Reports the route's pattern, since a URL may contain a token. */
 export function report(
   { andante, logger }: { readonly andante: Andante; readonly logger: Logger },
   method: string,

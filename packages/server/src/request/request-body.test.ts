@@ -1,4 +1,4 @@
-// Bodies that are being read: what has come of all of them is bounded, and one that stands still goes first.
+// Bodies that are being read: the received bytes of all of them are bounded, and a stalled body is cut first.
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
@@ -6,7 +6,7 @@ import { countBody, readJsonBody } from "./request-body.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** A request whose body comes as the test sends it. */
+/** A request whose body the test sends in parts. */
 function sending() {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const headers = { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-// Reads a JSON body: bounded, of the right type, and without keys made to hurt.
+// Reads a JSON body: checks its size and content type, and refuses `__proto__` keys.
 import { AndanteError } from "@andante/core";
 import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
@@ -6,13 +6,13 @@ import type { HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
 import { ownTurn } from "./own-turn.ts";
 
-/** Up to this length a body is read in one go: as many as there can be connections are still little. */
+/** Bytes up to which a body is read at once: 64 KiB × max connections stays small. */
 const short = 64 * 1024;
 
-/** Characters of a body from which on it is parsed in a turn of the event loop without another one. */
+/** Characters from which on a body is parsed in a reserved turn of the event loop. */
 const turnFrom = 16 * 1024;
 
-/** The parsed body; undefined when there is none. `bodies`: what is held of all that are being read. */
+/** The parsed body; undefined when there is none. `bodies` counts the bytes of all bodies being read. */
 export async function readJsonBody(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<unknown> {
   const text = await readText(request, limit, bodies).catch(refuse);
   if (text.length > turnFrom) await ownTurn();
@@ -26,28 +26,28 @@ async function readText(request: HonoRequest, limit: number, bodies: HeldBytes):
   if (announced !== undefined) {
     const length = Number(announced);
     if (length > limit) throw new BodyTooLargeError({ limit });
-    // Node's parser reads no more than the length that was announced.
+    // Node's parser reads no more than the content length.
     if (length <= short) return (await bodyAtHand(request.raw, length)) ?? request.text();
   }
   if (request.raw.body === null) return "";
   return readChunks(request.raw.body, limit, bodies);
 }
 
-/** Whether a body is short, and no longer than this: there is none, or Node's parser reads no more than was announced. */
+/** Whether a body is absent, or short and within the limit by its content length, which Node's parser enforces. */
 export function isShort(limit: number, request: HonoRequest): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
   return Number(headerOf(request, "content-length") ?? Number.NaN) <= Math.min(limit, short);
 }
 
 /**
- * The request with a body that counts as held while a route reads it, until `end`. One that has to be given up fails the
- * route's reading.
+ * The request with a body whose bytes count as held while a route reads it, until `end`. When the body is cut, the
+ * route's read fails.
  */
 export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
   if (request.body === null) return { request, end: () => undefined };
   const reader = request.body.getReader();
   const failed = Promise.withResolvers<never>();
-  // The route may not be reading when it is given up.
+  // The route may not be reading when the body is cut.
   failed.promise.catch(() => undefined);
   const held = bodies.hold(() => {
     failed.reject(lateBody());
@@ -73,7 +73,7 @@ function refuse(error: unknown): never {
   throw problemOfBody(error);
 }
 
-/** Why a body could not be read. One that breaks off was left by its client: nothing has failed here. */
+/** The error of a body that could not be read. A truncated body is the client's error. */
 export function problemOfBody(error: unknown): AndanteError {
   return error instanceof AndanteError ? error : brokenBody();
 }
@@ -140,7 +140,7 @@ function parse(text: string): unknown {
   return value;
 }
 
-// A list of what is left to look at, not recursion: a body may be nested deeper than the stack allows.
+// Uses a work list, not recursion: a body may be nested deeper than the stack allows.
 function refuseProto(body: unknown): void {
   const left = [body];
   for (let value = left.pop(); value !== undefined; value = left.pop()) {

@@ -1,4 +1,4 @@
-// Requests that wait on all connections together: beyond the bound the connection with most of them is cut.
+// Waiting requests of all connections: beyond the bound the connection with most of them is cut.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -58,7 +58,7 @@ test("the connection on which most wait is cut, and the newcomer is served", asy
 
 test("up to the bound none is cut", async () => {
   const { pipeline, release } = await serve(5);
-  // One waits on each of the first two, three on the last.
+  // One request waits on each of the first two connections, three on the last.
   const modest = [await pipeline(2), await pipeline(2)];
   const larger = await pipeline(4);
   release();

@@ -1,10 +1,9 @@
-// The connections of requests, of any listener: the bytes that wait to be sent are bounded, and each connection
-// is served one request at a time.
+// The connections of all listeners: unsent bytes are bounded, and each connection is served one request at a time.
 //
-// A client may send thousands of requests without waiting for a response (pipelining). Node hands all of them on at once,
-// keeps their responses in memory until those before are written, and reports a client that is gone only to the response
-// that is being written. So the next request of a connection begins when the response before it is written, and until then
-// nothing more is read from the connection.
+// A client may send thousands of requests without waiting for a response (pipelining). Node emits all of them at once,
+// keeps their responses in memory until the previous ones are written, and reports a disconnect only to the response
+// that is being written. So the next request of a connection starts when the previous response is written, and until
+// then nothing more is read from the connection.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "@andante/core";
@@ -12,15 +11,14 @@ import { incomingOf, outgoingOf } from "../request/node-request.ts";
 import { boundConnections } from "./bound-connections.ts";
 
 /**
- * Requests that may wait on all connections together. A connection has those of one read of 64 KiB at most, which are up to
- * 2500 of about 5 KB each.
+ * Maximum requests that wait on all connections together. A connection has at most those of one read of 64 KiB, which
+ * are up to 2500 of about 5 KB each.
  */
 const defaultMaxWaiting = 10_000;
 
 /**
- * Call the returned function with what the listener hands on beside a request; only one of Node's has a connection there.
- * It returns undefined when the request may begin at once, else a promise of whether it may begin: false when its client
- * is gone.
+ * Call the returned function with the `env` of a request; only Node's listener has a connection there. It returns
+ * undefined when the request may start at once, else a promise that is false when the client has disconnected.
  */
 export function boundClients(
   logger: Logger,
@@ -50,7 +48,7 @@ export function boundClients(
 }
 
 interface Line {
-  /** Requests that wait on all connections. */
+  /** The number of waiting requests on all connections. */
   waiting: number;
   readonly maxWaiting: number;
   readonly connections: ReadonlyMap<Socket, Connection>;
@@ -70,7 +68,7 @@ class Connection {
   constructor(socket: Socket, line: Line) {
     this.#socket = socket;
     this.#line = line;
-    // Node starts to read again with each request that was parsed, and with each response that was written.
+    // Node resumes reading after each parsed request and after each written response.
     socket.on("resume", () => {
       if (this.#waiting.length > 0) socket.pause();
     });
@@ -78,7 +76,7 @@ class Connection {
 
   turn(outgoing: ServerResponse): Promise<boolean> | undefined {
     const current = this.#current;
-    // A host may pass several requests of its own to the app for one that it has received.
+    // A host may send several requests to the app for one that it received.
     if (current === undefined || current === outgoing || current.writableFinished) {
       this.#current = outgoing;
       return undefined;
@@ -94,20 +92,20 @@ class Connection {
     return promise;
   }
 
-  /** Disconnects the client. Its requests leave the line at once, so that no other connection is cut for them. */
+  /** Disconnects the client. Its requests leave the queue at once, so that no other connection is cut for them. */
   cut(): void {
     this.drop();
     this.#socket.destroy();
   }
 
-  /** The client is gone: waiting requests are dropped. */
+  /** Drops the waiting requests of a disconnected client. */
   drop(): void {
     this.#line.waiting -= this.#waiting.length;
     for (const { begin } of this.#waiting) begin(false);
     this.#waiting = [];
   }
 
-  /** The connection on which most requests wait; this one, where no other has more. */
+  /** The connection with the most waiting requests; this one in a tie. */
   #largest(): Connection {
     let largest: Connection = this;
     for (const each of this.#line.connections.values())

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-/** A connection for which so many bytes wait. */
+/** A connection with this many unsent bytes. */
 function connection(bytes: number) {
   const destroy = vi.fn(() => {
     made.writableLength = 0;

@@ -1,14 +1,14 @@
-// What waits to be sent on all connections together is bounded: clients that do not read are cut, the largest first.
+// Bounds the unsent bytes of all connections together: clients that do not read are cut, the largest first.
 //
-// A response is in memory until its client has taken it. One of 16 MiB is nothing, a thousand that nobody reads are all
-// the memory there is, and some of them anyone may ask for. Sockets and streams have bounds of their own below this one.
+// A response stays in memory until its client has read it. One of 16 MiB is harmless, a thousand unread ones exhaust
+// the memory, and some of them need no token. Sockets and streams have lower bounds besides this one.
 import type { Socket } from "node:net";
 import type { Logger } from "@andante/core";
 
 type Connection = Pick<Socket, "writableLength" | "destroy">;
 
 export interface ConnectionBound {
-  /** Bytes that may wait for all clients together. Default: 256 MiB. */
+  /** Maximum unsent bytes of all clients together. Default: 256 MiB. */
   readonly maxBytes?: number;
   /** Milliseconds between two checks. Default: 250. */
   readonly period?: number;
@@ -16,17 +16,17 @@ export interface ConnectionBound {
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 const defaultPeriod = 250;
-/** Milliseconds after which a client counts as slow: one that is just reading a large response is not cut for it. */
+/** Milliseconds after which a client counts as slow: a client that is reading a large response is not cut. */
 const slowAfter = 1000;
 
-/** Watches the connections of a server; call `watch` when there is a new one. */
+/** Watches the connections of a server; call `watch` for each new one. */
 export function boundConnections(
   connections: Pick<ReadonlySet<Connection>, "size" | "keys">,
   logger: Logger,
   { maxBytes = defaultMaxBytes, period = defaultPeriod }: ConnectionBound = {},
 ): { watch(): void } {
   let timer: NodeJS.Timeout | undefined;
-  /** Those for which something waits, and since when. */
+  /** Connections with unsent bytes, and since when. */
   let waiting = new Map<Connection, number>();
   const check = () => {
     if (connections.size === 0) {
@@ -51,7 +51,7 @@ export function boundConnections(
   };
 }
 
-/** Cuts as many as hold `excess` bytes: the largest first, those that are slow before others. */
+/** Cuts connections until `excess` bytes are freed: slow ones first, then the largest. */
 function cut(waiting: ReadonlyMap<Connection, number>, excess: number, now: number, logger: Logger): void {
   const isSlow = (connection: Connection) => now - (waiting.get(connection) ?? now) >= slowAfter;
   const order = [...waiting.keys()].sort(
@@ -67,6 +67,6 @@ function cut(waiting: ReadonlyMap<Connection, number>, excess: number, now: numb
   }
   logger.warn(
     { connections: count, bytes },
-    "connections were cut: their clients did not read what waits for them",
+    "connections were closed: their clients did not read their responses",
   );
 }

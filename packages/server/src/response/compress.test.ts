@@ -1,4 +1,5 @@
-// Large responses are compressed as the client accepts; small ones, streams and what must stay as it is are not.
+// Large responses are compressed as the client accepts; small ones, streams and responses to guessable requests are
+// not.
 
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
@@ -6,6 +7,7 @@ import { createWorkflow, memoryStore } from "@andante/core";
 import { RecordingLogger } from "@andante/core/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import buildConsole from "../../../../test/support/build-console.ts";
 import { type App, createApp } from "../app.ts";
 import { compress, compressedFrom, encodingFor } from "./compress.ts";
 import { RouteResponse } from "./route-response.ts";
@@ -23,6 +25,7 @@ describe("over HTTP", () => {
   let app: App;
   let plain: App;
   beforeAll(() => {
+    buildConsole();
     const common = { workflows: { echo }, logger: quiet };
     app = createApp({ ...common, store: memoryStore(), cors: { origin: "https://one.example" } });
     plain = createApp({ ...common, store: memoryStore(), compression: false });

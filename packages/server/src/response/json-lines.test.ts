@@ -1,4 +1,4 @@
-// Lines that cannot be read to their end: the client sees that they are not all, and nobody reads the reason but the log.
+// Lines that cannot be read to their end: the client sees a truncated response, and the reason is only in the log.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -41,7 +41,7 @@ test("without a listener of Node whoever reads it gets the error", async () => {
   await expect(response.text()).rejects.toThrow("the secret reason");
 });
 
-/** Lines without an end, and whether they were left. */
+/** Endless lines, and a promise that resolves when their reader stops. */
 function endless() {
   const left = Promise.withResolvers<void>();
   async function* lines() {

@@ -1,4 +1,4 @@
-// A response of one JSON value on each line, written as fast as it is read.
+// A response of one JSON value per line, written as fast as the client reads it.
 import type { Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { Reads } from "../request/reads.ts";
@@ -11,14 +11,14 @@ export interface JsonLinesContext {
   readonly http: Context;
   readonly logger: Logger;
   readonly bounds: { readonly exportPages: Reads };
-  /** Its place; given back when it is over. Default: none. */
+  /** The place of the response, which is freed at its end. Default: none. */
   readonly stream?: { waits(bytes: number): void; end(): void } | undefined;
 }
 
-/** Milliseconds after which a client that reads nothing is disconnected: others may wait for its place. */
+/** Milliseconds without a read after which a client is disconnected: others may wait for its place. */
 const defaultPatience = 120_000;
 
-/** When the values cannot be read to their end the client is disconnected. */
+/** Responds with the values. When reading them fails the client is disconnected. */
 export function jsonLines(
   values: AsyncIterable<unknown>,
   { http, logger, bounds, stream }: JsonLinesContext,
@@ -33,9 +33,9 @@ export function jsonLines(
     stream?.end();
     await source
       .return?.()
-      .catch((err: unknown) => logger.warn({ err }, "the source of a response could not be left"));
+      .catch((err: unknown) => logger.warn({ err }, "closing the source of a response failed"));
   };
-  // The body of a response whose client is gone before anything was sent is not read, and not cancelled.
+  // When a client disconnects before anything was sent, the body is neither read nor cancelled.
   if (signal.aborted) void leave();
   else signal.addEventListener("abort", leave);
   const body = new ReadableStream<Uint8Array>(
@@ -56,15 +56,15 @@ export function jsonLines(
         } catch (err) {
           await leave();
           if (signal.aborted) return;
-          logger.warn({ err }, "a response was cut off because what it tells could not be read");
-          // The listener would write the error to the console, and its words to the client.
+          logger.warn({ err }, "a response was cut off because its data could not be read");
+          // The listener would print the error to the console and send its message to the client.
           if (!disconnect(http)) throw err;
           controller.close();
         }
       },
       cancel: leave,
     },
-    // The next page is read when the client has taken the last one.
+    // The next page is read when the client has read the last one.
     { highWaterMark: 0 },
   );
   return new RouteResponse(body, { headers: { "content-type": jsonLinesType } });

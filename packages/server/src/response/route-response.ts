@@ -1,9 +1,9 @@
-// A response on its way out. It becomes a Response once, at the end, with every header in it: a header set on a finished
+// A response before it is sent. It becomes a Response once, at the end, with every header: a header set on a finished
 // Response makes the listener copy it, which cost a fifth of the throughput.
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
-/** Of every response that does not say otherwise: it is about one caller at one moment, so no cache keeps it, and no browser guesses its type. */
+/** Default headers: a response is for one caller at one time, so no cache stores it; no browser guesses its type. */
 const safeHeaders: HeaderFields = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 export class RouteResponse {
@@ -26,7 +26,7 @@ export class RouteResponse {
     return new Response(this.body, { status: this.status, headers });
   }
 
-  /** The same response without its body, as HEAD requires. A stream behind it is closed. */
+  /** The response without its body, for HEAD. Cancels a stream. */
   async withoutBody(): Promise<RouteResponse> {
     if (this.body instanceof ReadableStream) await this.body.cancel();
     return new RouteResponse(null, this);

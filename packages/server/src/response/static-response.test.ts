@@ -1,4 +1,4 @@
-// What is the same for many requests is built once, in each of its forms, and only so much of it is kept.
+// Responses that are the same for many requests are built once, in each form, and the cache is bounded.
 import { createWorkflow, memoryStore } from "@andante/core";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -16,14 +16,14 @@ const double = createWorkflow({ id: "double", input: z.object({ n: z.number() })
   execute: ({ data }) => data.n * 2,
 });
 const describeApi = vi.hoisted(() => vi.fn());
-vi.mock(import("../docs/openapi.ts"), async (load) => {
+vi.mock(import("../openapi/openapi.ts"), async (load) => {
   const original = await load();
   describeApi.mockImplementation(original.describeApi);
   return { ...original, describeApi };
 });
 
 const landingPage = vi.hoisted(() => vi.fn());
-vi.mock(import("../docs/landing-page.ts"), async (load) => {
+vi.mock(import("../openapi/landing-page.ts"), async (load) => {
   const original = await load();
   landingPage.mockImplementation(original.landingPage);
   return { ...original, landingPage };

@@ -1,14 +1,14 @@
-// Responses that are the same for many requests: the body is built once, and so is each compressed form of it.
+// Responses that are the same for many requests: the body and each compressed form are built once.
 //
-// Anonymous callers may ask for pages and scripts. Compressed for each request, a script of 1.4 MB took 90 ms of a thread
-// and 4 MB of memory each time; a thousand connections took 3.7 GB.
+// Anonymous callers may request pages and scripts. Compressed for each request, a script of 1.4 MB took 90 ms of a
+// thread and 4 MB of memory each time; a thousand connections took 3.7 GB.
 import { RouteResponse } from "./route-response.ts";
 
 /** A response that is sent many times. `compress` keeps its compressed forms here. */
 export class StaticResponse extends RouteResponse {
   readonly #forms = new Map<string, Promise<RouteResponse>>();
 
-  /** The form of this name; requests that ask for it while it is made wait for the same one. */
+  /** The form of this name; concurrent requests share one promise. */
   form(name: string, make: () => Promise<RouteResponse>): Promise<RouteResponse> {
     const made = this.#forms.get(name) ?? make();
     this.#forms.set(name, made);
@@ -17,10 +17,10 @@ export class StaticResponse extends RouteResponse {
   }
 }
 
-/** Longer keys name an address that no client is normally sent to: their response is built for each request. */
+/** Longer keys come from unusual addresses: their response is built for each request. */
 const maxKeyLength = 512;
 
-/** Static responses by key: at most `most`, those that were requested last. */
+/** Static responses by key: the `most` that were requested last. */
 export class StaticResponses {
   readonly #kept = new Map<string, Promise<StaticResponse>>();
   readonly #most: number;
@@ -29,7 +29,7 @@ export class StaticResponses {
     this.#most = most;
   }
 
-  /** The response of this key, which has to name everything that `build` depends on. A failure is not kept. */
+  /** The response of this key, which must identify everything that `build` depends on. Failures are not cached. */
   get(key: string, build: () => RouteResponse | Promise<RouteResponse>): Promise<StaticResponse> {
     if (key.length > maxKeyLength) return toStatic(build);
     const response = this.#kept.get(key) ?? toStatic(build);
@@ -42,13 +42,13 @@ export class StaticResponses {
   }
 }
 
-/** The static responses of one app. One kind does not push out another: clients choose the hosts and paths of some. */
+/** The static responses of one app. Each kind has its own cache: clients choose the hosts and paths of some. */
 export interface BuiltResponses {
   /** By the definitions that the caller may see. */
   readonly descriptions: StaticResponses;
-  /** The same, with a placeholder for the origin. */
+  /** By the visible definitions, with a placeholder for the origin. */
   readonly landingTemplates: StaticResponses;
-  /** By the origin in the request, too. */
+  /** By the visible definitions and the origin. */
   readonly landingPages: StaticResponses;
   /** By the depth of the address. */
   readonly consolePages: StaticResponses;

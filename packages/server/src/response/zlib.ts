@@ -1,4 +1,4 @@
-// zlib's functions as promises, without `promisify`: with `node:util` Node opens standard error, a hundredth of a start.
+// zlib's functions as promises, without `promisify`: `node:util` opens standard error, a hundredth of a start.
 import { type BrotliOptions, brotliCompress, gzip } from "node:zlib";
 
 type Bytes = string | Uint8Array;

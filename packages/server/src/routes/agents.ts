@@ -1,4 +1,4 @@
-// Agents: which are registered, and how to call them.
+// Agents: list them and call them.
 import type { Andante } from "@andante/core";
 import { InputValidationError, InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -29,7 +29,7 @@ const running = "/agents/:id/chat/:conversationId/stream";
 /** The error statuses of every row that calls an agent. */
 const errors = [400, 403, 404, 409, 413, 415, 502, 503];
 
-/** An unknown agent is 404 whatever else the request says. */
+/** An unknown agent is a 404, before any other check. */
 function check(andante: Andante, params: Readonly<Record<string, string>>): void {
   internalsOf(andante).agents.check(params.id ?? "");
 }
@@ -65,7 +65,7 @@ export const agentRoutes = [
     check,
     handle: async ({ andante, params, caller, gate }) => {
       const agent = await andante.agents.read(params.id ?? "");
-      // Once there is authentication, the host's prompt is not for those who have not said who they are.
+      // With authentication, callers without a token do not see the agent's instructions.
       return gate.enabled && caller.user === undefined ? { ...agent, instructions: null } : agent;
     },
   }),
@@ -184,7 +184,7 @@ export const agentRoutes = [
     handle: async (context) => {
       const { andante, params, body } = context;
       const { resumable, ...given } = body.options ?? {};
-      // Chat clients always send one and all their messages; for a user without an id these are all there is.
+      // Chat clients always send an id and all their messages; a user without an id has no stored conversation.
       const chatId = isWithoutId(context.caller) ? undefined : body.id;
       const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
       const again = body.trigger === "regenerate-message";
@@ -246,7 +246,7 @@ export const agentRoutes = [
   }),
 ];
 
-/** The options of a call as the caller may set them. A dropped connection aborts the signal. */
+/** The permitted options of a call. A dropped connection aborts the signal. */
 function optionsOf<Options extends { readonly conversationId?: string | undefined }>(
   { caller, gate, http }: RouteContext,
   options: Options | undefined,
@@ -264,7 +264,7 @@ function events(context: RouteContext, parts: Parameters<typeof eventResponse>[0
   return eventResponse(parts, { headers: {}, logger, stream, signal: http.req.raw.signal });
 }
 
-/** Chat clients recognise the protocol by it. */
+/** Chat clients recognise the protocol by this header. */
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
 
 function chatEvents(
@@ -279,7 +279,7 @@ function givenInput(body: { input?: unknown }): unknown {
   return body.input;
 }
 
-/** Whether it is a JSON Schema the core decides. */
+/** The schema of the body; the core validates that it is a JSON Schema. */
 function givenSchema({ schema }: { schema?: unknown }): Readonly<Record<string, unknown>> {
   if (isRecord(schema)) return schema;
   throw new InvalidSchemaError({ detail: "expected a JSON Schema object" });

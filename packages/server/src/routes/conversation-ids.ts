@@ -1,4 +1,4 @@
-// The ids of a conversation for the questions to `authorize`: the agent is the one that it began with.
+// The ids of a conversation for calls of `authorize`: its agent is the one that started it.
 import type { Andante } from "@andante/core";
 import { ConversationNotFoundError } from "@andante/core/errors";
 import { givenIds, type Ids } from "../auth/permission.ts";
@@ -9,7 +9,7 @@ export async function conversationInPath({ andante, params }: PathOf): Promise<r
   return found === undefined ? [] : [givenIds({ agentId: found.agentId, userId: found.userId })];
 }
 
-/** For a fork: the new conversation has the agent of the first, and an id that its caller may choose. */
+/** For a fork: the new conversation has the agent of the source, and an id that its caller may choose. */
 export async function forkedConversation(known: ForkOf): Promise<readonly Ids[]> {
   const { conversationId } = known.body;
   const source = await conversationInPath(known);
@@ -17,7 +17,7 @@ export async function forkedConversation(known: ForkOf): Promise<readonly Ids[]>
   return [...source, ...source.map(({ agentId = "" }) => ({ agentId, conversationId }))];
 }
 
-/** For routes of agents: another agent than the path's may have begun the conversation. */
+/** For routes of agents: another agent than the path's may have started the conversation. */
 export async function idsIn(
   andante: Andante,
   conversationId: string | null | undefined,

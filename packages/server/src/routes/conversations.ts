@@ -169,7 +169,7 @@ export const conversationRoutes = [
   }),
 ];
 
-/** The conversation, and whose it must be. */
+/** The id of the conversation and its required owner. */
 function mine(
   context: RouteContext,
 ): [conversationId: string, owner: { userId?: string | null | undefined }] {

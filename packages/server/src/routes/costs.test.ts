@@ -1,4 +1,4 @@
-// The bound on load that each route counts against, and the work of a route whose client has left.
+// The limit that each route counts against, and the work of a route whose client has disconnected.
 import { memoryStore } from "@andante/core";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../app.ts";

@@ -1,4 +1,4 @@
-// When execute and resume respond: once the execution has settled, or earlier where the caller prefers that (RFC 7240).
+// When execute and resume respond: once the execution has settled, or earlier if the caller prefers (RFC 7240).
 import type { ExecutionHandle, ExecutionResult } from "@andante/core";
 import { ExecutionFailedError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
@@ -22,7 +22,7 @@ export async function deliver(
 ): Promise<RouteResponse> {
   const { executionId, startAt } = execution;
   const headers = aboutExecution(execution);
-  // For an execution that has settled already there is nothing to wait for.
+  // An execution that has settled already needs no wait.
   const wait = execution.settled ? undefined : preferredWait(headerOf(http.req, "prefer"));
   const result = wait === undefined ? await execution.result() : await settlesWithin(execution, wait);
   if (result === undefined) {
@@ -54,8 +54,7 @@ export function preferredWait(header: string | undefined): number | undefined {
 }
 
 /**
- * The preferences by name. Of one that is given twice the first counts; what follows a `;` belongs to it and is not
- * ours.
+ * The preferences by name. The first of a repeated preference counts; parameters after a `;` are ignored.
  */
 function readPreferences(header: string): Map<string, string> {
   const preferences = new Map<string, string>();
@@ -67,7 +66,7 @@ function readPreferences(header: string): Map<string, string> {
   return preferences;
 }
 
-/** The result when it comes in time. An execution that continues is not disturbed. */
+/** The result, or undefined after the timeout. The execution continues. */
 async function settlesWithin(
   execution: ExecutionHandle,
   seconds: number,

@@ -1,13 +1,13 @@
-// Documentation: the landing page, the API's own description, the interactive UI, and whether the service is well.
+// Documentation: the landing page, the API description, the interactive UI, and the health of the service.
 import { createHash } from "node:crypto";
 import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { type EntryIds, Permission } from "../auth/permission.ts";
 import { consoleFonts } from "../console/console-files.ts";
-import { interactiveUi, isUiAsset, uiAsset } from "../docs/interactive-ui.ts";
-import type { Registered } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
+import { interactiveUi, isUiAsset, uiAsset } from "../openapi/interactive-ui.ts";
+import type { Registered } from "../openapi/openapi.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
@@ -22,7 +22,7 @@ const shared = {
   errors: [],
 } as const;
 
-/** The rows that describe the others; `routes` returns the whole table, themselves included. */
+/** The documentation rows; `routes` returns the whole table, including these. */
 export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   return [
     route({
@@ -34,8 +34,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async (context) => {
-        // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
-        const { landingPage, pageAt, placeholderFor } = await import("../docs/landing-page.ts");
+        // Loaded on demand: it generates examples with a JSON Schema validator, which a start does not need.
+        const { landingPage, pageAt, placeholderFor } = await import("../openapi/landing-page.ts");
         const { http, basePath, hasConsole, built } = context;
         const visible = await visibleTo(context);
         const key = keyOf(visible);
@@ -57,10 +57,10 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: async (context) => {
-        const { describeApi } = await import("../docs/openapi.ts");
+        const { describeApi } = await import("../openapi/openapi.ts");
         const visible = await visibleTo(context);
         return context.built.descriptions.get(keyOf(visible), () => {
-          // The host describes the routes that it has replaced.
+          // The host documents the routes that it has replaced.
           const builtIn = routes().filter((row) => !context.isReplaced(row));
           const description = describeApi(builtIn, context, visible);
           return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
@@ -120,14 +120,14 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   ];
 }
 
-/** A page shows every definition, but not whether it runs now; the tools of an agent may change. */
+/** The cache key: a page depends on the definitions, not on their status; the tools of an agent may change. */
 function keyOf({ workflows, agents }: Registered): string {
   const ids = workflows.map(({ id }) => id);
   const shown = JSON.stringify([ids, agents.map(({ status: _, ...agent }) => agent)]);
   return createHash("sha256").update(shown).digest("base64");
 }
 
-/** What is registered, as far as the caller could read it one by one: neither page nor description tells more. */
+/** The registered definitions that the caller may read. Page and description contain no others. */
 async function visibleTo({ andante, authorize, caller, gate }: RouteContext): Promise<Registered> {
   const visible = <T extends { readonly id: string }>(
     kind: "agents" | "workflows",

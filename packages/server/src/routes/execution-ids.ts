@@ -1,4 +1,4 @@
-// The ids of an execution for the questions to `authorize`, as its row has them.
+// The ids of an execution for calls of `authorize`, from its row.
 import type { Andante } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
@@ -18,12 +18,12 @@ interface StartOf extends PathOf {
   readonly body: { readonly options?: StartIds | undefined };
 }
 
-/** For routes of one execution. One of another workflow than the path's is not found there, so nothing is asked. */
+/** For routes of one execution. None for an execution of another workflow than the path's, which is a 404. */
 export function executionInPath({ andante, params }: PathOf): Promise<readonly Ids[]> {
   return idsOf(andante, params.executionId, params.id);
 }
 
-/** For a start: the conversation in the body, and the execution that has the given id already, which is returned then. */
+/** For a start: the conversation in the body, and the existing execution with the given id, which is returned. */
 export async function executionInBody({ andante, params, body }: StartOf): Promise<readonly Ids[]> {
   const { executionId, conversationId } = body.options ?? {};
   const existing = await idsOf(andante, executionId, params.id);

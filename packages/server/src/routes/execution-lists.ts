@@ -44,7 +44,7 @@ export const executionListRoutes = [
   }),
 ];
 
-/** A page of executions visible to the caller. A caller without an id sees none where it may see only its own. */
+/** A page of executions visible to the caller. A caller without an id owns none. */
 async function listVisible(context: RouteContext, { id, ...query }: z.output<ReturnType<typeof listQuery>>) {
   const { caller, scope } = context;
   if (scope === "all") return listPermitted(context, { ...query, idPrefix: id });
@@ -55,7 +55,7 @@ async function listVisible(context: RouteContext, { id, ...query }: z.output<Ret
   return listPermitted(context, { ...query, idPrefix: id, userId });
 }
 
-/** A page without the executions that the host's `authorize` refuses: it may be shorter than asked for, and not the last. */
+/** A page without the executions that the host's `authorize` refuses: a short page may not be the last. */
 async function listPermitted({ andante, permission }: RouteContext, query: ListOptions) {
   const page = await andante.list(query);
   return { ...page, executions: await permission.visible(page.executions, entryIds) };

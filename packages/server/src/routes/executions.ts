@@ -1,4 +1,4 @@
-// Executions: how they stand, what happened, and steering them.
+// Executions: their state, their events, and commands.
 import type { ExecutionState } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -263,7 +263,7 @@ export const executionRoutes = [
   }),
 ];
 
-/** The execution in the path. A caller that may see only its own does not find another's. */
+/** The execution in the path. A caller limited to its own gets a 404 for another's. */
 async function findVisible({ andante, params, caller, scope }: Visible): Promise<ExecutionState> {
   const executionId = params.executionId ?? "";
   const found = await andante.find(executionId);

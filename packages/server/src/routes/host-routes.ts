@@ -1,4 +1,4 @@
-// The host's own routes beside the built-in ones: which of them come first, and which can never be reached.
+// The precedence of custom and built-in routes: which of them win, and which can never be reached.
 import type { Env, Hono } from "hono";
 import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import type { Route } from "../route.ts";
@@ -13,19 +13,19 @@ export interface HostRoute {
 type Named = Pick<Route, "method" | "path" | "contract">;
 
 /**
- * The routes that a host has added by name. Middleware is not among them, nor is what catches everything, such as the
- * files of a page under `*`: that is for whatever nothing else handles.
+ * The custom routes with a specific path. Excludes middleware and catch-all routes, such as static files under `*`,
+ * which handle only requests without another route.
  */
 export function hostRoutesOf<E extends Env>(app: Hono<E>): HostRoute[] {
   const routes = app.routes
     .filter(({ method, handler }) => method !== "ALL" || !isMiddleware(findTargetHandler(handler)))
     .flatMap(({ method, path }) => variantsOf(path).map((variant) => ({ method, path: variant })))
     .filter(({ path }) => !path.includes("*"));
-  // A handler behind a middleware of its own is there twice.
+  // A handler with its own middleware is listed twice.
   return [...new Map(routes.map((route) => [nameOf(route), route])).values()];
 }
 
-/** The host's routes that stand in the place of a built-in one that the contract does not name. */
+/** The custom routes that replace a built-in route outside the contract. */
 export function winningRoutes(host: readonly HostRoute[], builtIn: readonly Named[]): HostRoute[] {
   return host.flatMap((route) =>
     builtIn
@@ -34,7 +34,7 @@ export function winningRoutes(host: readonly HostRoute[], builtIn: readonly Name
   );
 }
 
-/** The host's routes that no request reaches, because a route of the contract comes first. */
+/** The custom routes that no request reaches, because a route of the contract takes precedence. */
 export function shadowedRoutes(host: readonly HostRoute[], builtIn: readonly Named[]): HostRoute[] {
   return host.flatMap((route) =>
     builtIn
@@ -43,7 +43,7 @@ export function shadowedRoutes(host: readonly HostRoute[], builtIn: readonly Nam
   );
 }
 
-/** Whether a route of the host has taken the whole place of a built-in one. */
+/** Whether a custom route replaces a built-in one completely. */
 export function isReplaced(row: Named, host: readonly HostRoute[]): boolean {
   return row.contract !== true && host.some((route) => covers(row, route) && covers(route, row));
 }
@@ -52,7 +52,7 @@ export function nameOf({ method, path }: HostRoute): string {
   return `${method} ${path}`;
 }
 
-/** Whether the first route takes every request of the second: the same words, or parameters in their place. */
+/** Whether the first route matches every request of the second: equal segments, or parameters in their place. */
 function covers(wide: HostRoute, narrow: HostRoute): boolean {
   const methods = [wide.method, narrow.method];
   if (wide.method !== narrow.method && !methods.includes("ALL")) return false;
@@ -62,7 +62,7 @@ function covers(wide: HostRoute, narrow: HostRoute): boolean {
   return parts.length === others.length && parts.every((part, at) => takes(part, others[at]));
 }
 
-/** The paths that a path with optional parameters stands for. */
+/** The paths that a path with optional parameters matches. */
 function variantsOf(path: string): string[] {
   const optional = /\/:[^/]+\?(?=\/|$)/.exec(path)?.[0];
   if (optional === undefined) return [path];

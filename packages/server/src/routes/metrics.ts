@@ -6,7 +6,7 @@ export const metricsRoutes = [
   route({
     method: "GET",
     path: "/metrics",
-    // Names of workflows, agents and models, and how busy they are: not for everyone once there is authentication.
+    // Metrics contain names and load of workflows, agents and models: with authentication they are not public.
     access: "protected",
     action: "metrics.read",
     resource: [],

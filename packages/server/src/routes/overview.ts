@@ -1,11 +1,11 @@
-// All executions at once: what waits for people, counts over time, what changes, and how the server is.
+// All executions at once: the inbox, counts over time, the feed of changes, and the status of the server.
 import path from "node:path";
 import { internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 import { readActivity } from "../overview/activity.ts";
 import type { ActivityPart, WorkflowActivity } from "../overview/activity-shapes.ts";
-import { briefly } from "../overview/briefly.ts";
+import { cachedRead } from "../overview/cached-read.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
@@ -29,9 +29,9 @@ const tag = "Overview";
 const hour = 3_600_000;
 const day = 24 * hour;
 const minute = 60_000;
-/** The earliest time that there is, in milliseconds since 1970. */
+/** The earliest time of a Date, in milliseconds since 1970. */
 const firstTime = -8_640_000_000_000_000;
-/** Milliseconds for which what was read is shown to others, too. */
+/** Milliseconds for which a result is cached. */
 const inboxKept = 200;
 const activityKept = 2000;
 
@@ -55,11 +55,11 @@ export const overviewRoutes = [
       await andante.ready();
       const { bytes } = await internalsOf(andante).health();
       const { running, limit } = internalsOf(andante).live.slots;
-      // They count everyone's: whoever sees only its own is not told how busy others are.
+      // The counts are of all users: a caller that sees only its own does not get them.
       const seesAll = scope === "all";
       return {
         version,
-        // Its name alone: where it lies on the disk is not for callers.
+        // Only the file name: callers must not see the folder.
         store: { name: path.basename(andante.store.location), bytes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
@@ -91,7 +91,7 @@ export const overviewRoutes = [
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       const { signal } = http.req.raw;
-      const page = await briefly(andante, {
+      const page = await cachedRead(andante, {
         key,
         milliseconds: inboxKept,
         signal,
@@ -125,14 +125,14 @@ export const overviewRoutes = [
         const asked = { parts, from, to, points: query.points ?? 60 };
         const key = `activity ${JSON.stringify(asked)}`;
         const read = (until: AbortSignal) => readActivity(andante, asked, until);
-        return briefly(andante, { key, milliseconds: activityKept, signal, read });
+        return cachedRead(andante, { key, milliseconds: activityKept, signal, read });
       };
-      // A caller without an id has nothing of its own.
+      // A caller without an id owns no executions.
       if (owner === null) return count([]);
       const named = query.workflowId === undefined ? undefined : [query.workflowId];
       const all = await count([{ userId: owner, workflowIds: named }]);
       const permitted = await permittedWorkflows(permission, all.workflows, owner);
-      // The counts of refused workflows cannot be subtracted from the others: the permitted ones are counted again.
+      // The counts of refused workflows cannot be subtracted: the permitted ones are counted again.
       if (permitted.whole.length === all.workflows.length) return all;
       const parts = [{ userId: owner, workflowIds: permitted.whole }];
       if (caller.userId !== undefined) parts.push({ userId: caller.userId, workflowIds: permitted.own });
@@ -158,12 +158,12 @@ export const overviewRoutes = [
       const { query, andante, params, http } = context;
       const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
-      // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
+      // A caller limited to its own executions and without an id sees none: no user has an empty id.
       const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);
       const asked = { workflowId: params.id ?? "", userId, from, to };
       const key = `steps ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
-      return briefly(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+      return cachedRead(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
     },
   }),
   route({
@@ -200,8 +200,8 @@ export const overviewRoutes = [
     errors: [404],
     check: knownWorkflow,
     handle: async ({ andante, params, http, basePath }) => {
-      // Loaded by those who ask: a start needs no examples.
-      const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
+      // Loaded on demand: a start needs no examples.
+      const { exampleCalls, exampleInput } = await import("../openapi/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
       const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
       return { input: exampleInput(workflow), calls };
@@ -209,12 +209,12 @@ export const overviewRoutes = [
   }),
 ];
 
-/** Whose executions the caller sees: undefined for everyone's, null for nobody's. */
+/** The user whose executions the caller sees: undefined for all users, null for none. */
 function ownerIn({ scope, caller }: RouteContext): string | undefined | null {
   return scope === "all" ? undefined : (caller.userId ?? null);
 }
 
-/** The workflows of which the caller sees all that was counted for this owner, and those of which it sees its own. */
+/** The workflows of which the caller sees all of this owner's executions, and those of which it sees only its own. */
 async function permittedWorkflows(
   permission: Permission,
   counted: readonly WorkflowActivity[],
@@ -222,7 +222,7 @@ async function permittedWorkflows(
 ): Promise<{ readonly whole: readonly string[]; readonly own: readonly string[] }> {
   const idsOf = ({ workflowId }: WorkflowActivity) => ({ workflowId, ...(owner && { userId: owner }) });
   const seen = await permission.visible(counted, idsOf);
-  // Everyone's executions: with "own" a caller does not see all of them.
+  // With `userId: null`, for executions of all users, the decision "own" does not make an entry visible.
   const whole = await permission.visible(seen, (each) => ({ userId: null, ...idsOf(each) }));
   const own = seen.filter((each) => !whole.includes(each));
   return { whole: whole.map(({ workflowId }) => workflowId), own: own.map(({ workflowId }) => workflowId) };

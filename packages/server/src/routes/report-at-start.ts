@@ -1,4 +1,4 @@
-// The lines that the log begins with: which routes are open, and which are never reached.
+// The log lines at start: public routes, and unreachable custom routes.
 import type { Logger } from "@andante/core";
 import type { Gate } from "../auth/gate.ts";
 import { openRoutesWarning } from "../auth/open-routes.ts";
@@ -6,7 +6,7 @@ import type { AuthProvider } from "../auth/provider.ts";
 import { type HostRoute, isReplaced, nameOf, shadowedRoutes } from "./host-routes.ts";
 import { routes } from "./index.ts";
 
-/** Warns of probable mistakes of the host: routes of its own that are never reached, and routes open to everyone. */
+/** Warns of likely mistakes: custom routes that are never reached, and public routes. */
 export function warnAtStart(
   auth: AuthProvider | undefined,
   host: readonly HostRoute[],

@@ -1,10 +1,10 @@
-// The ids that a request names, for the questions to the host's `authorize`.
+// The ids in a request, for calls of the host's `authorize`.
 import type { Context } from "hono";
 import type { Scope } from "../auth/authorize.ts";
 import type { Ids, Permission } from "../auth/permission.ts";
 import type { Route } from "../route.ts";
 
-/** Those in the path, and those that a list is filtered by: other names in a query filter nothing. */
+/** The ids in the path, and those of the query's filters. */
 export function namedIds({ query, resource }: Route, http: Context, params: Ids): Ids {
   if (query === undefined) return params;
   const { shape } = query();
@@ -13,7 +13,7 @@ export function namedIds({ query, resource }: Route, http: Context, params: Ids)
   return { ...Object.fromEntries(filters), ...params };
 }
 
-/** Asks again where the body or the store names more. The narrowest of all decisions counts. */
+/** Calls `authorize` again with ids from the body or the store. The narrowest decision counts. */
 export async function askAgain(
   permission: Permission,
   { ids }: Route,

@@ -49,7 +49,7 @@ export const traceRoutes = [
       if (found === undefined) throw new TraceNotFoundError({ traceId });
       const roots = await permission.visible(found.roots, entityIds);
       if (roots.length === 0) throw new ForbiddenError({ action: "traces.read" });
-      // Spans do not name their root, so those of a refused definition are left out together.
+      // Spans have no reference to their root, so all spans of a refused definition are left out.
       const refused = found.roots.filter((root) => !roots.includes(root));
       const spans = found.spans.filter((span) => !refused.some((root) => isOf(span, root)));
       return { ...found, roots, spans };
@@ -66,7 +66,7 @@ function isOf(span: Entity, root: Entity): boolean {
   return span.entityType === root.entityType && span.entityId === root.entityId;
 }
 
-/** A page of what the caller may see, as lists of executions do it. A trace has no outline: its id is its execution's. */
+/** A page of traces visible to the caller. A trace has no outline: its id is its execution's. */
 async function listVisible(context: RouteContext, query: TraceQuery) {
   const { andante, view } = context;
   await andante.ready();

@@ -1,4 +1,4 @@
-// Workflows: what is registered, and starting executions of it.
+// Workflows: list them and start executions.
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -19,7 +19,7 @@ import { executionInBody } from "./execution-ids.ts";
 
 const tag = "Workflows";
 
-/** An unknown workflow is 404 whatever else the request says. */
+/** An unknown workflow is a 404, before any other check. */
 export function knownWorkflow(andante: Andante, params: Readonly<Record<string, string>>): void {
   internalsOf(andante).checkWorkflow(params.id ?? "");
 }
@@ -117,7 +117,7 @@ export const workflowRoutes = [
   }),
 ];
 
-/** The input; a missing one is distinguished from null, which is for the workflow's schema to judge. */
+/** The input. A missing input is an error; null is checked by the workflow's schema. */
 function givenInput(body: { input?: unknown }): unknown {
   if (body.input === undefined) throw new InputValidationError({ detail: "input: required" });
   return body.input;

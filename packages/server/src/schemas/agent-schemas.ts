@@ -84,11 +84,11 @@ export const stopped = component("Stopped", () => z.object({ stopped: z.boolean(
 function within(name: keyof typeof settingRanges) {
   const { min, max, integer } = settingRanges[name];
   const range = [z.gte(min), z.lte(max)];
-  // All checks at once: each further call would make a schema of its own.
+  // All checks in one call: each further call would create another schema.
   return integer ? z.number().check(...range, z.int()) : z.number().check(...range);
 }
 
-/** Any value: it came as JSON. */
+/** Any JSON value. */
 type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 
 const callOptions = shape(() => ({
@@ -108,7 +108,7 @@ const callOptions = shape(() => ({
 }));
 
 const options = shape(() => optionsOf(callOptions()));
-// Optional here and required in the description: a missing input has the contract's own message.
+// Optional here and required in the description: the contract defines the message for a missing input.
 const input = shape(() => z.unknown().optional());
 
 export const agentBody = component("AgentRequest", () =>
@@ -124,7 +124,7 @@ export const objectBody = component("ObjectRequest", () =>
 export const chatBody = component("ChatRequest", () =>
   z.object({
     input: input(),
-    /** What chat clients of the AI SDK send by themselves. */
+    /** Fields that chat clients of the AI SDK send by default. */
     id: orNull(z.string()),
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),

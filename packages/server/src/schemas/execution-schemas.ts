@@ -65,7 +65,7 @@ export const suspension = component("Suspension", () =>
 );
 
 const replayOf = component("ReplayOf", () => z.object({ executionId: z.string(), stepId: z.string() }));
-/** Fields of an execution that most executions do not have. */
+/** Optional fields of an execution. */
 const marks = shape(() => ({
   tags: z.array(z.string()).optional(),
   parked: z
@@ -155,7 +155,7 @@ const startOptions = shape(() => ({
 
 export const startBody = component(
   "StartRequest",
-  // Optional here and required in the description: a missing input has the contract's own message.
+  // Optional here and required in the description: the contract defines the message for a missing input.
   () =>
     z
       .object({ input: z.unknown().optional(), options: optionsOf(startOptions()) })
@@ -178,7 +178,7 @@ export const replayBody = component("ReplayRequest", () =>
   }),
 );
 
-/** A time in a query. Its JSON Schema is written out: Zod has none for a Date. */
+/** A time in a query, with an explicit JSON Schema: Zod has none for a Date. */
 export const time = (description: string) =>
   z.coerce.date().meta({ type: "string", format: "date-time", description }).optional();
 
@@ -196,7 +196,7 @@ export const listQuery = shape(() =>
   }),
 );
 
-/** Of one workflow, which the path names. */
+/** The list query of one workflow, whose id is in the path. */
 export const workflowListQuery = shape(() => listQuery().omit({ workflowId: true }));
 
 export const eventsQuery = shape(() =>

@@ -1,4 +1,4 @@
-// Clients that do not read: together they hold no more than the bound, and the one that holds most goes first.
+// Clients that do not read: their buffers together stay within the bound, and the largest is cut first.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -26,7 +26,7 @@ async function serve(maxBytes: number, period = 5): Promise<WebSocketServer> {
   return made;
 }
 
-/** A client that reads nothing, and its other end in the server. */
+/** A client that does not read, and the server's side of its connection. */
 async function deafClient(made: WebSocketServer) {
   const { port } = made.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -39,7 +39,7 @@ async function deafClient(made: WebSocketServer) {
   return { client, inServer };
 }
 
-/** Makes this many bytes wait, beyond the buffers of the connection itself. */
+/** Buffers this many bytes, beyond the buffers of the connection itself. */
 async function fill(socket: WebSocket, bytes: number): Promise<void> {
   for (const piece = Buffer.alloc(megabyte); socket.bufferedAmount < bytes; ) {
     socket.send(piece);

@@ -1,8 +1,8 @@
-// Bounds the bytes that wait for all socket clients together: those that read least are cut first.
+// Bounds the unsent bytes of all socket clients together: the largest buffers are cut first.
 import type { WebSocket } from "ws";
 
 export interface BufferBound {
-  /** Bytes that may wait for all clients together. Default: 64 MiB. */
+  /** Maximum unsent bytes of all clients together. Default: 64 MiB. */
   readonly maxBytes?: number;
   /** Milliseconds between two checks. Default: 100. */
   readonly period?: number;
@@ -14,7 +14,7 @@ const defaultPeriod = 100;
 /** The close code of RFC 6455's registry for "try again later". */
 const tryAgainLater = 1013;
 
-/** Watches the clients of a server; call `watch` when one connects. */
+/** Watches the clients of a server; call `watch` for each new one. */
 export function boundBuffers(clients: ReadonlySet<WebSocket>, bound: BufferBound = {}): { watch(): void } {
   const { maxBytes = defaultMaxBytes, period = defaultPeriod } = bound;
   let timer: NodeJS.Timeout | undefined;
@@ -32,8 +32,8 @@ export function boundBuffers(clients: ReadonlySet<WebSocket>, bound: BufferBound
 }
 
 /**
- * A client that is cut learns the reason if it reads again. One that was cut before and still reads nothing is removed
- * together with its buffer.
+ * A client that is cut receives the reason if it reads again. A client that was cut before and still does not read is
+ * terminated, which frees its buffer.
  */
 function cutLargest(clients: ReadonlySet<WebSocket>, maxBytes: number): void {
   let total = 0;

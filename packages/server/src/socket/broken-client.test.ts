@@ -1,4 +1,4 @@
-// A client to which nothing can be sent, found by a timer or by the writer of a line: it is closed, and no other.
+// A client whose sends fail, in a timer or in a logging call: only this client is closed.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createAndante, createLogger, memoryStore } from "@andante/core";

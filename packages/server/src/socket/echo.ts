@@ -1,4 +1,4 @@
-// /ws: a connection test. Greets, then sends back each message.
+// /ws: a connection test. Sends a greeting, then echoes each message.
 import { sendBounded } from "./send-bounded.ts";
 import type { ClientHandler } from "./serve-client.ts";
 
@@ -9,7 +9,7 @@ export const echo: ClientHandler = {
     sendBounded(client, Buffer.from(`{"type":"ECHO","success":true,"data":${asJson(text)}}`)),
 };
 
-/** JSON as it came, any other text as a string. JSON nested deeper than the stack can be parsed but not written again. */
+/** JSON unchanged, any other text as a JSON string. Deeply nested JSON can be parsed but not stringified again. */
 function asJson(text: string): string {
   try {
     JSON.parse(text);

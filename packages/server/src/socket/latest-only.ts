@@ -1,6 +1,7 @@
-// Work on items that come faster than they can be processed: one at a time, and of those that wait only the latest.
+// Processes items that arrive faster than they can be processed: one at a time, and of the waiting ones only the
+// latest.
 
-/** Returns a function that hands its argument to `work`, unless another comes before its turn. `work` must not reject. */
+/** Returns a function that passes its argument to `work`, unless a later one replaces it. `work` must not reject. */
 export function latestOnly<T extends object>(work: (given: T) => Promise<void>): (given: T) => void {
   let waiting: T | undefined;
   let working = false;

@@ -1,4 +1,4 @@
-// /ws/logs: the lines that are kept, then those that come, as each client's filter wants them.
+// /ws/logs: the stored lines, then the live ones, by each client's filter.
 import { type Andante, AndanteError } from "@andante/core";
 import {
   type LogFilter,
@@ -22,33 +22,35 @@ import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 interface Client {
   readonly view: View;
-  /** The filter of the client, narrowed to its view; undefined where it may see nothing. */
+  /** The client's filter, narrowed to its view; undefined where it may see nothing. */
   readonly filter: LogFilter | undefined;
-  /** Clients with the same filter and the same view get the same text, which is made once. */
+  /** Clients with the same filter and view share one encoded text. */
   key: string;
-  /** The id of the last line when it began. */
+  /** The id of the last line at the start. */
   readonly after: number;
-  /** Whether the first message contains the line; false for all before it is sent. */
+  /** Whether the first message contains the line; false for all until it is sent. */
   isKept(line: LogLine): boolean;
-  /** Lines that come before the first message is sent; undefined once it is. */
+  /** Lines that arrive before the first message is sent; undefined afterwards. */
   early: LogLine[] | undefined;
   readonly permission: Permission;
-  /** The way of new lines to it where the host decides about each; undefined where it does not. */
+  /** Filters new lines by the host's `authorize`; undefined without one. */
   readonly feed: PermittedFeed<LogLine> | undefined;
 }
 
-/** A client wants other lines. */
+/** A client's new filter. */
 interface Change {
   readonly socket: WebSocket;
   readonly filter: LogFilter;
 }
 
-// Lines are sent together this often: a thousand lines a second to a hundred clients are a thousand messages a second
-// instead of a hundred thousand.
+// Milliseconds between batches: a thousand lines a second to a hundred clients are a thousand messages a second instead
+// of a hundred thousand.
 const period = 100;
 const maxBatch = 1000;
 
-/** Messages of one client that are not a filter: describing the mistake of each costs more than sending it. */
+/**
+ * Maximum invalid messages of one client: describing a mistake costs the server more than sending it costs a client.
+ */
 const maxMistakes = 100;
 /** RFC 6455's code for a client that violates the protocol. */
 const policyViolation = 1008;
@@ -58,10 +60,10 @@ const filterMessage = shape(() => z.object({ type: z.literal("updateFilter"), fi
 export class LogSockets {
   readonly #andante: Andante;
   readonly #clients = new Map<WebSocket, Client>();
-  /** Clients whose kept lines are being read. */
+  /** Clients whose stored lines are being read. */
   readonly #reading = new Set<WebSocket>();
   readonly #mistakes = new Map<WebSocket, number>();
-  /** The message of an array of lines. Only clients with the same filter and view share an array. */
+  /** The encoded message of an array of lines. Only clients with the same filter and view share an array. */
   readonly #texts = new WeakMap<readonly LogLine[], Buffer>();
   #following: LogFollowing | undefined;
   #lines: LogLine[] = [];
@@ -71,7 +73,7 @@ export class LogSockets {
     this.#andante = andante;
   }
 
-  /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
+  /** Reads the filter; an invalid or forbidden filter is refused before the client is connected. */
   async prepare(query: URLSearchParams, permission: Permission): Promise<ClientHandler> {
     const filter = parse(logQuery(), Object.fromEntries(query), "query");
     const view = await permission.look(idsIn(filter));
@@ -98,7 +100,7 @@ export class LogSockets {
     this.#lines = [];
   }
 
-  /** The filter in a message; undefined where there is none, which the client is told. */
+  /** The filter in a message; undefined for an invalid one, for which the client receives an error. */
   #receive(socket: WebSocket, text: string): LogFilter | undefined {
     try {
       return parse(filterMessage(), JSON.parse(text), "message").filter;
@@ -115,7 +117,7 @@ export class LogSockets {
     sendBounded(socket, problemOf(error, otherwise));
   }
 
-  /** Another filter asks for something else: the host is asked about it too. */
+  /** Applies a new filter, after another call of the host's `authorize`. */
   async #change({ socket, filter }: Change, permission: Permission): Promise<void> {
     const { logger } = this.#andante;
     const view = await permission.look(idsIn(filter)).catch((error: unknown) => {
@@ -127,7 +129,7 @@ export class LogSockets {
     guardClients([socket], logger, () => this.#begin(socket, filter, view, permission));
   }
 
-  /** Sends the kept lines, and then the new ones. */
+  /** Sends the stored lines, then the new ones. */
   #begin(socket: WebSocket, asked: LogFilter, view: View, permission: Permission): void {
     const after = this.#andante.logs.last;
     const filter = visibleLines(view, asked);
@@ -148,7 +150,7 @@ export class LogSockets {
       idsOf: entryIds,
       send: (lines) => {
         const client = this.#clients.get(socket);
-        // The client may have left, or sent another filter meanwhile.
+        // The client may have disconnected or sent another filter meanwhile.
         if (client?.feed === feed)
           guardClients([socket], logger, () => this.#sendLines(socket, client, lines));
       },
@@ -160,14 +162,14 @@ export class LogSockets {
     return feed;
   }
 
-  /** One reading at a time: a client that changes its filter faster than that gets the lines of its last one. */
+  /** One read at a time: a client that changes its filter faster gets only the lines of its last one. */
   async #read(socket: WebSocket): Promise<void> {
     this.#reading.add(socket);
     for (;;) {
       const client = this.#clients.get(socket);
       if (client?.early === undefined) break;
       const lines = await this.#readKept(client).catch((error: unknown) => error);
-      // It may have left, or sent another filter meanwhile.
+      // The client may have disconnected or sent another filter meanwhile.
       if (this.#clients.get(socket) !== client) continue;
       guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
     }
@@ -201,7 +203,7 @@ export class LogSockets {
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
 
-  /** Called by a timer, or by the writer of the last line: no caller could handle a failure. */
+  /** Called by a timer or by a logging call: no caller could handle a failure. */
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -222,7 +224,7 @@ export class LogSockets {
   ): void {
     const fresh = lines.filter((line) => !client.isKept(line));
     if (client.early !== undefined) {
-      // More than a first message can hold: the oldest are left out.
+      // Limited to the size of a first message: the oldest lines are dropped.
       client.early = [...client.early, ...fresh].slice(-maxBatch);
       return;
     }
@@ -255,7 +257,7 @@ function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter):
   };
 }
 
-/** Only our own messages are shown. */
+/** Sends only messages of AndanteErrors. */
 function problemOf(error: unknown, otherwise: string): object {
   const problem = error instanceof AndanteError ? redactText(error.message) : otherwise;
   return { type: "error", success: false, error: problem };

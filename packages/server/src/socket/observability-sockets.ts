@@ -1,4 +1,4 @@
-// /ws/observability: every span and every log line as it comes, of all traces or of those that one entity began.
+// /ws/observability: live spans and log lines, of all traces or of those that one entity started.
 import type { Andante } from "@andante/core";
 import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { WebSocket } from "ws";
@@ -6,6 +6,7 @@ import { z } from "zod";
 import { entityIds, entryIds } from "../auth/entry-ids.ts";
 import type { EntryIds, Ids, Permission } from "../auth/permission.ts";
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
+import { isObject } from "../is-object.ts";
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
 import { PermittedFeed } from "./permitted-feed.ts";
@@ -20,18 +21,18 @@ type Filter = z.output<ReturnType<typeof query>>;
 interface Client {
   readonly filter: Filter;
   readonly view: View;
-  /** The way of entries to it where the host decides about each; undefined where it does not. */
+  /** Filters entries by the host's `authorize`; undefined without one. */
   readonly feed: PermittedFeed<Entry> | undefined;
 }
 
-/** A line or a span. */
+/** A log line or a span. */
 interface Entry {
   readonly ids: EntryIds;
-  /** The message, made once for all clients that see it in the same way. */
+  /** The encoded message, shared by all clients with the same view. */
   text(view: View): Buffer;
 }
 
-/** The agent or workflow of a trace; a line of the server itself has none. */
+/** The agent or workflow of a trace; lines of the server itself have none. */
 interface RootEntity {
   readonly entityType: "agent" | "workflow" | undefined;
   readonly entityId: string | undefined;
@@ -46,7 +47,7 @@ export class ObservabilitySockets {
     this.#andante = andante;
   }
 
-  /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
+  /** Reads the filter; an invalid or forbidden filter is refused before the client is connected. */
   async prepare(given: URLSearchParams, permission: Permission): Promise<ClientHandler> {
     const filter = parse(query(), Object.fromEntries(given), "query");
     const { entityType, entityId } = filter;
@@ -118,7 +119,7 @@ export class ObservabilitySockets {
     );
   }
 
-  /** Sends an entry of an entity, with or without a user: the same text to clients with the same view. */
+  /** Sends an entry of an entity: the same text to clients with the same view. */
   #send(entity: RootEntity, ids: EntryIds, make: (view: View) => string): void {
     const texts = new Map<boolean, Buffer>();
     const textOf = (view: View) => {
@@ -131,7 +132,7 @@ export class ObservabilitySockets {
     for (const [socket, { filter, view, feed }] of this.#clients) {
       if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
       if (!seesAnything(view, ids.userId ?? null)) continue;
-      // Called by the code that wrote the line or ended the span, which must not fail because of these clients.
+      // The caller is the code that logged the line or ended the span: it must not fail because of these clients.
       if (feed !== undefined) feed.add(entries);
       else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));
     }
@@ -145,7 +146,7 @@ function entityOf({ workflowId, agentId }: LogLine): RootEntity {
   return { entityType: undefined, entityId: undefined };
 }
 
-/** The definition that a filter names. */
+/** The definition in a filter. */
 function definitionIn({ entityType, entityId }: Filter): Ids {
   if (entityType === undefined || entityId === undefined) return {};
   return entityType === "workflow" ? { workflowId: entityId } : { agentId: entityId };
@@ -162,7 +163,8 @@ function matches(filter: Filter, entity: RootEntity): boolean {
 function isPing(text: string): boolean {
   if (text === "PING") return true;
   try {
-    return Reflect.get(Object(JSON.parse(text)), "type") === "PING";
+    const message: unknown = JSON.parse(text);
+    return isObject(message) && message.type === "PING";
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-// Entries reach a client in order, as far as the host allows, and never more wait than fit.
+// Allowed entries reach a client in order, and the number of waiting entries is bounded.
 import { expect, test } from "vitest";
 import type { Authorize } from "../auth/authorize.ts";
 import { Permission } from "../auth/permission.ts";

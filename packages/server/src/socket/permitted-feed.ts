@@ -1,14 +1,14 @@
-// Passes on to one client, in order, the entries of a feed that the host's `authorize` allows it to see.
+// Sends one client, in order, the entries of a feed that the host's `authorize` allows.
 import type { EntryIds, Permission } from "../auth/permission.ts";
 
-/** Entries that wait for the host's decision; the oldest are left out beyond it. */
+/** Maximum entries that wait for the host's decision; beyond it the oldest are dropped. */
 const maxWaiting = 1000;
 
 export interface FeedClient<T> {
   readonly permission: Permission;
   idsOf(entry: T): EntryIds;
   send(entries: readonly T[]): void;
-  /** The host could not decide. */
+  /** The host's `authorize` failed. */
   failed(error: unknown): void;
 }
 
@@ -22,7 +22,7 @@ export class PermittedFeed<T> {
     this.#client = client;
   }
 
-  /** Clients may share an array of entries: it is passed on as it is where all of them are allowed. */
+  /** Clients may share an array of entries: it is passed on unchanged where all are allowed. */
   add(entries: readonly T[]): void {
     if (entries.length === 0) return;
     this.#waiting.push(entries);

@@ -1,4 +1,4 @@
-// A failure of a client's handler ends that client alone: it is closed with a code for it, and the log has the cause.
+// A failure of a client's handler closes only that client, with an error code, and the cause is logged.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createLogger } from "@andante/core";

@@ -1,4 +1,4 @@
-// The handler of a socket's client: one interface for every path, and the place where a failure ends that client alone.
+// The handler of a socket client: one interface for every path. A failure closes only that client.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
 
@@ -6,14 +6,14 @@ import type { RawData, WebSocket } from "ws";
 export interface ClientHandler {
   open(client: WebSocket): void;
   message(client: WebSocket, text: string): void;
-  /** Default: nothing is left to do. */
+  /** Default: no cleanup. */
   close?(client: WebSocket): void;
 }
 
 /** RFC 6455's code for a server that cannot continue. */
 const internalError = 1011;
 
-/** Hands a client's events to its handler. */
+/** Passes a client's events to its handler. */
 export function serveClient(client: WebSocket, handler: ClientHandler, logger: Logger): void {
   const guarded = (work: () => void) => guardClients([client], logger, work);
   client.on("error", (err) => logger.debug({ err }, "a WebSocket was closed after a client error"));
@@ -26,14 +26,14 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
 }
 
 /**
- * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise no code would catch it,
- * and the process would end for all.
+ * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise no code would catch
+ * the error, and the process would end.
  */
 export function guardClients(clients: Iterable<WebSocket>, logger: Logger, work: () => void): void {
   try {
     work();
   } catch (err) {
-    // Closed before the line is written: the line itself may be the message that could not be sent.
+    // Close before logging: the log line itself may be the message that could not be sent.
     for (const client of clients) client.close(internalError, "The server could not serve this socket");
     logger.error({ err }, "a WebSocket was closed because serving it failed");
   }

@@ -1,4 +1,4 @@
-// The paths of sockets: the action of each for the host's `authorize`, the view of its clients, and their handler.
+// The socket paths: the action of each for the host's `authorize`, the view of its clients, and their handler.
 import type { Andante } from "@andante/core";
 import type { Guarded, Permission } from "../auth/permission.ts";
 import type { ResourceId } from "../route.ts";
@@ -11,7 +11,7 @@ import type { ClientHandler } from "./serve-client.ts";
 export interface SocketPath extends Guarded {
   readonly path: string;
   readonly resource: readonly ResourceId[];
-  /** Reads the query and the client's view, or rejects before the client is connected. */
+  /** Checks the query and the client's permission; rejects before the client is connected. */
   prepare(query: URLSearchParams, permission: Permission): Promise<ClientHandler>;
 }
 

@@ -47,9 +47,9 @@ const maxMessageBytes = 1024 * 1024;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
-/** The code that RFC 6455's registry has for a server that is overloaded. */
+/** The close code of RFC 6455's registry for an overloaded server. */
 const tryAgainLater = 1013;
-/** Of the codes that are for applications, the one that reads like a 401. */
+/** An application-defined close code, by analogy with status 401. */
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
@@ -59,7 +59,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const buffers = boundBuffers(clients);
   let opening: Promise<WebSocketServer> | undefined;
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
-  // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
+  // Hosts forward upgrades unchanged: unlike requests, they never strip the base path.
   const pathOf = (request: Request) => {
     const behind = pathBehind(basePath, getPath(request));
     return paths.find((each) => each.path === behind);
@@ -85,7 +85,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     opening ??= openServer(logger);
     const server = await opening;
     if (internalsOf(andante).closing) throw new ShuttingDownError();
-    // A connection that has closed meanwhile emits no further `close`: its place would stay taken.
+    // A connection that has closed already emits no further `close`: its place would stay taken.
     if (socket.destroyed) return;
     const forwarded = request.headersDistinct["x-forwarded-for"]?.join();
     const { remoteAddress: address } = request.socket;
@@ -111,7 +111,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   return {
     upgrade(request, socket, head) {
       if (hasOtherListeners(socket) && !isOurs(request)) return;
-      // A connection that breaks before the response concerns only the client.
+      // A connection that breaks before the response affects only its client.
       socket.on("error", () => socket.destroy());
       accept(request, socket, head).catch((error) => refuse(socket, error, logger));
     },
@@ -121,11 +121,11 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
 }
 
-/** Loaded for the first client: many servers never have one. */
+/** Loads `ws` for the first client: many servers never have one. */
 async function openServer(logger: Logger): Promise<WebSocketServer> {
   const { WebSocketServer } = await import("ws");
   const server = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maxMessageBytes });
-  // `ws` checks the handshake itself.
+  // `ws` reports a failed handshake with this event.
   server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
     refuse(socket, new BadRequestError({ problem: message }), logger),
   );
@@ -138,7 +138,7 @@ interface Admission {
   readonly caller: SocketCaller;
 }
 
-/** Closes a client when its token ends, as a request with that token would be refused from then on. */
+/** Closes a client when its token expires, since requests with that token are refused from then on. */
 function endWithToken(client: WebSocket, { expiresAt }: SocketCaller): void {
   if (expiresAt === undefined) return;
   const cancel = systemClock.at(expiresAt, "limit", () => end(client, tokenExpired, "Token expired"));
@@ -147,17 +147,17 @@ function endWithToken(client: WebSocket, { expiresAt }: SocketCaller): void {
 
 function end(client: WebSocket, code: number, reason: string): void {
   client.close(code, reason);
-  // One that does not close by itself is not waited for.
+  // Terminate a client that does not complete the close handshake.
   setTimeout(() => client.terminate(), closePeriod).unref();
 }
 
-/** Whether the host listens for upgrades too: then paths that are not ours are left to it, and otherwise refused. */
+/** Whether the host has another `upgrade` listener: then unknown paths are left to it, otherwise refused. */
 function hasOtherListeners(socket: Duplex): boolean {
-  const server: unknown = Reflect.get(socket, "server");
+  const server: unknown = "server" in socket ? socket.server : undefined;
   return server instanceof EventEmitter && server.listenerCount("upgrade") > 1;
 }
 
-/** The request as providers read it. Node accepts some that no web API can hold. */
+/** The upgrade as a Request for providers. Node accepts some requests that a Request cannot represent. */
 function readRequest({ url: target = "/", headersDistinct }: IncomingMessage): Request {
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
@@ -169,7 +169,7 @@ function readRequest({ url: target = "/", headersDistinct }: IncomingMessage): R
   }
 }
 
-/** Pings a client; one that has sent no pong by the next ping is gone. */
+/** Pings a client; terminates a client without a pong by the next ping. */
 function keepAlive(client: WebSocket): void {
   let alive = true;
   client.on("pong", () => {
@@ -183,7 +183,7 @@ function keepAlive(client: WebSocket): void {
   client.on("close", () => clearInterval(timer));
 }
 
-/** Responds to a refused upgrade like to any other request: with the envelope. */
+/** Responds to a refused upgrade with the envelope. */
 function refuse(socket: Duplex, error: unknown, logger: Logger): void {
   const { status, headers, body } = failure(error, logger);
   const text = String(body);
@@ -193,7 +193,7 @@ function refuse(socket: Duplex, error: unknown, logger: Logger): void {
     connection: "close",
   });
   const head = lines.map(([name, value]) => `${name}: ${value}`).join("\r\n");
-  // Node leaves the other half of an upgrade's connection open, for as long as the client likes.
+  // Node leaves the other half of an upgrade's connection open until the client closes it.
   socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} Refused\r\n${head}\r\n\r\n${text}`);
 }

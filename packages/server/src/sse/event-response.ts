@@ -1,4 +1,4 @@
-// Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
+// Server-sent events: one `data:` line and a blank line per event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
 import { RouteResponse } from "../response/route-response.ts";
 import { FrameReader, type SentEvent } from "./frames.ts";
@@ -6,13 +6,13 @@ import type { OpenStream } from "./open-streams.ts";
 
 export interface EventResponseOptions {
   readonly headers: Record<string, string>;
-  /** Where a stream that breaks is reported. */
+  /** Receives the error of a failed stream. */
   readonly logger: Logger;
-  /** The request's: aborted when the client is gone, also before anything was sent. */
+  /** The request's signal: aborted when the client disconnects, also before anything was sent. */
   readonly signal: AbortSignal;
-  /** Its place among the open streams; given back when it is over. Default: none. */
+  /** Its place among the open streams, freed at its end. Default: none. */
   readonly stream?: OpenStream | undefined;
-  /** Adds an `id:` line with the event's number, so that a browser re-attaches by itself. Default: false. */
+  /** Adds an `id:` line with the event's number, so that a browser reconnects automatically. Default: false. */
   readonly withIds?: boolean;
   /** A line of data after the last event, such as `[DONE]`. Default: none. */
   readonly last?: string;
@@ -22,19 +22,19 @@ export interface EventResponseOptions {
 
 const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
-/** Responds with the events of an iterator. A client that goes away ends it; for one that stalls nothing is read from it. */
+/** Responds with the events of an iterator. A disconnect ends it; for a client that stalls nothing is read from it. */
 export function eventResponse(
   events: AsyncIterableIterator<SentEvent>,
   options: EventResponseOptions,
 ): RouteResponse {
   const { headers, logger, signal, stream, last, withIds = false, heartbeat = 15_000 } = options;
-  // Called by listeners and by the listener's own clean-up: no caller there could catch a rejection.
+  // Called by event listeners and by the stream's cleanup: no caller could catch a rejection.
   const leave = async () => {
     stream?.end();
     try {
       await events.return?.();
     } catch (err) {
-      logger.warn({ err }, "a stream's source could not be left");
+      logger.warn({ err }, "closing the source of a stream failed");
     }
   };
   if (signal.aborted) void leave();
@@ -44,15 +44,15 @@ export function eventResponse(
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // One timer for the whole stream, put off by every event. Nothing is piled up for a client that does not read.
+        // One timer for the whole stream, reset by every event. Heartbeats do not accumulate for a client that stalls.
         silence ??= setInterval(() => {
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
-        // The listener asks again once the client has read the bytes that were sent.
+        // The listener pulls again once the client has read the sent bytes.
         stream?.waits(0);
         const { text, over, error } = await frames.next();
         if (error !== undefined) {
-          // A stream that breaks ends without its last event, so the client knows to attach again.
+          // A failed stream ends without its last event, so the client knows that it must reconnect.
           logger.warn({ err: error }, "a stream was closed because its events could not be read");
           await leave();
         }
@@ -73,14 +73,14 @@ export function eventResponse(
         await leave();
       },
     },
-    // Nothing is fetched before the client has read the bytes that were sent.
+    // No event is read before the client has read the sent bytes.
     { highWaterMark: 0 },
   );
   return new RouteResponse(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
-      // Proxies that buffer would hold events back.
+      // Keeps buffering proxies from delaying events.
       "x-accel-buffering": "no",
       ...headers,
     },

@@ -1,21 +1,21 @@
-// The frames of server-sent events, several at once: events that can be read without waiting go out in one write.
+// The frames of server-sent events, in batches: events that are available without waiting share one write.
 //
-// A provider's packet holds several deltas, and each write through the listener's streams costs more than the frame.
+// A provider's packet contains several deltas, and a write through the listener's streams costs more than the frame.
 
-/** An event to send: any JSON value, with a number where the journal has one. */
+/** An event to send: any JSON value, with the event's number in the journal if it has one. */
 export interface SentEvent {
   readonly type?: string;
   readonly sequence?: number;
 }
 
-/** Frames that were read together; `over` when nothing follows, with the error when the events broke. */
+/** A batch of frames; `over` for the last one, with the error of failed events. */
 export interface FrameBatch {
   readonly text: string;
   readonly over: boolean;
   readonly error?: unknown;
 }
 
-/** Characters of a write: enough to be worth it, and little for a client that then goes away. */
+/** Characters after which a batch is written: large enough to save writes, small enough to buffer. */
 const enough = 16 * 1024;
 
 export class FrameReader {
@@ -33,7 +33,7 @@ export class FrameReader {
     this.#withIds = withIds;
   }
 
-  /** Waits for the next event, and takes those right behind it. Not to be called while an earlier call waits. */
+  /** Waits for the next event and the ones available right after it. Do not call it while an earlier call waits. */
   next(): Promise<FrameBatch> {
     return new Promise((resolve) => {
       this.#deliver = resolve;
@@ -41,18 +41,18 @@ export class FrameReader {
     });
   }
 
-  /** Without anybody who waits nothing more is read: a client that stalls holds its source back. */
+  /** Reads only while a call waits: a client that stalls applies backpressure to the source. */
   #proceed(): void {
     if (this.#deliver === undefined) return;
     if (this.#over || this.#text.length >= enough) return this.#flush();
     if (this.#text !== "" && !this.#isScheduled) {
       this.#isScheduled = true;
-      // Called once no promise is left to settle: later events have to be waited for.
+      // Runs once no promise is left to settle: later events are not available yet.
       process.nextTick(this.#tick);
     }
     if (this.#isReading) return;
     this.#isReading = true;
-    // Its own failure, and that of an event that is not JSON, end in the same way.
+    // Handles a failure of the source and an event that is not JSON alike.
     this.#events.next().then(this.#take).catch(this.#fail);
   }
 

@@ -1,4 +1,4 @@
-// The place of a response that is written while it is read: how long it may last, and how its client is disconnected.
+// The place of a streamed response: its maximum duration, and how its client is disconnected.
 import type { Andante } from "@andante/core";
 import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -8,7 +8,7 @@ import type { User } from "../auth/provider.ts";
 import { disconnect } from "../response/disconnect.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
-/** The cost of a request beside its handler. */
+/** The limit that a request counts against. */
 export type Cost = "read" | "export" | "stream";
 
 interface Opener {
@@ -18,12 +18,12 @@ interface Opener {
 }
 
 interface Reader {
-  /** Who shares with others. */
+  /** The client for shares. */
   readonly client: string;
   readonly user: User | undefined;
 }
 
-/** The place for a stream or an export; undefined for other requests, and nothing is waited for. */
+/** The place for a stream or an export; undefined, synchronously, for other requests. */
 export function placeOf(
   opener: Opener,
   cost: Cost | undefined,
@@ -35,8 +35,8 @@ export function placeOf(
 }
 
 /**
- * While the service stops there is none: it would end at once, and its events are kept. A stream that only follows ends
- * with its token, and can be attached again with another; one that does work does not.
+ * Refused while the service stops: the stream would end at once, and its events are stored. A stream that only follows
+ * ends when its token expires, and the client can reconnect with another; a stream that does work continues.
  */
 async function openStream(
   { andante, gate, bounds }: Opener,

@@ -29,7 +29,7 @@ test("when more waits than the bound, the stream that holds most is cut, and no 
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
   late?.waits(20);
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
-  // Its bytes are released, and later reports about it are ignored.
+  // The bytes of the cut stream are released, and later reports about it are ignored.
   large?.waits(90);
   large?.end();
   late?.waits(70);

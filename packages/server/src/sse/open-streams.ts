@@ -1,30 +1,29 @@
-// The responses that are written while they are read, streams of events and exports: how many there may be, and how much
-// may wait for readers that do not read.
+// The open event streams and exports: their number is limited, and so are the bytes that their clients have not read.
 import type { AndanteError } from "@andante/core";
 import { systemClock } from "@andante/core/internal";
 import { HeldBytes } from "../request/held-bytes.ts";
 import { Places } from "../request/places.ts";
 
 export interface OpenStreamsOptions {
-  /** Streams at once. */
+  /** Maximum concurrent streams. */
   readonly limit: number;
-  /** The part of them that a client keeps while others are refused. */
+  /** The fraction that a client keeps while others are refused. */
   readonly share: number;
   /** The error for a client that gets no place. */
   refusal(limit: number): AndanteError;
-  /** Bytes that may wait for all of them together. Default: 64 MiB. */
+  /** Maximum unread bytes of all streams together. Default: 64 MiB. */
   readonly maxWaiting?: number;
 }
 
-/** One of them. */
+/** An open stream. */
 export interface OpenStream {
-  /** So many bytes were sent and are not read yet; 0 once they are. */
+  /** Sets the number of sent bytes that the client has not read. */
   waits(bytes: number): void;
-  /** The stream is over: its place is free. */
+  /** Ends the stream and frees its place. */
   end(): void;
 }
 
-/** A stream holds one event that is not read yet, of up to 16 MiB; a thousand of them would be 16 GiB. */
+/** A stream holds one unread event of up to 16 MiB; a thousand streams would hold 16 GiB. */
 const defaultMaxWaiting = 64 * 1024 * 1024;
 
 export class OpenStreams {
@@ -37,8 +36,8 @@ export class OpenStreams {
   }
 
   /**
-   * Takes a place for a client, or throws. `cut` disconnects a reader that holds too much, whose place goes to another
-   * client, or whose time is over (`until`, in milliseconds since 1970; default: it has no end). It can attach again.
+   * Takes a place for a client, or throws. `cut` disconnects a reader that holds too many bytes, loses its place to
+   * another client, or reaches `until` (in milliseconds since 1970; default: no limit). It can reconnect.
    */
   open(client: string, cut: () => void, until?: number): OpenStream {
     const place = this.#places.take(client, cut);

@@ -4,10 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import type { AgentDetail } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import { newId } from "./new-id.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";
@@ -70,8 +70,8 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
       }),
     [navigate, agent.id],
   );
-  // A conversation has its address from the start, so that a reload in the middle of a reply comes back to it. Each time
-  // the page is opened without one, it is a new one.
+  // A conversation has its address from the start, so that a reload during a reply returns to it. Opening the page
+  // without an id starts a new conversation.
   useEffect(() => {
     if (chat === undefined) open(newId());
   }, [chat, open]);

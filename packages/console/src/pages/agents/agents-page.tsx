@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
 import { agentsQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { plural } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import "../workflows/workflows.css";
 
 export function AgentsPage() {

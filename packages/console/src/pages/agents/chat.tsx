@@ -1,4 +1,4 @@
-// A chat with an agent: streams, shows tools as cards, asks before what needs a person's word, comes back after a reload.
+// A chat with an agent: streams replies, shows tools as cards, asks for approvals, and resumes after a reload.
 import { useChat } from "@ai-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import {
@@ -7,8 +7,8 @@ import {
   type UIMessage,
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
-import { address, call, headers, part } from "../../api/call.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { address, andante, headers, part } from "../../api/andante.ts";
+import { Problem } from "../../components/problem.tsx";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { MessagePart } from "./message-part.tsx";
 import { useFollow } from "./use-follow.ts";
@@ -18,7 +18,7 @@ interface ChatProps {
   readonly agentId: string;
   readonly name: string;
   readonly conversationId: string;
-  /** Milliseconds that tool calls took, by their id. */
+  /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
 }
 
@@ -50,7 +50,7 @@ function OpenChat({
     messages: kept.messages,
     transport,
     resume: true,
-    // A reply may come in thousands of pieces a second, which nobody can read.
+    // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
     throttle: 50,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
@@ -59,8 +59,7 @@ function OpenChat({
   const [stopError, setStopError] = useState<unknown>();
   const stop = () => {
     setStopError(undefined);
-    const path = `/agents/${part(agentId)}/chat/${part(conversationId)}/stream`;
-    call(path, { method: "DELETE" }).catch(setStopError);
+    andante.agent(agentId).stop(conversationId).catch(setStopError);
   };
   const box = useRef<HTMLElement>(null);
   const last = messages.at(-1);
@@ -72,7 +71,7 @@ function OpenChat({
       <section
         ref={box}
         className="messages"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         aria-label="Messages"
         onScroll={onScroll}
@@ -109,7 +108,7 @@ function OpenChat({
   );
 }
 
-/** Read out once it is whole: word by word, a reply would interrupt itself. Not that of a conversation that is opened. */
+/** Announces a finished reply to screen readers: piece by piece it would interrupt itself. Not for loaded messages. */
 function FinishedReply({
   name,
   message,
@@ -133,7 +132,7 @@ function textOf({ parts }: UIMessage): string {
   return parts.map((each) => (each.type === "text" ? each.text : "")).join("");
 }
 
-/** A refused request has the server's envelope as its message, a broken reply plain words. */
+/** The message of an error: a refused request has the server's envelope as its message, a failed reply plain text. */
 function wordsOf({ message }: Error): string {
   try {
     return JSON.parse(message).error;

@@ -1,25 +1,27 @@
-// The kept messages of a conversation, the newest first to be read: older ones come page by page, when they are asked for.
+// The kept messages of a conversation: the newest page first, older ones on request.
+import { AndanteApiError } from "@andante/client";
 import type { UIMessage } from "ai";
-import { ApiError, call, part } from "../../api/call.ts";
+import { andante } from "../../api/andante.ts";
 
 const pageSize = 100;
 
 export interface KeptMessages {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly messages: UIMessage[];
-  /** Where the ones before them begin; null when there are none. */
+  /** The cursor of the page before them; null when there is none. */
   readonly older: string | null;
 }
 
-/** Nothing in a conversation that has not begun. */
+/** An empty page for a conversation that does not exist yet. */
 export async function loadMessages(conversationId: string, cursor?: string): Promise<KeptMessages> {
   try {
-    const path = `/api/conversations/${part(conversationId)}/messages`;
-    const query = { order: "newest", limit: pageSize, cursor };
-    const page = await call<{ messages: UIMessage[]; nextCursor: string | null }>(path, { query });
-    return { messages: page.messages.toReversed(), older: page.nextCursor };
+    const conversation = andante.conversation(conversationId);
+    const page = await conversation.messages({ order: "newest", limit: pageSize, cursor });
+    // The server keeps messages in the AI SDK's own form.
+    const messages: readonly unknown[] = page.messages.toReversed();
+    return { messages: messages as UIMessage[], older: page.nextCursor };
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return { messages: [], older: null };
+    if (error instanceof AndanteApiError && error.status === 404) return { messages: [], older: null };
     throw error;
   }
 }

@@ -1,10 +1,10 @@
-// One part of a reply: words, or a tool as a card with its input, its output and the question whether it may run.
+// One part of a reply: text, or a tool card with its input, its output and the approval buttons.
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
-import { inlineJson } from "../../parts/inline-json.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import Markdown from "../../parts/markdown/markdown.tsx";
-import { Status } from "../../parts/status.tsx";
-import { duration } from "../../words/numbers.ts";
+import { inlineJson } from "../../components/inline-json.ts";
+import { JsonView } from "../../components/json-view.tsx";
+import Markdown from "../../components/markdown/markdown.tsx";
+import { Status } from "../../components/status.tsx";
+import { duration } from "../../format/numbers.ts";
 
 type Part = UIMessage["parts"][number];
 
@@ -24,7 +24,7 @@ export function MessagePart({
   onDecide,
 }: {
   readonly part: Part;
-  /** Milliseconds that tool calls took, by their id. */
+  /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
@@ -57,10 +57,10 @@ export function MessagePart({
   );
 }
 
-/** Characters of JSON that are shown in one piece. */
+/** Maximum characters of JSON that are shown without folding. */
 const most = 2000;
 
-/** Who decides must be able to read all of it. */
+/** The input of a tool; `whole` for an approval, where the user must be able to read all of it. */
 function Input({ value, whole }: { readonly value: unknown; readonly whole: boolean }) {
   if (whole && isLong(value)) return <JsonView label="input" value={value} />;
   return <pre className="muted">{inlineJson(value, most)}</pre>;

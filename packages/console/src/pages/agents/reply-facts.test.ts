@@ -1,4 +1,4 @@
-// What is read off the traces of a conversation.
+// Facts from the traces of a conversation.
 import { expect, test } from "vitest";
 import type { Span } from "../../api/types.ts";
 import { replyFacts } from "./reply-facts.ts";

@@ -1,24 +1,24 @@
-// What the traces of a conversation tell about its replies: how long until the first word, how long each tool took.
+// Facts about replies from the traces of a conversation: time to the first token, and the duration of each tool call.
 import type { Span, Trace } from "../../api/types.ts";
 
 export interface ReplyFacts {
-  /** Of the newest reply. */
+  /** The trace of the newest reply. */
   readonly traceId: string;
-  /** Milliseconds until the model's first words; undefined when it has not said any. */
+  /** Milliseconds until the model's first token; undefined without one. */
   readonly firstWord: number | undefined;
   readonly calls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Milliseconds of each tool call in the conversation, by its id. */
+  /** Duration of each tool call in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
 }
 
-/** What is read of a trace. */
+/** The fields of a trace that are read. */
 type Read = Pick<Trace, "traceId"> & {
   readonly spans: readonly Pick<Span, "startTime" | "duration" | "attributes">[];
 };
 
-/** Undefined when there is no trace: none is kept, or nothing was said. */
+/** Undefined without a trace: tracing is off, or the conversation is empty. */
 export function replyFacts(traces: readonly Read[]): ReplyFacts | undefined {
   const [newest] = traces;
   if (newest === undefined) return undefined;

@@ -1,13 +1,13 @@
-// The conversations of an agent, newest first; those that wait for a person's word say so.
+// The conversations of an agent, newest first, with a mark on those that wait for an approval.
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { waitsQuery } from "../../api/queries.ts";
 import type { Conversation } from "../../api/types.ts";
-import { Status } from "../../parts/status.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { count } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Ago } from "../../components/time.tsx";
+import { count } from "../../format/numbers.ts";
 
-/** Of so many, the newest, the last message is read: an approval is a part of it that no list tells. */
+/** The last message is read for this many of the newest conversations: only it shows a pending approval. */
 const looked = 20;
 
 export function Talks({

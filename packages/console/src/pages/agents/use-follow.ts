@@ -1,11 +1,11 @@
-// Keeps the end of a chat in sight as it grows, unless somebody reads above it.
+// Keeps the end of a growing chat in view, unless the user has scrolled up.
 import type { UIMessage } from "ai";
 import { type RefObject, useEffect, useRef } from "react";
 
-/** Pixels above the end that still count as the end. */
+/** Pixels from the end that still count as the end. */
 const near = 40;
 
-/** Returns what is to be called when the box is scrolled. */
+/** Returns the scroll handler of the box. */
 export function useFollow(
   box: RefObject<HTMLElement | null>,
   last: UIMessage | undefined,
@@ -13,7 +13,7 @@ export function useFollow(
 ): () => void {
   const atEnd = useRef(true);
   const top = useRef(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with each new piece, and not when a reply ends
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each new piece, not at the end of a reply
   useEffect(() => {
     if (last?.role === "user" && isSent) atEnd.current = true;
     if (atEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
@@ -22,7 +22,8 @@ export function useFollow(
     if (box.current === null) return;
     const { scrollTop, scrollHeight, clientHeight } = box.current;
     if (scrollTop + clientHeight > scrollHeight - near) atEnd.current = true;
-    // Only a person scrolls up. To be far from the end is not enough: it may have moved on since it was last shown.
+    // Only the user scrolls up. The distance from the end is not enough: the content may have grown since the last
+    // scroll.
     else if (scrollTop < top.current) atEnd.current = false;
     top.current = scrollTop;
   };

@@ -1,10 +1,10 @@
-// Older messages on demand, put before those that are shown without moving what one reads.
+// Loads older messages on demand and inserts them above without moving the visible ones.
 import type { UIMessage } from "ai";
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { loadMessages } from "./kept-messages.ts";
 
 export interface Older {
-  /** Undefined when the conversation begins with what is shown, or they are on their way. */
+  /** Undefined when all messages are shown, or older ones are being loaded. */
   readonly load: (() => void) | undefined;
   readonly error: unknown;
 }
@@ -19,9 +19,9 @@ export function useOlder(
   const [cursor, setCursor] = useState(from);
   const [isLoading, setLoading] = useState(false);
   const [error, setError] = useState<unknown>();
-  /** The distance from the end, which stays as it is. */
+  /** The distance from the end, which must not change. */
   const fromEnd = useRef<number>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once the first message is another one, the older ones are drawn
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed first message means that older ones are rendered
   useLayoutEffect(() => {
     if (box.current === null || fromEnd.current === undefined) return;
     box.current.scrollTop = box.current.scrollHeight - fromEnd.current;

@@ -1,10 +1,10 @@
-// The interactive page of the API in the console's frame, dark too; choosing a workflow fills in a call that succeeds.
+// The interactive API page in the console's frame and theme; choosing a workflow fills in a valid call.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { Page } from "../../layout/page.tsx";
 import { nameControls } from "./name-controls.ts";
 import { drawSwagger, fillIn } from "./swagger.ts";
 import "./api.css";
@@ -18,7 +18,7 @@ export function ApiPage() {
   useEffect(() => {
     if (place.current === null) return;
     let over = false;
-    // An element of its own for each time: what is drawn late must not come into the place of another.
+    // A new element for each rendering: a late one must not overwrite another.
     const drawing = document.createElement("div");
     place.current.append(drawing);
     const stopNaming = nameControls(drawing);
@@ -43,7 +43,7 @@ export function ApiPage() {
   );
 }
 
-/** A call with a body that succeeds, for the workflow that is chosen: for a shell, and filled in below. */
+/** A valid call of the chosen workflow: as a shell command, and filled in below. */
 function Examples({ system }: { readonly system: System | undefined }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
   const [chosen, setChosen] = useState<string>();
@@ -53,8 +53,8 @@ function Examples({ system }: { readonly system: System | undefined }) {
     if (system === undefined || id === undefined) return;
     void fillIn(system, id).then((call) => call?.scrollIntoView({ block: "start" }));
   };
-  // Once somebody has chosen one, not for the one that is shown first.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: not each time that it is drawn
+  // Only after the user's choice, not for the initial workflow.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not for each rendering
   useEffect(() => {
     if (chosen !== undefined) tryIt();
   }, [chosen, system]);

@@ -1,4 +1,4 @@
-// Names for the controls of Swagger UI that have none, for those who hear the page or go through it by keyboard.
+// Accessible names for the controls of Swagger UI that have none.
 
 const missing = [
   ["select.examples-select-element", "aria-label", "Example"],
@@ -6,7 +6,7 @@ const missing = [
   ["pre.microlight", "tabindex", "0"],
 ] as const;
 
-/** Also for what is drawn later, until the function that it returns is called. */
+/** Includes controls that are rendered later, until the returned function is called. */
 export function nameControls(place: Element): () => void {
   const name = () => {
     for (const [selector, attribute, value] of missing)

@@ -1,12 +1,12 @@
-// Swagger UI, which the server has beside the console: loaded when the page is opened, and filled in from outside of it.
-import { address, headers, serverRoot } from "../../api/call.ts";
+// Swagger UI, served by the server: loaded when the page is opened, and filled in by the console.
+import { address, headers, serverRoot } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
 
 interface SwaggerRequest {
   headers: Record<string, string>;
 }
 
-/** What is used of it, of the release that the server has. */
+/** The part of Swagger UI's API that is used, in the server's version. */
 interface SwaggerSystem {
   readonly layoutActions: { show(what: readonly string[], shown: boolean): void };
 }
@@ -44,7 +44,7 @@ function load(): Promise<SwaggerBundle> {
   });
 }
 
-/** Draws every endpoint into the element. Resolves when they are there; the caller's token goes with each call. */
+/** Renders every endpoint into the element. Resolves when they are rendered. Sends the user's token with each call. */
 export async function drawSwagger(domNode: HTMLElement): Promise<SwaggerSystem> {
   const bundle = await load();
   return new Promise((resolve) => {
@@ -52,7 +52,7 @@ export async function drawSwagger(domNode: HTMLElement): Promise<SwaggerSystem> 
       url: address("/doc"),
       domNode,
       tryItOutEnabled: true,
-      // Not drawn beside the operations, which show theirs: half of the work of the page.
+      // No separate list of schemas, since the operations show them: it was half of the page's rendering time.
       defaultModelsExpandDepth: -1,
       requestInterceptor: (request) => {
         const own = currentToken() === null ? {} : headers();
@@ -68,9 +68,9 @@ const tag = "Workflows";
 const operationId = "executeWorkflow";
 
 /**
- * Opens the call that executes a workflow, with its id and a body that it accepts; returns where it stands. Both are examples
- * in the description, under the workflow's id, and are chosen in their lists as a person would: Swagger UI keeps what is
- * in its fields in several places, and only its own controls renew all of them.
+ * Opens the operation that executes a workflow, with its id and a valid body; returns its element. Both are examples of
+ * the description, under the workflow's id, and are selected through Swagger UI's own controls: it stores field values
+ * in several places, and only its controls update all of them.
  */
 export async function fillIn(system: SwaggerSystem, workflowId: string): Promise<Element | undefined> {
   system.layoutActions.show(["operations-tag", tag], true);
@@ -85,7 +85,7 @@ export async function fillIn(system: SwaggerSystem, workflowId: string): Promise
   return place;
 }
 
-/** The call once it has a field for its body; undefined when it does not come within a few seconds. */
+/** The operation's element once it has a body field; undefined after a few seconds without one. */
 async function drawn(): Promise<Element | undefined> {
   for (let frames = 0; frames < 300; frames += 1) {
     const place = document.getElementById(`operations-${tag}-${operationId}`);

@@ -1,10 +1,10 @@
-// The event log: the journal line by line, only those in sight drawn.
+// The event log: the journal line by line; renders only visible lines.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
+import { preciseClock } from "../../format/numbers.ts";
 import { definitionPath } from "../../run/step-runs.ts";
-import { preciseClock } from "../../words/numbers.ts";
-import { eventTone, eventWords, stepOf } from "./event-words.ts";
+import { eventText, eventTone, stepOf } from "./event-text.ts";
 
 const rowHeight = 29;
 
@@ -17,10 +17,10 @@ export function EventsView({
 }: {
   readonly events: readonly ExecutionEvent[];
   readonly input: unknown;
-  /** Events up to here have happened, as the scrubber stands. */
+  /** The number of events up to the scrubber's position. */
   readonly position: number;
   readonly selected: string | undefined;
-  /** An event was chosen, by its place in the list. */
+  /** Called with the index of the chosen event. */
   readonly onSelect: (index: number) => void;
 }) {
   const box = useRef<HTMLDivElement>(null);
@@ -34,7 +34,7 @@ export function EventsView({
     if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
   }, [position, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section ref={box} className="events scroll" aria-label="Events" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -96,7 +96,7 @@ function EventRow({
       <span className="faint num right">{event.sequence}</span>
       <span className="mono faint at">{preciseClock(event.timestamp)}</span>
       <span className="type cut">{event.type}</span>
-      <span className="cut muted">{eventWords(event, input)}</span>
+      <span className="cut muted">{eventText(event, input)}</span>
     </button>
   );
 }

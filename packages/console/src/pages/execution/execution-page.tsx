@@ -1,4 +1,4 @@
-// One execution: graph, events and waterfall are three views of one selection, which stands in the address.
+// One execution: graph, events and waterfall are three views of one selection, which is in the address.
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -9,20 +9,20 @@ import {
   workflowQuery,
 } from "../../api/queries.ts";
 import type { ExecutionEvent, Span, Step } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import type { Search } from "../../frame/search.ts";
+import { Problem } from "../../components/problem.tsx";
+import { useNow } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { useNow } from "../../parts/time.tsx";
+import { Page } from "../../layout/page.tsx";
+import type { Search } from "../../layout/search.ts";
 import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
-import { shortId } from "../../words/numbers.ts";
-import { stepOf } from "./event-words.ts";
+import { stepOf } from "./event-text.ts";
 import { Heading } from "./heading.tsx";
 import { journalQuery } from "./journal.ts";
 import { MiddleTabs } from "./middle-tabs.tsx";
 import { Scrubber } from "./scrubber.tsx";
-import { lookAt, stepsFrom } from "./step-looks.ts";
 import { StepPanel } from "./step-panel.tsx";
+import { stepsFrom, stepView } from "./step-views.ts";
 import { Waterfall } from "./waterfall.tsx";
 import "./execution.css";
 
@@ -86,7 +86,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const selected = search.step ?? standsAt(run, steps);
   const now = useNow(whole.endAt === null);
   const at = isBack ? run.lastAt : now;
-  const lookOf = useCallback((path: string, step: Step) => lookAt(run, path, step, at), [run, at]);
+  const lookOf = useCallback((path: string, step: Step) => stepView(run, path, step, at), [run, at]);
   const select = useCallback(
     (step: string) =>
       void navigate({
@@ -138,7 +138,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
           at={at}
           until={whole.endAt ?? now}
           selected={selected}
-          // What runs moves on by itself; the rows stay where a reader has put them.
+          // The current step of a running execution changes: do not scroll the rows for it.
           follow={search.step ?? (state.status === "running" ? undefined : selected)}
           onSelect={select}
         />
@@ -147,13 +147,13 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   );
 }
 
-/** Why the execution failed: its last event says it in full, to those who may read the journal. */
+/** The error of a failed execution from its last event, in full, for users that may read the journal. */
 function failureIn(events: readonly ExecutionEvent[]): string | undefined {
   const last = events.at(-1);
   return last?.type === "workflow-error" ? errorText(last.error) : undefined;
 }
 
-/** Where the eye should go first: to what waits or failed, else to what runs, else to the last step. */
+/** The initially selected step: a waiting or failed one, else a running one, else the last. */
 function standsAt(run: Run, steps: readonly Step[]): string | undefined {
   const runs = [...run.steps.values()];
   const interesting = ["suspended", "error", "retrying", "running"] as const;
@@ -169,8 +169,8 @@ function hasAgent(steps: readonly Step[]): boolean {
 }
 
 /**
- * The spans of agents and tools. The steps' own are derived from the same journal as the rest of the page, and the trace
- * of a long run is megabytes: it is not read where no agent can have run.
+ * The spans of agents and tools. The steps' spans are derived from the journal, like the rest of the page, and the
+ * trace of a long run is megabytes: it is not read where no agent can have run.
  */
 function useAgentSpans(executionId: string, enabled: boolean): readonly Span[] {
   const { data: traceId } = useQuery({ ...executionTraceQuery(executionId), enabled });

@@ -1,14 +1,14 @@
-// The heading of an execution: what it is, how it stands, and what can be done with it.
+// The heading of an execution: its workflow, its status, and its commands.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { clientCode, curl } from "../../api/acts.ts";
-import { part } from "../../api/call.ts";
+import { part } from "../../api/andante.ts";
 import type { ExecutionState, Step, WorkflowDetail } from "../../api/types.ts";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Clock, Elapsed } from "../../parts/time.tsx";
-import { count, shortId } from "../../words/numbers.ts";
-import { CancelDialog, ReplayDialog, SuspendDialog } from "./execution-acts.tsx";
+import { CopyButton } from "../../components/copy.tsx";
+import { Status } from "../../components/status.tsx";
+import { Clock, Elapsed } from "../../components/time.tsx";
+import { count, shortId } from "../../format/numbers.ts";
+import { clientCode, curl } from "./as-code.ts";
+import { CancelDialog, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
 
 export function Heading({
   state,
@@ -19,7 +19,7 @@ export function Heading({
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly steps: readonly Step[];
-  /** Why it failed, as its journal tells it. */
+  /** The error from its journal. */
   readonly failure: string | undefined;
 }) {
   const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();

@@ -1,23 +1,24 @@
-// The journal of one execution: read page after page, then whatever is added to it.
+// The journal of one execution: read page after page, then the events that were added.
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import { readEvents } from "../../api/queries.ts";
+import { andante } from "../../api/andante.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 
 const endings = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
 
-/** Its key begins with the execution's, so that the live feed renews both. */
+/** Its key starts with the execution's, so that the live feed refreshes both. */
 export const journalQuery = (client: QueryClient, id: string) =>
   queryOptions({
     queryKey: ["execution", id, "journal"],
     queryFn: async ({ signal }) => {
       const known = client.getQueryData<readonly ExecutionEvent[]>(["execution", id, "journal"]) ?? [];
-      // Nothing follows the end: the same list again, so that nothing is drawn again.
+      // The journal is complete: the same array, so that nothing is rendered again.
       if (isEnd(known.at(-1))) return known;
-      const events = [...known];
+      const events: ExecutionEvent[] = [...known];
       for (;;) {
-        const page = await readEvents(id, events.at(-1)?.sequence ?? 0, signal);
+        const after = events.at(-1)?.sequence ?? 0;
+        const page = await andante.execution(id).events({ after, limit: 5000, signal });
         events.push(...page);
-        // A page of long values ends early: what is not the end of the execution may be followed by more.
+        // A page of long values is short: without a final event more events may follow.
         if (page.length === 0 || isEnd(page.at(-1))) return events;
       }
     },
@@ -25,7 +26,7 @@ export const journalQuery = (client: QueryClient, id: string) =>
     retry: false,
   });
 
-/** A body may send an event of any name, but that has a step. */
+/** Whether the event is final. A step may emit an event of any name, but that one has `from`. */
 function isEnd(event: ExecutionEvent | undefined): boolean {
   return event !== undefined && event.from === undefined && endings.has(event.type);
 }

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { executionLogsQuery, executionTraceQuery } from "../../api/queries.ts";
 import type { ExecutionEvent, ExecutionState } from "../../api/types.ts";
-import type { Search } from "../../frame/search.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { LogLines } from "../../parts/log-line.tsx";
-import { type TabName, Tabs, tabOf } from "../../parts/tabs.tsx";
+import { JsonView } from "../../components/json-view.tsx";
+import { LogLines } from "../../components/log-line.tsx";
+import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
+import type { Search } from "../../layout/search.ts";
 import type { Run } from "../../run/step-runs.ts";
 import { EventsView } from "./events-view.tsx";
 

@@ -1,10 +1,10 @@
-// Plays a run again from its journal: forwards, backwards, at its own pace.
+// Replays a run from its journal, forwards and backwards.
 import { Pause, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { duration } from "../../words/numbers.ts";
+import { duration } from "../../format/numbers.ts";
 
-/** Milliseconds between two pictures, and how many of them a whole run takes. */
+/** Milliseconds between two frames, and the number of frames of a whole run. */
 const frame = 60;
 const frames = 100;
 
@@ -15,11 +15,11 @@ export function Scrubber({
   onEvent,
 }: {
   readonly events: readonly ExecutionEvent[];
-  /** How many events have happened. */
+  /** The number of events up to this position. */
   readonly position: number;
-  /** Undefined follows the end. */
+  /** Called with the new position; undefined follows the end. */
   readonly onMove: (position: number | undefined) => void;
-  /** An event was chosen, by its place in the list: the scrubber stands there, and its step is selected. */
+  /** Called with the index of the chosen event: the scrubber moves there, and its step is selected. */
   readonly onEvent: (index: number) => void;
 }) {
   const [playing, setPlaying] = useState(false);

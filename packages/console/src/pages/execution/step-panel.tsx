@@ -1,22 +1,22 @@
-// The selected step: how it stands, what went in and out, its attempts and logs, and the form when it waits.
+// The selected step: its status, input and output, attempts and logs, and the form when it waits.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { resume } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import { executionLogsQuery, inboxQuery } from "../../api/queries.ts";
 import type { ExecutionState, Step, Suspension, WorkflowDetail } from "../../api/types.ts";
+import { JsonView } from "../../components/json-view.tsx";
+import { LogLines } from "../../components/log-line.tsx";
+import { Status } from "../../components/status.tsx";
+import { Ago, useNow } from "../../components/time.tsx";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { LogLines } from "../../parts/log-line.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Ago, useNow } from "../../parts/time.tsx";
+import { dueText } from "../../format/due.ts";
+import { count, duration, plural } from "../../format/numbers.ts";
+import { stepStatusLabel } from "../../format/status.ts";
 import { findStep } from "../../run/find-step.ts";
 import { attemptsOf, definitionPath, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
-import { dueWords } from "../../words/due.ts";
-import { count, duration, plural } from "../../words/numbers.ts";
-import { stepStatusWord } from "../../words/step-words.ts";
-import { ReplayDialog } from "./execution-acts.tsx";
-import { runsOf } from "./step-looks.ts";
+import { ReplayDialog } from "./execution-actions.tsx";
+import { runsOf } from "./step-views.ts";
 
 export function StepPanel({
   state,
@@ -43,7 +43,7 @@ export function StepPanel({
       <div className="row">
         <h3 className="cut">{step?.name ?? selected}</h3>
         {one ? (
-          <Status status={one.status} word={stepStatusWord(one.status)} />
+          <Status status={one.status} word={stepStatusLabel(one.status)} />
         ) : (
           <Status status="off" word="not started" />
         )}
@@ -97,7 +97,7 @@ function ReplayFrom({
   );
 }
 
-/** What it waits for, and the form that answers it. */
+/** The suspension and the form for its resume data. */
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();
@@ -105,7 +105,8 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
   const { suspensionId, reason, data, deadline, resumeSchema } = suspension;
   const listed = inbox?.items.find((item) => item.suspension.suspensionId === suspensionId);
   const answer = async (value: unknown) => {
-    await resume(state.workflowId, state.executionId, suspension, value);
+    const execution = andante.workflow(state.workflowId).execution(state.executionId);
+    await execution.startResume(value, { suspensionId });
     await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
   };
   return (
@@ -118,7 +119,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
         {deadline !== undefined && (
           <>
             <dt>Deadline</dt>
-            <dd>{dueWords(deadline, now)}</dd>
+            <dd>{dueText(deadline, now)}</dd>
           </>
         )}
         <dt>Reason</dt>
@@ -182,7 +183,7 @@ function Details({ run, state }: { readonly run: StepRun; readonly state: Execut
           <h4>Attempts</h4>
           <ol className="attempts">
             {run.attempts.map((attempt, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added, and two may start at one time
+              // biome-ignore lint/suspicious/noArrayIndexKey: append-only, and starts may be equal
               <li key={index}>
                 {attempt.resumed ? "resumed" : attemptsOf({ attempts: run.attempts.slice(0, index + 1) })} ·{" "}
                 {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}

@@ -1,4 +1,4 @@
-// Which page of a loop shows a step, and which row a selection is about.
+// The page of a loop that contains a step, and the row of a selection.
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { foldRun } from "../../run/step-runs.ts";

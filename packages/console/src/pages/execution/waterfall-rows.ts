@@ -1,5 +1,5 @@
-// The rows of the waterfall: steps in the order in which they began, with the spans of agents below theirs. Of a loop with
-// many rounds one page is shown.
+// The rows of the waterfall: steps by their start, each followed by the spans of its agents. A loop with many rounds is
+// shown in pages.
 import type { Span } from "../../api/types.ts";
 import { definitionPath, depthOf, lastName, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
 
@@ -22,7 +22,7 @@ export type WaterfallRow =
       readonly durations: readonly number[];
     };
 
-/** Rounds of one loop that are shown at once. */
+/** Rounds per page of a loop. */
 export const roundsPerPage = 10;
 
 export function waterfallRows(
@@ -58,7 +58,7 @@ export function waterfallRows(
   return rows;
 }
 
-/** Containers before what is in them, siblings by their start. */
+/** Containers before their steps, siblings by their start. */
 function ordered(run: Run): StepRun[] {
   return [...run.steps.values()].sort((one, other) => one.first - other.first);
 }
@@ -76,7 +76,7 @@ function roundsOf(run: Run): Map<string, number[]> {
   return loops;
 }
 
-/** The spans of a step's agents, tools included, as deep as they stand. */
+/** The spans of a step's agents, including tools, with their depth. */
 function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
   if (step.type !== "andAgent") return [];
   const root = spans.find(
@@ -85,7 +85,7 @@ function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
   return root === undefined ? [] : childrenOf(spans, root.spanId, depthOf(step.path) + 1, step.path);
 }
 
-/** What says nothing that the step and its model calls do not say: the row of the whole call, and of its checkpoints. */
+/** Spans that only repeat the step and its model calls: the whole call, and its checkpoints. */
 const plumbing = /^(invoke_agent |checkpoint )/;
 
 function childrenOf(spans: readonly Span[], parent: string, depth: number, path: string): WaterfallRow[] {
@@ -99,7 +99,7 @@ function childrenOf(spans: readonly Span[], parent: string, depth: number, path:
     });
 }
 
-/** The loop that a step stands in, and the page of its rounds that shows it; undefined outside of loops. */
+/** The loop that contains a step, and the page of its round; undefined outside of loops. */
 export function pageOf(path: string): { readonly loop: string; readonly page: number } | undefined {
   const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
   return loop === undefined ? undefined : { loop, page: Math.floor(Number(round) / roundsPerPage) };
@@ -111,7 +111,7 @@ export function isSelected(row: WaterfallRow, selected: string | undefined): boo
   return row.run.path === selected || definitionPath(row.run.path) === selected;
 }
 
-/** A row's name: of a step inside a loop with its round. */
+/** A row's name, with the round for a step inside a loop. */
 export function rowName(path: string): string {
   const round = /\[(\d+)\][^[\]]*$/.exec(path)?.[1];
   const name = lastName(path).replaceAll(/\[\d+\]/g, "");

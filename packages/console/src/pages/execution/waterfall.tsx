@@ -1,12 +1,12 @@
-// The waterfall: when each step ran, each attempt a bar, and when it waited.
+// The waterfall: a bar for each attempt of a step, and for its waits.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Span } from "../../api/types.ts";
-import { SparkBars } from "../../parts/spark.tsx";
-import { Dot } from "../../parts/status.tsx";
+import { SparkBars } from "../../components/spark.tsx";
+import { Dot } from "../../components/status.tsx";
+import { count, duration } from "../../format/numbers.ts";
+import { toneOf } from "../../format/status.ts";
 import { type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
-import { count, duration } from "../../words/numbers.ts";
-import { toneOf } from "../../words/status.ts";
 import {
   isSelected,
   pageOf,
@@ -21,7 +21,7 @@ const rowHeight = 28;
 interface Scale {
   readonly from: number;
   readonly width: number;
-  /** The time that is shown: what has no end by then is drawn as far as here. */
+  /** The shown time: bars without an end by then extend to it. */
   readonly at: number;
 }
 
@@ -36,15 +36,15 @@ export function Waterfall({
   onSelect,
 }: {
   readonly run: Run;
-  /** The run as far as it is known, wherever a scrubber stands: the time axis is its own. */
+  /** The whole run, independent of the scrubber, for the time axis. */
   readonly whole: Run;
   readonly spans: readonly Span[];
-  /** The time that is shown. */
+  /** The shown time. */
   readonly at: number;
-  /** Where the time axis ends. */
+  /** The end of the time axis. */
   readonly until: number;
   readonly selected: string | undefined;
-  /** The step that is brought into sight. */
+  /** The step that is scrolled into view. */
   readonly follow: string | undefined;
   readonly onSelect: (path: string) => void;
 }) {
@@ -65,8 +65,8 @@ export function Waterfall({
   const brought = useRef<string>(undefined);
   const hasSpans = spans.length > 0;
   useEffect(() => {
-    // Once for each selection: rows that come while a run goes on must not move what one reads. The first spans of agents
-    // are read after the steps, and push them down.
+    // Once per selection: new rows of a running execution must not scroll the view. The first spans of agents are
+    // loaded after the steps and move them down.
     const reason = `${hasSpans} ${follow}`;
     if (follow === undefined || brought.current === reason) return;
     const index = rows.findIndex((row) => isSelected(row, follow));
@@ -74,11 +74,11 @@ export function Waterfall({
     brought.current = reason;
     const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: -1 };
     const isInSight = index > startIndex && index < endIndex;
-    // Not to the edge: the box gets lower when what else the page shows of the step arrives.
+    // Not to the edge: the box shrinks when the other panels of the step are loaded.
     virtual.scrollToIndex(index, { align: isInSight ? "auto" : "center" });
   }, [follow, hasSpans, rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -105,8 +105,8 @@ export function Waterfall({
 }
 
 /**
- * The time that steps were active. A wait for a person would press everything else into a line, so the axis ends soon
- * after the last thing that ran.
+ * The time axis covers the time in which steps ran. A long suspension would compress everything else, so the axis ends
+ * soon after the last activity.
  */
 function timeScale(run: Run, until: number): Omit<Scale, "at"> {
   let last = run.startAt;
@@ -196,7 +196,7 @@ function StepBars({ run, scale }: { readonly run: StepRun; readonly scale: Scale
     <>
       {run.attempts.map((attempt, index) => (
         <i
-          // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added, and two may start at one time
+          // biome-ignore lint/suspicious/noArrayIndexKey: append-only, and starts may be equal
           key={index}
           data-tone={attempt.error === undefined ? tone : "bad"}
           className={
@@ -217,7 +217,7 @@ function SpanBar({ span, scale }: { readonly span: Span; readonly scale: Scale }
   return <i data-tone={tone} className="span" style={bar(scale, start, end)} />;
 }
 
-/** All rounds of a loop in one row: their durations as a chart, and which of them are shown below. */
+/** All rounds of a loop in one row: a chart of their durations, and the page that is shown below. */
 function Rounds({
   row,
   page,

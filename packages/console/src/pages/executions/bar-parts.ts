@@ -1,9 +1,9 @@
-// The parts of a bar: what failed and what waits of what started, and the rest.
+// The parts of a bar: failed and waiting executions, and the rest of the started ones.
 import type { ActivityPoint } from "../../api/types.ts";
 
 /**
- * What is counted in a minute may have started before it: more may have failed than have started. A bar is then as tall as
- * what failed and waits, and no part of it is less than nothing.
+ * Executions that failed in a minute may have started before it, so there may be more failed than started ones. The
+ * bar's height is then the sum of failed and waiting executions, and no part is negative.
  */
 export function barParts({ started, failed, suspended }: ActivityPoint) {
   const whole = Math.max(started, failed + suspended);

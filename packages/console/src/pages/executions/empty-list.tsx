@@ -1,4 +1,4 @@
-// The list when nothing is in it: because of the filters, or because nothing has run yet.
+// The empty list: no execution matches the filters, or none has run yet.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { workflowsQuery } from "../../api/queries.ts";

@@ -1,18 +1,18 @@
-// The rows of the list: only those in sight are drawn, however many there are.
+// The rows of the list; renders only visible rows.
 import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
-import { consoleRoot, part } from "../../api/call.ts";
+import { consoleRoot, part } from "../../api/andante.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Status } from "../../parts/status.tsx";
-import { Clock, Elapsed, useFresh } from "../../parts/time.tsx";
-import { shortId } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
 
 type Chosen = ReadonlyMap<string, ExecutionSummary>;
 
 const rowHeight = 34;
-/** Rows before the end at which the next page is asked for: it is there before one has scrolled to it. */
+/** The next page is requested this many rows before the end, so that it is loaded before the user reaches it. */
 const ahead = 60;
 
 export function ExecutionGrid({
@@ -24,7 +24,7 @@ export function ExecutionGrid({
   readonly rows: readonly ExecutionSummary[];
   readonly chosen: Chosen;
   readonly onChoose: (chosen: Chosen) => void;
-  /** Reads the next page; undefined when there is none, or it is on its way. */
+  /** Reads the next page; undefined when there is none, or it is being loaded. */
   readonly more: (() => void) | undefined;
 }) {
   const counts = useStepsCounts();
@@ -44,7 +44,7 @@ export function ExecutionGrid({
   const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
   const latest = useRef({ chosen, onChoose });
   latest.current = { chosen, onChoose };
-  // The same function for as long as the list is shown: a row that has not changed is not drawn again.
+  // A stable function, so that unchanged rows are not rendered again.
   const toggle = useCallback((row: ExecutionSummary) => {
     const next = new Map(latest.current.chosen);
     if (!next.delete(row.executionId)) next.set(row.executionId, row);
@@ -56,7 +56,7 @@ export function ExecutionGrid({
     [navigate],
   );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
       <div className="grid-head">
         <span className="tick">
@@ -164,7 +164,7 @@ const Row = memo(function Row({
   );
 });
 
-/** The row opens it here; with a key held down, the browser opens it elsewhere. */
+/** A plain click is handled by the row; with a modifier key the browser opens the link in a new tab or window. */
 function leaveToRow(event: MouseEvent): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) event.stopPropagation();
   else event.preventDefault();

@@ -1,14 +1,15 @@
-// The list of all executions: filters in the address, pages as one scrolls, live rows, acts on many.
+// The list of all executions: filters in the address, infinite scrolling, live rows, bulk commands.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { type ExecutionFilters, executionsQuery, serverQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import type { Search } from "../../frame/search.ts";
-import { Problem } from "../../parts/problem.tsx";
-import { count } from "../../words/numbers.ts";
-import { BulkActs } from "./bulk-acts.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { count } from "../../format/numbers.ts";
+import { executionStatuses } from "../../format/status.ts";
+import { Page } from "../../layout/page.tsx";
+import type { Search } from "../../layout/search.ts";
+import { BulkActions } from "./bulk-actions.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
@@ -18,8 +19,9 @@ import { asTheyStand, selectionOf } from "./selection.ts";
 import { spanOf } from "./spans.ts";
 import "./executions.css";
 
-/** The filters that stand in the address, as the server takes them. */
-function filtersOf({ status, workflowId, userId, tag, id, since }: Search): ExecutionFilters {
+/** The filters of the address, as the server takes them. */
+function filtersOf({ workflowId, userId, tag, id, since, ...search }: Search): ExecutionFilters {
+  const status = executionStatuses.find((each) => each === search.status);
   const given = { status, workflowId, userId, tag, id, from: spanOf(since)?.from };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 }
@@ -31,7 +33,7 @@ export function ExecutionsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
   const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows, and what is not seen is not acted on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new filters clear the selection, which may be out of view
   useEffect(() => choose([]), [JSON.stringify(search), choose]);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -57,13 +59,13 @@ export function ExecutionsPage() {
             more={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
           />
         )}
-        <BulkActs executions={asTheyStand(chosen, rows)} onChoose={choose} />
+        <BulkActions executions={asTheyStand(chosen, rows)} onChoose={choose} />
       </div>
     </Page>
   );
 }
 
-/** How many there are: of all, when all are shown or the server knows, else of the time that is counted. */
+/** The total number of executions when all are loaded or the server knows it, else the number in the counted period. */
 function Note({
   shown,
   more,

@@ -1,13 +1,13 @@
-// The filters of the list: each one is a part of the address.
+// The filters of the list: each is a query parameter of the address.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
-import type { Search } from "../../frame/search.ts";
-import { Choice, Menu } from "../../parts/menu.tsx";
-import { useSlash } from "../../parts/use-slash.ts";
-import { executionStatuses } from "../../words/status.ts";
+import { Choice, Menu } from "../../components/menu.tsx";
+import { useSlash } from "../../components/use-slash.ts";
+import { executionStatuses } from "../../format/status.ts";
+import type { Search } from "../../layout/search.ts";
 import { useStatusCounts } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 
@@ -75,7 +75,7 @@ function without(search: Search, name: keyof Search): Search {
   return rest;
 }
 
-/** A filter by a word of one's own: a chip that becomes a field. */
+/** A filter with free text: a chip that becomes an input. */
 function Word({
   name,
   label,
@@ -125,7 +125,7 @@ function Word({
   );
 }
 
-/** Ids that begin with this; `/` puts the cursor here. */
+/** Filters by a prefix of the id; `/` focuses the input. */
 function IdField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);

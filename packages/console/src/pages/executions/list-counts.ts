@@ -1,14 +1,14 @@
-// How many there are, as far as it is known without counting them: what the server keeps by the minute, what runs now,
-// and what waits. A list over millions is never counted for a page.
+// The numbers of executions that are known without counting the list: the server's counts per minute, running
+// executions and the inbox. A list of millions is never counted for a page.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
 import type { ExecutionStatus } from "../../api/types.ts";
-import type { Search } from "../../frame/search.ts";
-import { count } from "../../words/numbers.ts";
+import { count } from "../../format/numbers.ts";
+import type { Search } from "../../layout/search.ts";
 import { spanOf } from "./spans.ts";
 
-/** The counts of the time that the list shows; of the last hour when it shows all. */
+/** The counts of the list's period; of the last hour when it has no period. */
 export function useActivityOf({ workflowId, since }: Search) {
   const span = spanOf(since ?? "1h");
   const query = { ...(workflowId && { workflowId }), ...(span && { from: span.from }), points: 60 };
@@ -20,7 +20,7 @@ export type StatusCounts = Readonly<
   Partial<Record<ExecutionStatus, { readonly number: string; readonly words: string }>>
 >;
 
-/** Of what is not known, nothing: the counts know no users, tags and ids. */
+/** The known counts by status; none with a filter by user, tag or id, which the counts do not have. */
 export function useStatusCounts(search: Search): StatusCounts {
   const { activity, label } = useActivityOf(search);
   const { data: server } = useQuery(serverQuery);
@@ -31,7 +31,7 @@ export function useStatusCounts(search: Search): StatusCounts {
     const sum = (of: "completed" | "failed" | "cancelled") =>
       activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
     const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
-    // Null for whoever sees only its own.
+    // Null for a user that sees only its own executions.
     const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
     const known = {
       running: [count(running), running, "now"],

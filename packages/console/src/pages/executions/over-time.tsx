@@ -1,8 +1,8 @@
-// How many started in each stretch of the time that is shown: completed, failed and waiting, stacked.
+// A chart of the executions started in each interval: completed, failed and waiting, stacked.
 import { memo } from "react";
 import type { ActivityPoint } from "../../api/types.ts";
-import type { Search } from "../../frame/search.ts";
-import { clock, plural } from "../../words/numbers.ts";
+import { clock, plural } from "../../format/numbers.ts";
+import type { Search } from "../../layout/search.ts";
 import { barParts } from "./bar-parts.ts";
 import { useActivityOf } from "./list-counts.ts";
 

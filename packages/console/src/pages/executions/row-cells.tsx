@@ -1,11 +1,11 @@
-// The cells of a row that need the workflow: where the execution stands, and how far it has come.
+// The cells of a row that need the workflow: the current step, and the progress.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { StepsBar } from "../../parts/steps-bar.tsx";
+import { StepsBar } from "../../components/steps-bar.tsx";
 
-/** Where an execution stands, in the words of its workflow. */
+/** The current step of an execution, by its name in the workflow. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
   if (row.parked !== undefined) return row.parked.reason;
   if (row.status === "completed") return "–";
@@ -18,7 +18,7 @@ function NamedStep({ row }: { readonly row: ExecutionSummary }) {
   return data?.steps[row.stepIndex]?.id ?? "";
 }
 
-/** How many steps each workflow has: asked once for a whole list. */
+/** The number of steps of each workflow, read once for a whole list. */
 export function useStepsCounts(): ReadonlyMap<string, number> {
   const { data } = useQuery(workflowsQuery);
   return useMemo(() => new Map(data?.map(({ id, stepsCount }) => [id, stepsCount])), [data]);

@@ -1,4 +1,4 @@
-// The rows that are selected in the list.
+// The selected rows of the list.
 import { expect, test } from "vitest";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { asTheyStand, selectionOf } from "./selection.ts";

@@ -1,4 +1,4 @@
-// The rows that are selected in the list, as they stand now.
+// The selected rows of the list, in their current state.
 import type { ExecutionSummary } from "../../api/types.ts";
 
 export type Selection = ReadonlyMap<string, ExecutionSummary>;
@@ -7,7 +7,7 @@ export function selectionOf(rows: readonly ExecutionSummary[]): Selection {
   return new Map(rows.map((row) => [row.executionId, row]));
 }
 
-/** A row may have moved on since it was selected: what can be done with it goes by what it is now. */
+/** A row may have changed since it was selected: its current status decides which commands apply. */
 export function asTheyStand(selection: Selection, rows: readonly ExecutionSummary[]): ExecutionSummary[] {
   if (selection.size === 0) return [];
   const now = new Map(rows.map((row) => [row.executionId, row]));

@@ -1,4 +1,4 @@
-// The stretches of time that a list can be narrowed to.
+// The periods that a list can be filtered by.
 
 export const spans = [
   ["15m", "last 15 minutes", 900_000],
@@ -7,7 +7,7 @@ export const spans = [
   ["7d", "last 7 days", 604_800_000],
 ] as const;
 
-/** When a span began, to the minute: an address that is asked for twice within one is the same. */
+/** The start of a period, rounded to the minute, so that requests within a minute have the same URL. */
 export function spanOf(
   name: string | undefined,
 ): { readonly from: string; readonly label: string } | undefined {

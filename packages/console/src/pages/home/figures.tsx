@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Activity, ActivityPoint, Inbox, ServerStatus } from "../../api/types.ts";
-import { SparkBars, SparkLine } from "../../parts/spark.tsx";
-import { useNow } from "../../parts/time.tsx";
-import { age, count, duration, share } from "../../words/numbers.ts";
+import { SparkBars, SparkLine } from "../../components/spark.tsx";
+import { useNow } from "../../components/time.tsx";
+import { age, count, duration, share } from "../../format/numbers.ts";
 
 function Figure({
   label,
@@ -16,7 +16,7 @@ function Figure({
 }: {
   readonly label: ReactNode;
   readonly value: number | undefined;
-  /** There are more than `value`. */
+  /** Whether the number is higher than `value`. */
   readonly more?: boolean | undefined;
   readonly tone?: string;
   readonly children: ReactNode;
@@ -35,7 +35,7 @@ function Figure({
   );
 }
 
-/** The sums of `size` points each: sixty minutes as twelve bars. */
+/** Sums of `size` points each: sixty minutes as twelve bars. */
 function grouped(
   points: readonly ActivityPoint[],
   size: number,
@@ -49,7 +49,7 @@ function grouped(
   return sums;
 }
 
-/** The longest p50 of `size` points each; a stretch in which nothing completed has the one before it. */
+/** The highest p50 of `size` points each; an interval without completed executions repeats the previous value. */
 function latencies(points: readonly ActivityPoint[], size: number): number[] {
   const longest: number[] = [];
   points.forEach(({ p50 }, index) => {
@@ -77,7 +77,7 @@ export function Figures({
   const completed = sum(points.map((point) => point.completed));
   const failed = sum(points.map((point) => point.failed));
   const started = sum(points.map((point) => point.started));
-  // Whoever sees only its own is not told what everyone runs.
+  // A user that sees only its own executions does not get the number of all running ones.
   const seesAll = server === undefined || server.slots.running !== null;
   return (
     <>
@@ -136,7 +136,7 @@ function Failures({
 }: {
   readonly activity: Activity;
   readonly failed: number;
-  /** All that ended by themselves. */
+  /** The number of completed and failed executions. */
   readonly of: number;
 }) {
   const [most] = [...activity.workflows].sort((one, other) => other.failed - one.failed);

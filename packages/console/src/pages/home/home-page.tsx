@@ -1,11 +1,11 @@
-// Home: what runs, what waits for a person, what failed lately, what is registered. Live.
+// Home: running executions, the inbox, recent failures, and registered workflows and agents. Live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, executionsQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { Ago } from "../../components/time.tsx";
+import { Page } from "../../layout/page.tsx";
 import { Figures } from "./figures.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";

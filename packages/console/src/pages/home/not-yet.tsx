@@ -1,5 +1,5 @@
-// What a card shows before it has data: that it is on its way, or why it cannot be read.
-import { Problem } from "../../parts/problem.tsx";
+// The content of a card without data: a skeleton, or the error.
+import { Problem } from "../../components/problem.tsx";
 
 export function NotYet({ error, what }: { readonly error: unknown; readonly what: string }) {
   return (

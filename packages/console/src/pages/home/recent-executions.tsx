@@ -1,9 +1,9 @@
 // The newest executions, live.
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Status } from "../../parts/status.tsx";
-import { Elapsed, useFresh } from "../../parts/time.tsx";
-import { shortId } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Elapsed, useFresh } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
 import { NotYet } from "./not-yet.tsx";
 

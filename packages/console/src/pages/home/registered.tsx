@@ -1,10 +1,10 @@
-// What is registered: workflows and agents, with how busy each is.
+// The registered workflows and agents, with the load of each.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
 import { agentsQuery, workflowsQuery } from "../../api/queries.ts";
 import type { Activity } from "../../api/types.ts";
-import { count, plural, shortCount } from "../../words/numbers.ts";
+import { count, plural, shortCount } from "../../format/numbers.ts";
 import { NotYet } from "./not-yet.tsx";
 
 const most = 8;

@@ -1,10 +1,10 @@
-// What waits for a person, the oldest first, with what is asked and the way to answer it.
+// The oldest inbox items, each with its question and a link to answer it.
 import { Link } from "@tanstack/react-router";
 import type { Inbox, InboxItem } from "../../api/types.ts";
-import { inlineWords } from "../../parts/inline-json.ts";
-import { Ago, useNow } from "../../parts/time.tsx";
-import { deadlineWords } from "../../words/due.ts";
-import { titleOf } from "../inbox/inbox-words.ts";
+import { inlineWords } from "../../components/inline-json.ts";
+import { Ago, useNow } from "../../components/time.tsx";
+import { deadlineWords } from "../../format/due.ts";
+import { titleOf } from "../inbox/item-title.ts";
 import { NotYet } from "./not-yet.tsx";
 
 export function WaitingCard({

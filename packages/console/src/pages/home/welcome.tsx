@@ -1,4 +1,4 @@
-// Home before anything has run: the first workflow with an example, and the same as a call.
+// Home before the first execution: the first workflow with an example input, and the same call as a command.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { workflowsQuery } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-// What the inbox shows while its list changes below the reader.
+// The item that the inbox shows while its list changes.
 import { expect, test } from "vitest";
 import type { InboxItem } from "../../api/types.ts";
 import { itemToShow, nextAfter } from "./choose-item.ts";

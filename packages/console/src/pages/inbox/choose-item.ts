@@ -1,8 +1,8 @@
-// Which open suspension the inbox shows. One that somebody reads never gives way to another by itself: the answer to it
-// would go to the other.
+// Selects the open suspension that the inbox shows. The shown item is never replaced automatically: the user's answer
+// would go to another one.
 import type { InboxItem } from "../../api/types.ts";
 
-/** `wanted` and `workflowId` stand in the address; `opened` was shown last, `answered` was answered here last. */
+/** `wanted` and `workflowId` are in the address; `opened` was shown last, `answered` was answered here last. */
 export function itemToShow(
   items: readonly InboxItem[],
   {
@@ -15,7 +15,7 @@ export function itemToShow(
   const find = (id: string | undefined) => items.find(({ suspension }) => suspension.suspensionId === id);
   const chosen = find(wanted);
   const known = [undefined, opened?.suspension.suspensionId, answered?.suspension.suspensionId];
-  // One that is not there, and was not shown here, is not another one.
+  // An unknown item in the address must not open another one.
   if (chosen === undefined && !known.includes(wanted)) return undefined;
   if (chosen !== undefined || opened === undefined) return chosen ?? items[0];
   const { suspensionId } = opened.suspension;
@@ -24,7 +24,7 @@ export function itemToShow(
   return find(suspensionId) ?? (isOver || isLeftOut ? items[0] : opened);
 }
 
-/** What to show once an item is answered: the one after it, before it when it was the last. */
+/** The item to show after an answer: the next one, or the previous one after the last. */
 export function nextAfter(items: readonly InboxItem[], { suspension }: InboxItem): InboxItem | undefined {
   const at = items.findIndex((item) => item.suspension.suspensionId === suspension.suspensionId);
   return items[at + 1] ?? items[at - 1];

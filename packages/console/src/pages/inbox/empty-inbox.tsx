@@ -1,9 +1,9 @@
-// The inbox when nothing waits: what it is for, and a workflow that would fill it.
+// The empty inbox: its purpose, and a workflow that would fill it.
 import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
-import { startWorkflow } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import { exampleQuery, workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { Step } from "../../api/types.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { Problem } from "../../components/problem.tsx";
 
 function asks(steps: readonly Step[]): boolean {
   return steps.some((step) => step.resumeSchema !== undefined || asks(step.steps ?? []));
@@ -27,13 +27,13 @@ export function EmptyInbox() {
   );
 }
 
-/** Starts it with its example; what it asks then takes the place of this. */
+/** Starts the workflow with its example input; its suspension then replaces this view. */
 function TryIt({ id, name }: { readonly id: string; readonly name: string }) {
   const client = useQueryClient();
   const start = useMutation({
     mutationFn: async () => {
       const { input } = await client.fetchQuery(exampleQuery(id));
-      return startWorkflow(id, input);
+      return andante.workflow(id).start(input);
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["inbox"] }),
   });

@@ -1,16 +1,16 @@
-// One open suspension: what is asked, what is known, the form, and where the execution stands.
+// One open suspension: the question, its data, the form, and the position of the execution.
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { resume } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import { inboxQuery } from "../../api/queries.ts";
 import type { Inbox, InboxItem } from "../../api/types.ts";
+import { JsonView } from "../../components/json-view.tsx";
+import { Ago } from "../../components/time.tsx";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
-import { JsonView } from "../../parts/json-view.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { isMac } from "../../words/keys.ts";
-import { labelOf } from "../../words/labels.ts";
-import { titleOf } from "./inbox-words.ts";
+import { isMac } from "../../format/keys.ts";
+import { labelOf } from "../../format/labels.ts";
+import { titleOf } from "./item-title.ts";
 import { Trail } from "./trail.tsx";
 
 export function InboxEntry({
@@ -27,10 +27,11 @@ export function InboxEntry({
   const { resumeSchema } = suspension;
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
-    await resume(workflowId, executionId, suspension, data);
+    const { suspensionId } = suspension;
+    await andante.workflow(workflowId).execution(executionId).startResume(data, { suspensionId });
     onAnswered(item);
-    // It leaves the list at once; the feed confirms it.
-    const leave = (inbox: Inbox) => without(inbox, suspension.suspensionId);
+    // Removed from the list at once; the feed confirms it.
+    const leave = (inbox: Inbox) => without(inbox, suspensionId);
     client.setQueryData<Inbox>(inboxQuery.queryKey, (inbox) => inbox && leave(inbox));
     client.setQueriesData<InfiniteData<Inbox>>(
       { queryKey: ["inbox", "pages"] },
@@ -87,7 +88,7 @@ function without(inbox: Inbox, suspensionId: string): Inbox {
   };
 }
 
-/** What the step gave along: a flat object as a list of facts, anything else as JSON. */
+/** The data of the suspension: a flat object as a list, any other value as JSON. */
 function Facts({ data }: { readonly data: unknown }) {
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     return typeof data === "string" || data === undefined ? (

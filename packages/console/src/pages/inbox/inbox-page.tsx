@@ -1,19 +1,19 @@
-// The inbox: everything that waits for a person, and the form that answers it.
+// The inbox: the open suspensions, and the form that answers one.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
 import type { Inbox, InboxItem } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import { inlineWords } from "../../parts/inline-json.ts";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Ago, useNow } from "../../parts/time.tsx";
-import { deadlineWords } from "../../words/due.ts";
+import { inlineWords } from "../../components/inline-json.ts";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { Ago, useNow } from "../../components/time.tsx";
+import { deadlineWords } from "../../format/due.ts";
+import { Page } from "../../layout/page.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
-import { countOf, titleOf } from "./inbox-words.ts";
+import { countOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
 
 export function InboxPage() {
@@ -35,7 +35,7 @@ export function InboxPage() {
     void navigate({ to: "/inbox", search: chosen, replace: true });
   };
   useWalk((by) => items[at + by] && select(items[at + by]));
-  // An address may lead to one that stands on a page further down.
+  // The item in the address may be on a later page.
   const isMissing =
     search.item !== undefined && item === undefined && pages.isSuccess && !pages.isPlaceholderData;
   const readsOn = isMissing && pages.hasNextPage;
@@ -95,7 +95,7 @@ export function InboxPage() {
   );
 }
 
-/** What was answered last, and how it goes on. */
+/** The last answered item, and the progress of its execution. */
 function Answered({ item }: { readonly item: InboxItem }) {
   const { executionId } = item;
   const { data } = useQuery(executionQuery(executionId));
@@ -110,7 +110,7 @@ function Answered({ item }: { readonly item: InboxItem }) {
   );
 }
 
-/** `j` and `k` walk through the list, outside of fields. */
+/** `j` and `k` move the selection, outside of inputs. */
 function useWalk(walk: (by: number) => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

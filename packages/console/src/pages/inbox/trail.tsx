@@ -1,13 +1,13 @@
-// How an execution got to where it waits, and what happens after that.
+// The steps of an execution before and after its suspension.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery } from "../../api/queries.ts";
 import type { InboxItem, Step } from "../../api/types.ts";
-import { Dot } from "../../parts/status.tsx";
-import { useNow } from "../../parts/time.tsx";
+import { Dot } from "../../components/status.tsx";
+import { useNow } from "../../components/time.tsx";
+import { deadlineWords } from "../../format/due.ts";
+import { duration } from "../../format/numbers.ts";
 import { attemptsOf, foldRun, type StepRun, tookOf } from "../../run/step-runs.ts";
-import { deadlineWords } from "../../words/due.ts";
-import { duration } from "../../words/numbers.ts";
 import { journalQuery } from "../execution/journal.ts";
 
 export function Trail({ item }: { readonly item: InboxItem }) {

@@ -1,10 +1,10 @@
-// The live tail of log lines, over the server's socket; it connects again by itself.
+// The live tail of log lines, over the server's socket; it reconnects automatically.
 import { useEffect, useState } from "react";
-import { address } from "../../api/call.ts";
+import { address } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
 import type { LogRecord } from "../../api/types.ts";
 
-/** Lines that are kept on the page. */
+/** Maximum lines on the page. */
 const most = 2000;
 const retryAfter = 2000;
 

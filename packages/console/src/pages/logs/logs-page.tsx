@@ -1,15 +1,15 @@
-// Logs: a live tail with filters; each line leads to its execution.
+// Logs: a live tail with filters; each line links to its execution.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import type { LogRecord } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import type { Search } from "../../frame/search.ts";
-import { LogLine } from "../../parts/log-line.tsx";
-import { Choice, Menu } from "../../parts/menu.tsx";
-import { useSlash } from "../../parts/use-slash.ts";
-import { plural, shortId } from "../../words/numbers.ts";
+import { LogLine } from "../../components/log-line.tsx";
+import { Choice, Menu } from "../../components/menu.tsx";
+import { useSlash } from "../../components/use-slash.ts";
+import { plural, shortId } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
+import type { Search } from "../../layout/search.ts";
 import { useLogTail } from "./follow-logs.ts";
 import "../execution/execution.css";
 import "../executions/executions.css";
@@ -91,7 +91,7 @@ function Filters({ search }: { readonly search: Search }) {
 function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines move the end into sight, unless somebody reads above it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new lines scroll to the end, unless scrolled up
   useEffect(() => {
     if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
@@ -108,28 +108,28 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
       ref={box}
       className="tail"
       aria-label="Log lines"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
       tabIndex={0}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
       }}
     >
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be the same word for word
+        // biome-ignore lint/suspicious/noArrayIndexKey: two lines may be equal
         <LogLine key={`${line.timestamp} ${index}`} line={line} aside={<Whose line={line} />} />
       ))}
     </section>
   );
 }
 
-/** What a line is about, with the way to it. */
+/** The execution that wrote the line, as a link, or the agent. */
 function Whose({ line: { executionId, workflowId, agentId } }: { readonly line: LogRecord }) {
-  if (executionId !== undefined) {
+  if (typeof executionId === "string") {
     return (
       <Link className="quiet" to="/executions/$executionId" params={{ executionId }}>
-        {workflowId} <span className="mono">{shortId(executionId)}</span>
+        {String(workflowId ?? "")} <span className="mono">{shortId(executionId)}</span>
       </Link>
     );
   }
-  return <>{agentId ?? ""}</>;
+  return <>{String(agentId ?? "")}</>;
 }

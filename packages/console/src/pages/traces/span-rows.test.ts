@@ -1,4 +1,4 @@
-// Spans in the order in which a waterfall shows them.
+// The order of spans in a waterfall.
 import { expect, test } from "vitest";
 import type { Span, TraceSummary } from "../../api/types.ts";
 import { spanRows, spanStatus } from "./span-rows.ts";

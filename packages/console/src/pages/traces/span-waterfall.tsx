@@ -1,13 +1,13 @@
-// The spans of a trace as a waterfall. Only the rows in sight are drawn, however many there are.
+// The spans of a trace as a waterfall; renders only visible rows.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { Span, TraceSummary } from "../../api/types.ts";
-import { duration } from "../../words/numbers.ts";
-import { toneOf } from "../../words/status.ts";
+import { duration } from "../../format/numbers.ts";
+import { toneOf } from "../../format/status.ts";
 import { type SpanRow, type SpanRows, spanStatus } from "./span-rows.ts";
 
 const rowHeight = 28;
-/** Deeper rows are not moved further to the right: their names would have no room. */
+/** Maximum indentation level: deeper names would have no room. */
 const deepest = 8;
 
 export function SpanWaterfall({
@@ -28,14 +28,14 @@ export function SpanWaterfall({
     estimateSize: () => rowHeight,
     overscan: 12,
   });
-  // An address may name a span that is far below.
+  // The span in the address may be far below.
   const first = useRef(selected);
   useEffect(() => {
     const index = rows.findIndex(({ span }) => span.spanId === first.current);
     if (index > 0) virtual.scrollToIndex(index, { align: "auto" });
   }, [rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section ref={box} className="scroll spans" aria-label="Spans" tabIndex={0}>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
@@ -72,7 +72,7 @@ export function SpanWaterfall({
   );
 }
 
-/** One that is open reaches to the end of what is known. */
+/** The bar of an open span extends to the end of the trace. */
 function Bar({
   row: { start, end },
   width,

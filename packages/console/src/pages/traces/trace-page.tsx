@@ -1,15 +1,15 @@
-// One trace: what it is of, a waterfall of its spans, and the attributes of the one that is selected.
+// One trace: its agent or workflow, a waterfall of its spans, and the attributes of the selected span.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { traceQuery } from "../../api/queries.ts";
 import type { Span, Trace } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Clock, Elapsed } from "../../parts/time.tsx";
-import { count, plural, preciseClock, shortId } from "../../words/numbers.ts";
+import { JsonView } from "../../components/json-view.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { Clock, Elapsed } from "../../components/time.tsx";
+import { count, plural, preciseClock, shortId } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import { spanRows, spanStatus } from "./span-rows.ts";
 import { SpanWaterfall } from "./span-waterfall.tsx";
 import "../execution/execution.css";

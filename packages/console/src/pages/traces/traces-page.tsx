@@ -2,11 +2,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { tracesQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { Status } from "../../parts/status.tsx";
-import { Clock, Elapsed } from "../../parts/time.tsx";
-import { shortId } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { Status } from "../../components/status.tsx";
+import { Clock, Elapsed } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import "../executions/executions.css";
 
 const kinds = [
@@ -18,7 +18,8 @@ const kinds = [
 export function TracesPage() {
   const { tab, workflowId, agentId } = useSearch({ strict: false });
   const entityId = workflowId ?? agentId;
-  const entityType = agentId !== undefined ? "agent" : workflowId !== undefined ? "workflow" : tab;
+  const kind = kinds.find(([each]) => each === tab)?.[0];
+  const entityType = agentId !== undefined ? "agent" : workflowId !== undefined ? "workflow" : kind;
   const list = useInfiniteQuery(tracesQuery({ entityType, entityId, limit: 100 }));
   const { error, hasNextPage, isFetchingNextPage } = list;
   const traces = list.data?.pages.flatMap((page) => page.traces);

@@ -2,9 +2,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { executionsQuery } from "../../api/queries.ts";
-import { Status } from "../../parts/status.tsx";
-import { Ago, Elapsed } from "../../parts/time.tsx";
-import { shortId } from "../../words/numbers.ts";
+import { Status } from "../../components/status.tsx";
+import { Ago, Elapsed } from "../../components/time.tsx";
+import { shortId } from "../../format/numbers.ts";
 import { Progress, useStepsCounts } from "../executions/row-cells.tsx";
 
 export function RecentRuns({ workflowId }: { readonly workflowId: string }) {

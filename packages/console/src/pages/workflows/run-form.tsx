@@ -1,11 +1,11 @@
-// Starts a workflow from a form with an example filled in; the same as a call for a shell below it.
+// Starts a workflow from a form with an example filled in; the same call as a shell command below it.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { startWorkflow } from "../../api/acts.ts";
+import { andante } from "../../api/andante.ts";
 import { exampleQuery, workflowQuery } from "../../api/queries.ts";
+import { CopyButton } from "../../components/copy.tsx";
+import { Problem } from "../../components/problem.tsx";
 import { LazyForm } from "../../form/lazy-form.tsx";
-import { CopyButton } from "../../parts/copy.tsx";
-import { Problem } from "../../parts/problem.tsx";
 
 export function RunForm({ workflowId }: { readonly workflowId: string }) {
   const navigate = useNavigate();
@@ -14,7 +14,7 @@ export function RunForm({ workflowId }: { readonly workflowId: string }) {
   if (error !== null) return <Problem error={error} what={`${workflowId} cannot be shown`} />;
   if (workflow === undefined || example === undefined) return <span className="skeleton" />;
   const run = async (input: unknown) => {
-    const { executionId } = await startWorkflow(workflowId, input);
+    const { executionId } = await andante.workflow(workflowId).start(input);
     await navigate({ to: "/executions/$executionId", params: { executionId } });
   };
   return (

@@ -1,9 +1,9 @@
-// How long each step takes and how often it fails, of the last day.
+// The duration and failure rate of each step over the last day.
 import { useQuery } from "@tanstack/react-query";
 import { stepActivityQuery } from "../../api/queries.ts";
 import type { Step, StepActivity, WorkflowDetail } from "../../api/types.ts";
-import { Problem } from "../../parts/problem.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
 
 export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail }) {
   const { data, error } = useQuery(stepActivityQuery(workflow.id));
@@ -69,7 +69,7 @@ function spanWords(data: StepActivity | undefined): string {
   return data.runs === null ? "of the last 24 hours" : `of your latest ${plural(data.runs, "run")}`;
 }
 
-/** Every step with its path, those inside containers after these. */
+/** Every step with its path, containers before their steps. */
 function* pathsOf(
   steps: readonly Step[],
   parent = "",

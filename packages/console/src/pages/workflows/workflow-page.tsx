@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { activityQuery, workflowQuery } from "../../api/queries.ts";
 import type { Step, WorkflowDetail } from "../../api/types.ts";
-import { Page } from "../../frame/page.tsx";
+import { JsonView } from "../../components/json-view.tsx";
+import { Problem } from "../../components/problem.tsx";
+import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
+import { count, duration } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { JsonView } from "../../parts/json-view.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { type TabName, Tabs, tabOf } from "../../parts/tabs.tsx";
+import { Page } from "../../layout/page.tsx";
 import { findStep } from "../../run/find-step.ts";
-import { count, duration } from "../../words/numbers.ts";
 import { RecentRuns } from "./recent-runs.tsx";
 import { RunForm } from "./run-form.tsx";
 import { StepFigures } from "./step-figures.tsx";
@@ -43,7 +43,7 @@ export function WorkflowPage() {
   );
 }
 
-/** Nothing has run here: what each step is for. */
+/** A definition has no status: shows the purpose of each step. */
 const lookOf = (_: string, { purpose, type }: Step) => ({ status: undefined, words: purpose || type });
 
 const tabs: readonly [TabName, ...TabName[]] = [

@@ -1,10 +1,10 @@
-// All workflows, with how busy each is.
+// All workflows, with the load of each.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { activityQuery, workflowsQuery } from "../../api/queries.ts";
-import { Page } from "../../frame/page.tsx";
-import { Problem } from "../../parts/problem.tsx";
-import { count, duration, plural } from "../../words/numbers.ts";
+import { Problem } from "../../components/problem.tsx";
+import { count, duration, plural } from "../../format/numbers.ts";
+import { Page } from "../../layout/page.tsx";
 import "./workflows.css";
 
 export function WorkflowsPage() {

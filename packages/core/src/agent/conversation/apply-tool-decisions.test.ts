@@ -1,4 +1,4 @@
-// What a client decides about the tool calls of a kept message: only decisions count, and only those on open questions.
+// Decisions of a client about the tool calls of a kept message: only decisions count, and only those on open questions.
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

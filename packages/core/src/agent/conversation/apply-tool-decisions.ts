@@ -1,6 +1,6 @@
-// Applies what a client decided about the tool calls of a kept message: approvals, and outputs of tools that it runs.
+// Applies the decisions of a client about the tool calls of a kept message: approvals, and outputs of tools that it runs.
 //
-// Only the decisions are taken from what the client sends; the calls themselves are ours, as they were kept. So nobody
+// Only the decisions are taken from the client; the calls themselves are ours, as they were kept. So no client
 // can have a tool run that the model did not ask for, or with another input.
 import { isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";

@@ -1,4 +1,4 @@
-// What a client says that its tools returned is held against their schemas; what ran here is not, nor what was checked.
+// Outputs of client-side tools are checked with their schemas; those of tools that ran here, and checked ones, are not.
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";

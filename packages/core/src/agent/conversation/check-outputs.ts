@@ -1,4 +1,4 @@
-// Checks what a client says that its tools returned, with the schemas of the tools.
+// Checks the outputs of client-side tools with the schemas of the tools.
 import { asSchema, getToolName, isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { InputValidationError } from "../../errors/index.ts";
 

@@ -37,7 +37,7 @@ export interface ConversationView {
   readonly agentId: string;
   readonly userId: string | null;
   readonly title: string | null;
-  /** What the host keeps with it; `{}` when it keeps nothing. */
+  /** The metadata of the host; `{}` when there is none. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -71,10 +71,10 @@ export interface MessageListOptions extends OwnerOption {
   readonly order?: "oldest" | "newest" | undefined;
 }
 
-/** What is given is changed. */
+/** Only the given fields are changed. */
 export interface ConversationChange {
   readonly title?: string | undefined;
-  /** Replaces what was kept: a JSON object of at most 16 000 characters. */
+  /** Replaces the metadata: a JSON object of at most 16 000 characters. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -227,7 +227,7 @@ export class Conversations {
     if (kind === "taken")
       throw new ConversationConflictError({ problem: `There is already a conversation ${forkId}` });
     if (kind === "missing") {
-      // Nobody learns of a conversation that is another user's.
+      // A conversation of another user does not exist for the caller.
       await this.read(conversationId, { userId });
       throw new InvalidOptionError({ option: "upTo", problem: "the conversation has no such message" });
     }

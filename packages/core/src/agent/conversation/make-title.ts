@@ -29,7 +29,7 @@ export async function makeTitle(
     const title = (await agent.title?.(messages, operation))?.trim().slice(0, maxTitleLength);
     if (title === undefined || title === "") return;
     const current = await conversations.read(which);
-    // Somebody may have named it meanwhile.
+    // It may have been renamed meanwhile.
     if (current === undefined || current.title !== titleOf(messages[0])) return;
     await conversations.change({ key: randomToken(), ...which, title, at: now() });
   } catch (error) {

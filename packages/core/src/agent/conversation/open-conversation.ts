@@ -1,4 +1,4 @@
-// Opens a conversation for one reply: what the model sees of it, and what is to be kept of what the caller sent.
+// Opens a conversation for one reply: the messages that the model sees, and the message of the caller that is kept.
 import type { ToolSet, UIMessage } from "ai";
 import {
   ConversationConflictError,
@@ -22,18 +22,18 @@ export interface Opening {
   readonly userId: string | null;
   /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
-  /** The caller names the reply that it wants again: what came after it is taken back. */
+  /** The caller names the reply that it wants again: later messages are removed. */
   readonly named: boolean;
   /** The time now, in milliseconds since 1970. */
   readonly at: number;
 }
 
 export interface OpenConversation {
-  /** What the model sees, oldest first. `before` is what the turn found before a user's message when it began. */
+  /** The messages that the model sees, oldest first. `before`: those before the user's message when the turn began. */
   history(before: readonly StoredMessage[]): readonly UIMessage[];
   /** The id of the message that the reply becomes; the last one's when it is continued. */
   readonly messageId: string;
-  /** What is kept, together with the turn that replies to it. */
+  /** The message that is kept together with the turn that replies to it. */
   readonly message: TurnMessage;
 }
 
@@ -105,7 +105,7 @@ async function continueMessage(
 
 const maxTitleLength = 80;
 
-/** What a conversation is called that begins with this message. */
+/** The title of a conversation that begins with this message. */
 export function titleOf({ parts }: UIMessage): string | null {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
   const words = text.trim().replaceAll(/\s+/g, " ");

@@ -1,4 +1,4 @@
-// What a model sees of a conversation.
+// The part of a conversation that a model sees.
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { windowOf } from "./window.ts";

@@ -1,5 +1,5 @@
-// What a model sees of a conversation: the newest messages, from a user's message on. A call of a tool and its result are
-// parts of one message, so they are never parted.
+// The part of a conversation that a model sees: the newest messages, from a user's message on. A tool call and its result
+// are parts of one message, so they are never separated.
 import type { UIMessage } from "ai";
 
 /** At most `size` messages and about `tokens` tokens; fewer when the oldest of them replies to one that is left out. */
@@ -34,5 +34,5 @@ function tokensOf(message: UIMessage | undefined): number {
   return Math.ceil((text?.length ?? 0) / 4);
 }
 
-/** What a file in a message is counted as: about a thousand tokens. */
+/** The characters that a file in a message counts as: about a thousand tokens. */
 const fileText = " ".repeat(4000);

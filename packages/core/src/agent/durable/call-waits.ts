@@ -2,12 +2,12 @@
 // budget is used up.
 import type { JsonSchema } from "../../values/schema.ts";
 
-/** What a call waits for. */
+/** A wait of a call. */
 export interface CallWait {
   readonly reason: string;
-  /** What the person is shown. */
+  /** The data for the person who decides. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** What the resume data must fit; undefined for anything. */
+  /** The schema of the resume data; undefined for any data. */
   readonly resumeSchema: JsonSchema | undefined;
   /** It waits once more: the decision that it was resumed with does not suffice. Default: false. */
   readonly again?: boolean;
@@ -15,7 +15,7 @@ export interface CallWait {
 
 /** Where calls can wait; a recorder without it leaves waiting to the AI SDK. */
 export interface CallWaits {
-  /** What the call at this place was resumed with, as JSON text; undefined while it was not. */
+  /** The resume data of the call at this place, as JSON text; undefined before its resume. */
   resumedWith(place: string): string | undefined;
   /** The call at this place waits. Others may, too: they are told together when the loop has been left. */
   wait(place: string, wait: CallWait): void;
@@ -29,7 +29,7 @@ export class CallsWaitError extends Error {
   }
 }
 
-/** What a person decides about a tool call. */
+/** The decision of a person about a tool call. */
 export interface Decision {
   readonly approved: boolean;
   readonly reason?: string;

@@ -1,4 +1,4 @@
-// The loop of an agent over its records: what it reads of them, and when it is left.
+// The loop of an agent over its records: the records that it reads, and the reasons to leave it.
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";

@@ -1,5 +1,10 @@
+<<<<<<< HEAD
 // The loop of one agent over its records. The AI SDK's own loop runs again from its beginning; this class intercepts each
 // call: a recorded one returns its record, a new one is made, recorded and then passed on.
+=======
+// The loop of one agent over its records: recorded calls return their record, other calls are made, recorded, and then
+// returned. The AI SDK's own loop runs again; this class intercepts each of its calls.
+>>>>>>> main
 import { setImmediate as turn } from "node:timers/promises";
 import type { CheckpointCall } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -24,7 +29,7 @@ export type CallGate = (loop: DurableLoop) => Promise<void>;
 export class DurableLoop {
   readonly recorder: CallRecorder;
   readonly logger: Logger;
-  /** What the places of this loop begin with: "" for the agent that was asked, the tool's for a sub-agent. */
+  /** The prefix of the places of this loop: "" for the agent that was called, the tool's place for a sub-agent. */
   readonly #prefix: string;
   readonly #gate: CallGate | undefined;
   readonly #controller = new AbortController();
@@ -116,7 +121,7 @@ export class DurableLoop {
     return this.#isLive;
   }
 
-  /** What is recorded of the next call of the model, which has then ended. */
+  /** The record of the next call of the model, which has then ended. */
   walkModelCall(prompt: string): RecordedReply | undefined {
     const place = this.nextPlace;
     const known = this.recorder.read(place);

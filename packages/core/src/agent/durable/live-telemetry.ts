@@ -1,8 +1,8 @@
-// Telemetry of what happens now: what is only walked again was reported when it happened.
+// Telemetry of new calls: recorded calls were reported when they happened.
 import type { Telemetry, TelemetryOptions } from "ai";
 import type { DurableLoop } from "./durable-loop.ts";
 
-/** The same telemetry without what the loop reads from its record, if it may read anything. */
+/** The same telemetry without the calls that the loop reads from its record, if it has one. */
 export function liveTelemetry(telemetry: TelemetryOptions, loop: DurableLoop): TelemetryOptions {
   if (loop.recorder.isEmpty) return telemetry;
   const { integrations = [] } = telemetry;

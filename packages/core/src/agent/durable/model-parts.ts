@@ -1,4 +1,4 @@
-// What a model said in one call, as it is recorded: its parts, with neighbouring deltas as one, and everything JSON.
+// The reply of a model to one call, as it is recorded: its parts, with neighbouring deltas as one, and everything JSON.
 import { hash } from "node:crypto";
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { holdsBytes } from "../../values/without-bytes.ts";
@@ -16,7 +16,7 @@ export class PartCollector {
   readonly parts: ModelPart[] = [];
 
   add(part: ModelPart): void {
-    // What the provider sent over the wire, and that it is still there, is nothing that it said.
+    // Raw chunks and keep-alives of the provider are not part of the reply.
     if (part.type === "raw" || part.type === "ping") return;
     const last = this.parts.at(-1);
     const merged = last && merge(last, part);
@@ -31,7 +31,7 @@ function merge(last: ModelPart, next: ModelPart): ModelPart | undefined {
     case "reasoning-delta":
     case "tool-input-delta":
       if (next.type !== last.type || next.id !== last.id) return undefined;
-      // What a provider says about one delta belongs to it.
+      // Metadata of a provider about one delta belongs to it.
       if (last.providerMetadata !== undefined || next.providerMetadata !== undefined) return undefined;
       return { ...last, delta: last.delta + next.delta };
     default:
@@ -39,7 +39,7 @@ function merge(last: ModelPart, next: ModelPart): ModelPart | undefined {
   }
 }
 
-/** Reads what was recorded. Times are the only thing that JSON has changed. */
+/** Reads a record. Times are the only values that JSON has changed. */
 export function readReply(text: string): RecordedReply {
   const reply: RecordedReply = JSON.parse(text);
   return { ...reply, parts: reply.parts.map(withTime) };

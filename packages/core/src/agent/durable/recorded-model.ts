@@ -16,7 +16,7 @@ import {
 } from "./model-parts.ts";
 import { type PartHandler, PartStream } from "./part-stream.ts";
 
-/** `walked` is told what a call has used that is not made again. */
+/** `walked` receives the usage of a recorded call. */
 export function recordedModel(
   model: LanguageModelV4,
   loop: DurableLoop,
@@ -72,7 +72,7 @@ class ModelCall {
     this.#startedAt = loop.recorder.now();
   }
 
-  /** What is recorded; without a record it throws when nothing new may begin. */
+  /** The record; without one it throws when no new call may begin. */
   walk(): RecordedReply | undefined {
     const known = this.#loop.walkModelCall(this.#prompt);
     if (known === undefined) this.#loop.checkMayBegin();
@@ -87,14 +87,14 @@ class ModelCall {
   }
 }
 
-/** What one call has used. */
+/** The usage of one call. */
 export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): StoredUsage {
   const counted = wholeTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total });
   return { ...counted, calls: 1, ...usageDetails(inputTokens.cacheRead, outputTokens.reasoning) };
 }
 
 /**
- * The model's stream as it comes, except for what makes others act: tool calls and the end wait for the commit, because
+ * The model's stream as it comes, except for parts with consequences: tool calls and the end wait for the commit, because
  * the AI SDK starts tools when it sees them.
  */
 function recordedParts(call: ModelCall): PartHandler {

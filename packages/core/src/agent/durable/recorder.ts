@@ -1,7 +1,7 @@
 // Where the calls of one agent are recorded: in the journal of a workflow's execution, or of a turn of a conversation.
 //
 // The loop around it does not know which. A place is relative to the agent's first call: `call[2]` is the third call of
-// the model, `call[2].tool[0]` the first tool that it asked for, and what a sub-agent does stands below its tool.
+// the model, `call[2].tool[0]` the first tool that it called, and the calls of a sub-agent are below its tool.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { CallWaits } from "./call-waits.ts";
@@ -13,7 +13,7 @@ export interface EndedCall {
   readonly output: JsonText;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** What it used; only where a model was called. */
+  /** Its usage; only where a model was called. */
   readonly usage: StepUsage | undefined;
 }
 
@@ -21,11 +21,11 @@ export interface EndedCall {
 export type RecordedCall = Pick<EndedCall, "call" | "output" | "usage">;
 
 /**
- * Lets the last call of a reply be committed with the reply's end. Whatever follows from a call waits for `commit`: another
- * call, a hook of the host, and whoever is told that the reply is complete.
+ * Lets the last call of a reply be committed with the reply's end. All consequences of a call wait for `commit`: another
+ * call, a hook of the host, and the readers of the reply's end.
  */
 export interface CallDeferral {
-  /** Records a call that asks for no tools; it is committed with what is written next. Throws when that cannot be. */
+  /** Records a call that asks for no tools; it is committed with the next write. Throws when that cannot be. */
   defer(call: EndedCall): void;
   /** True while there is one that may not be committed. */
   readonly isDeferring: boolean;
@@ -35,9 +35,9 @@ export interface CallDeferral {
 
 export interface CallRecorder {
   readonly executionId: string;
-  /** The attempt of whatever asks the agent; 1 is the first. */
+  /** The attempt of the step that calls the agent; 1 is the first. */
   readonly attempt: number;
-  /** Aborted when nobody waits for the agent any more. */
+  /** Aborted when the caller does not wait for the agent any more. */
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   now(): number;
@@ -45,18 +45,18 @@ export interface CallRecorder {
   pathOf(place: string): string;
   /** True when nothing was recorded at any place, neither in this life of the execution nor in an earlier one. */
   readonly isEmpty: boolean;
-  /** What was recorded at this place, in this life of the execution or an earlier one. */
+  /** The record at this place, of this life of the execution or an earlier one. */
   read(place: string): RecordedCall | undefined;
-  /** Throws when nothing new may begin: the loop is left, and what was thrown is passed on to whoever asked. */
+  /** Throws when no new call may begin: the loop is left, and the error goes to the caller of the agent. */
   checkMayBegin(): void;
   /**
-   * Records a call, with what it used. Resolves once it is committed. Rejects when that cannot be: what runs here no longer
+   * Records a call with its usage. Resolves once it is committed. Rejects when that cannot be: this run no longer
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
   /** The agent fails for this reason, also when it was to continue later: a tool that has ended would run again. */
   failed(reason: unknown): void;
-  /** What calls have used that were too large to be recorded; undefined when there was none, or nobody asks. */
+  /** The usage of calls that were too large to be recorded; undefined when there was none, or it is not needed. */
   readonly unrecorded?: StepUsage | undefined;
   /** Undefined where each call is committed by itself. */
   readonly deferral?: CallDeferral | undefined;

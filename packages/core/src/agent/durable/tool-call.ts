@@ -9,17 +9,17 @@ import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from ".
 import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
 import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
 
-/** What the tool does. */
+/** The function of the tool. */
 export interface ToolWork {
   readonly input: unknown;
   execute(input: unknown): unknown;
   /** True for a tool whose output comes from outside: it is not executed. Only where calls can wait. */
   readonly isClients: boolean;
-  /** Whether it yields what it has so far: the AI SDK must know before it runs. */
+  /** Whether it yields preliminary outputs: the AI SDK must know before it runs. */
   readonly yields: boolean;
   /** Shows the data parts that it wrote in an earlier life. */
   show(parts: readonly WrittenPart[]): void;
-  /** Counts what it used in an earlier life. */
+  /** Counts its usage in an earlier life. */
   used(usage: StepUsage): void;
   /** An input that a person has edited, as the tool's schema returns it. */
   parse(input: unknown): unknown;
@@ -75,12 +75,12 @@ export class ToolCall {
       this.#written.set(JSON.stringify([part.type, part.id ?? this.#written.size]), part);
   }
 
-  /** The tool has asked a model whose calls are not recorded: its own record tells what that used. */
+  /** The tool has called a model whose calls are not recorded: its own record has their usage. */
   used(usage: StepUsage): void {
     this.#unrecorded = sumUsage(this.#unrecorded ?? null, usage);
   }
 
-  /** What it has used that no record tells. */
+  /** Its usage that no record has. */
   get unrecorded(): StepUsage | undefined {
     return this.#unrecorded;
   }
@@ -91,8 +91,8 @@ export class ToolCall {
   }
 
   /**
-   * What the tool returns or throws, through JSON: the same now and when it is walked again. A promise, or what the tool
-   * yields as it comes, of which the last is its outcome.
+   * The outcome of the tool after JSON: the same now and when it is read from its record. A promise, or the values that
+   * the tool yields, of which the last is its outcome.
    */
   run(work: ToolWork): Promise<unknown> | AsyncIterable<unknown> {
     this.#hasRun = true;
@@ -129,7 +129,7 @@ export class ToolCall {
     const execute = await this.#decided(work, waits);
     this.#loop.checkMayBegin();
     const run = this.#begin();
-    // What it throws before it yields is an outcome as well.
+    // An error before the first yield is an outcome as well.
     const output = Promise.resolve(attempt(execute));
     const values = await output.catch(() => undefined);
     if (isAsyncIterable(values)) yield* run.each(values);
@@ -147,7 +147,7 @@ export class ToolCall {
     return new ToolRun(this.#loop, { place, path, call: this.#called, written, takeUsage });
   }
 
-  /** The AI SDK would show the model what a tool throws: it gets nothing until its loop has been stopped. */
+  /** The AI SDK would show the error of a tool to the model: it gets nothing until its loop has been stopped. */
   async #leaving(result: Promise<unknown>): Promise<unknown> {
     try {
       return await result;
@@ -171,7 +171,7 @@ export class ToolCall {
     return thrown;
   }
 
-  /** What is to be done once whoever must be asked has been. */
+  /** The next step after approval. */
   async #decided(work: ToolWork, waits: CallWaits): Promise<() => unknown> {
     const resumed = waits.resumedWith(this.place);
     if (resumed === undefined) throw await this.#wait(waits, work);
@@ -201,7 +201,7 @@ async function recorded(outcome: JsonText): Promise<unknown> {
   return readOutcome(outcome);
 }
 
-/** What a function returns; what it throws at once is a promise that rejects. */
+/** The result of a function; an error that it throws at once is a rejected promise. */
 function attempt(execute: () => unknown): unknown {
   try {
     return execute();

@@ -1,4 +1,4 @@
-// What a tool returned or threw, recorded and read again.
+// Outcomes of tools, recorded and read again.
 import { expect, test } from "vitest";
 import { PublicError } from "../../errors/index.ts";
 import type { JsonText } from "../../values/json.ts";

@@ -1,4 +1,4 @@
-// How a tool ended, as it is recorded: its output, or what it threw. Either is an outcome that the model reads.
+// The outcome of a tool, as it is recorded: its output or its error. The model reads either.
 import { PublicError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
@@ -12,7 +12,7 @@ export interface WrittenPart {
   readonly transient?: boolean;
 }
 
-/** The output of a tool as JSON text; what JSON cannot hold is an error that names the place. */
+/** The output of a tool as JSON text; a value that JSON cannot hold is an error that names its place. */
 export function writeOutput(output: unknown, path: string, wrote: readonly WrittenPart[] = []): JsonText {
   const text = toJson(output, `Output of tool ${path}`);
   const data = wrote.length === 0 ? "" : `"wrote":${JSON.stringify(wrote)}`;
@@ -20,7 +20,7 @@ export function writeOutput(output: unknown, path: string, wrote: readonly Writt
   return data === "" ? `{"output":${text}}` : `{"output":${text},${data}}`;
 }
 
-/** What a tool threw as JSON text: enough for the model to read the same words again. */
+/** The error of a tool as JSON text: enough for the model to read the same words again. */
 export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []): JsonText {
   const data = wrote.length === 0 ? {} : { wrote };
   if (!(thrown instanceof Error)) return JSON.stringify({ thrown: plain(thrown), ...data });
@@ -40,7 +40,7 @@ export function readWritten(text: JsonText): readonly WrittenPart[] {
   return text?.includes('"wrote":') ? (Object(fromJson(text)).wrote ?? []) : [];
 }
 
-/** The output; throws what the tool threw. */
+/** The output; throws the error of the tool. */
 export function readOutcome(text: JsonText): unknown {
   const { output, error, thrown } = Object(fromJson(text));
   if (error !== undefined) throw errorOf(Object(error));

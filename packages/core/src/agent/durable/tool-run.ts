@@ -1,4 +1,4 @@
-// One run of a tool: its outcome is recorded before anybody sees it, and what it yields before is passed on as it comes.
+// One run of a tool: its outcome is recorded before it is shown; preliminary outputs are passed on as they come.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
@@ -24,7 +24,7 @@ export interface RunningTool {
   readonly call: ToolFacts;
   /** The data parts that the tool has written so far. */
   written(): readonly WrittenPart[];
-  /** What it has used beside the calls that are recorded; asked for when it is recorded. */
+  /** Its usage beside recorded calls; read when it is recorded. */
   takeUsage(): StepUsage | undefined;
 }
 
@@ -78,7 +78,7 @@ export class ToolRun {
     }
   }
 
-  /** Records what the tool threw, which is an outcome too. */
+  /** Records the error of the tool, which is an outcome too. */
   async #failed(thrown: unknown): Promise<unknown> {
     if (thrown instanceof LoopLeftError) return thrown;
     const { signal } = this.#loop.recorder;
@@ -93,7 +93,7 @@ export class ToolRun {
     return this.#loop.recordToolCall({ ...this.#base, output, usage: this.#takeUsage() });
   }
 
-  /** An output that cannot be recorded fails whoever asked: the tool has done its work, and would do it again. */
+  /** An output that cannot be recorded fails the call of the agent: the tool has done its work, and would do it again. */
   #write(output: unknown) {
     try {
       return writeOutput(output, this.#path, this.#written());

@@ -8,9 +8,9 @@ import type { CheckedServer, McpAddress, McpCommand } from "./mcp-server.ts";
 export interface Connected {
   /** By the server's own names. */
   readonly tools: ToolSet;
-  /** Aborted when the connection has ended by itself, or what the server was saying was cut off. */
+  /** Aborted when the connection has ended by itself, or a response of the server was cut off. */
   readonly lost: AbortSignal;
-  /** True when the server does not know this connection any more: what it refused it has not done. */
+  /** True when the server does not know this connection any more: it has not performed the refused call. */
   readonly isForgotten: boolean;
   /** Ends the connection, and the process of a server that was started. */
   close(): Promise<void>;
@@ -75,7 +75,7 @@ async function stdio({ command, args = [], env, cwd }: McpCommand) {
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Sees what the AI SDK's client keeps to itself: a reply that was cut off, and a session that is not known any more. */
+/** Detects failures that the AI SDK's client hides: a response that was cut off, and an unknown session. */
 class WatchedFetch {
   readonly #lost: AbortController;
   isForgotten = false;
@@ -88,7 +88,7 @@ class WatchedFetch {
     const response = await globalThis.fetch(input, init);
     if (init?.method !== "POST") return response;
     const hasSession = new Headers(init.headers).has("mcp-session-id");
-    // 404 is what the protocol says; many servers say 400.
+    // The protocol demands 404; many servers respond with 400.
     if (hasSession && (response.status === 404 || response.status === 400)) this.isForgotten = true;
     if (!response.ok || response.body === null) return response;
     return new Response(this.#watch(response.body, init.signal), response);

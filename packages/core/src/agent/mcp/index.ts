@@ -9,7 +9,7 @@ import { checkServer, type McpServer } from "./mcp-server.ts";
 
 export type { McpAddress, McpCommand, McpServer } from "./mcp-server.ts";
 
-/** What an agent takes as `tools`. */
+/** A value for the `tools` option of an agent. */
 export interface McpTools {
   (context: OperationContext): Promise<ToolSet>;
   /** Ends the connections, and the processes of servers that were started. The next use connects again. */

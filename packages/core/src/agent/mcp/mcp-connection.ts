@@ -11,7 +11,7 @@ export class McpConnection {
   readonly #server: CheckedServer;
   #connecting: Promise<Connected> | undefined;
   #connected: Connected | undefined;
-  /** What the server had when it was last connected. */
+  /** The tools of the server at the last connection. */
   #known: ToolSet | undefined;
   #isGone = false;
 
@@ -140,7 +140,7 @@ function isReply(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "number";
 }
 
-/** Nobody listens at the address: the call has not reached anybody. */
+/** No server listens at the address: the call has not reached one. */
 function isRefused(error: unknown): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ("code" in cause && cause.code === "ECONNREFUSED") return true;

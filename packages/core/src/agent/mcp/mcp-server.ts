@@ -50,20 +50,20 @@ export interface CheckedServer {
   /** Milliseconds, both. */
   readonly timeout: number;
   readonly connectTimeout: number;
-  /** For the log: the command or the address, without what may be secret. */
+  /** For the log: the command or the address, without possible secrets. */
   readonly place: string;
 }
 
 const defaultTimeout = 60_000;
 const defaultConnectTimeout = 10_000;
 
-/** Throws, while the host defines, for what could never work. */
+/** Throws, while the host defines, for options that could never work. */
 export function checkServer(name: string, server: McpServer): CheckedServer {
   const where = `mcpTools, server "${name}"`;
   const isCommand = "command" in Object(server);
   checkKnownOptions(where, server, isCommand ? knownCommand : knownAddress);
   const { prefix = "", timeout = defaultTimeout, connectTimeout = defaultConnectTimeout } = server;
-  // What providers accept in the name of a tool.
+  // The characters that providers accept in the name of a tool.
   if (!/^[A-Za-z0-9_-]{0,32}$/.test(prefix)) {
     throw new DefinitionError({ where, problem: "a prefix has at most 32 letters, digits, _ and -" });
   }

@@ -1,4 +1,4 @@
-// Asking for an object: a reply that does not fit is shown to the model once, with what is wrong with it.
+// Asking for an object: a reply that does not fit is shown to the model once, with its problem.
 import type { ModelMessage } from "ai";
 import { expect, test } from "vitest";
 import type { ObjectShape } from "../schema/object-shape.ts";
@@ -11,7 +11,7 @@ const shape: ObjectShape<number> = {
 };
 const question: ModelMessage = { role: "user", content: "how many?" };
 
-/** What comes of these replies, and what the model was asked for the last of them. */
+/** The result of these replies, and the prompt of the last of them. */
 async function ask(...replies: string[]) {
   const asked: ModelMessage[][] = [];
   const reply = await askForObject([question], shape, async (messages) => {

@@ -19,7 +19,7 @@ export async function askForObject<Value>(
   return checkOrRetry(await ask([...messages]), messages, shape, ask);
 }
 
-/** Checks the first reply. When it does not fit, the model is shown what is wrong with it and tries again. */
+/** Checks the first reply. When it does not fit, the model is shown the problem and tries again. */
 export async function checkOrRetry<Value>(
   text: string,
   messages: readonly ModelMessage[],

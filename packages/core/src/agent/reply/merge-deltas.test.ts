@@ -1,4 +1,4 @@
-// Deltas of a chat reply: which of them are one text, and what that text is.
+// Deltas of a chat reply: which of them are one text, and that text.
 import type { UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { deltaOf, isDelta, merge, withDelta } from "./merge-deltas.ts";

@@ -8,7 +8,7 @@ export function plainMessage(messageId: string, chunks: readonly UIMessageChunk[
   const open = new Map<string, TextUIPart>();
   let id = messageId;
   for (const chunk of chunks) {
-    // What a provider or the host adds is merged by rules of the AI SDK's own.
+    // Metadata of a provider or the host is merged by rules of the AI SDK.
     for (const field in chunk) if (!plainFields.has(field)) return undefined;
     switch (chunk.type) {
       case "start":

@@ -1,5 +1,5 @@
-// A chat message as the chunks that made it. A client that attaches to a reply rebuilds the whole message from what it
-// reads, so a reply that continues an earlier one, such as after an approval, has to begin with that one's parts.
+// A chat message as the chunks that made it. A client that attaches to a reply rebuilds the whole message from its chunks,
+// so a reply that continues an earlier one, such as after an approval, has to begin with that one's parts.
 import { getToolName, isDataUIPart, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 
 type Part = UIMessage["parts"][number];

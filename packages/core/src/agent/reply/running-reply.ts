@@ -2,7 +2,7 @@
 //
 // There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers its
 // position, also inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest
-// entries are dropped: a reader that has read them continues, one that has not gets an error, and nobody can attach any
+// entries are dropped: a reader that has read them continues, one that has not gets an error, and no reader can attach any
 // more.
 import type { UIMessageChunk } from "ai";
 import { deltaOf, isDelta, merge, withDelta } from "./merge-deltas.ts";
@@ -40,7 +40,7 @@ export class RunningReply {
     return this.#readers;
   }
 
-  /** Calls back as soon as nobody reads it, which may be at once. */
+  /** Calls back as soon as it has no reader, which may be at once. */
   whenUnread(action: () => void): void {
     if (this.#readers === 0) action();
     else this.#unread.push(action);

@@ -1,4 +1,4 @@
-// The steps of a streamed reply as a whole: what each said, called and used, and how it ended.
+// The steps of a streamed reply as a whole: text, tool calls, usage and finish reason of each.
 import { expect, test } from "vitest";
 import { StepCollector } from "./step-collector.ts";
 

@@ -100,7 +100,7 @@ function safe(part: Part, operation: Operation, refused: Set<string>): Part {
         : { type: "error", error: replyFailure(part.error, operation) };
     case "abort":
       if (operation.signal.aborted || operation.loop?.left !== undefined) return aborted(operation);
-      // Nobody stopped it: one of the agent's timeouts did.
+      // No caller stopped it: one of the agent's timeouts did.
       return { type: "error", error: replyFailure(new ReplyTimeoutError(), operation) };
     case "tool-error":
       if (refused.has(part.toolCallId)) return { ...part, error: notValid };
@@ -117,7 +117,7 @@ function safe(part: Part, operation: Operation, refused: Set<string>): Part {
   }
 }
 
-/** True when the reply stops here and has not failed: another process continues it, or what is recorded is all of it. */
+/** True when the reply stops here and has not failed: another process continues it, or its record is complete. */
 function isLeft({ loop }: Operation): boolean {
   const reason = loop?.left?.reason;
   return reason instanceof ShuttingDownError || reason instanceof ReplyStoppedError;

@@ -1,4 +1,4 @@
-// Which JSON Schemas of callers are evaluated, where one is wrong, and what the schema thread says of a value.
+// Which JSON Schemas of callers are evaluated, where one is wrong, and the verdict of the schema thread on a value.
 import { describe, expect, test } from "vitest";
 import { InvalidSchemaError } from "../../errors/index.ts";
 import { problemOfSchema, schemaText } from "./check-schema.ts";
@@ -63,7 +63,7 @@ test.each<[unknown, string]>([
   expect(problemOfSchema(schema)).toBe(found);
 });
 
-/** Keywords whose value is not a schema, by what the value must be, with one that is right and one that is not. */
+/** Keywords whose value is not a schema, by the type of the value, with a valid and an invalid one. */
 const keywords: [expected: string, right: unknown, wrong: unknown, ...string[]][] = [
   ["a type or an array of types", "object", "date", "type"],
   ["an array", [1], 1, "enum"],

@@ -16,7 +16,7 @@ const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isStrings: Check = (value) => Array.isArray(value) && value.every(isString);
 const isType: Check = (value) => typeof value === "string" && types.includes(value);
 
-/** Keywords whose value is not a schema, and what the value must be. */
+/** Keywords whose value is not a schema, and the type of the value. */
 const plain: Readonly<Record<string, readonly [Check, expected: string]>> = {
   type: [(value) => isType(value) || (isArray(value) && value.every(isType)), "a type or an array of types"],
   enum: [Array.isArray, "an array"],
@@ -81,7 +81,7 @@ export function schemaText(schema: unknown): string {
   }
 }
 
-/** Before the walk that finds what JSON cannot hold: with 4 MiB that took 880 ms, and this takes 77. */
+/** Before the walk that finds values that JSON cannot hold: with 4 MiB that took 880 ms, and this takes 77. */
 function isTooLarge(schema: object): boolean {
   try {
     return JSON.stringify(schema).length > maxCharacters;

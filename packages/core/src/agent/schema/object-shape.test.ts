@@ -1,4 +1,4 @@
-// What decides about an object: the library's own schema, or the thread for a JSON Schema of a caller.
+// The check of an object: the library's own schema, or the thread for a JSON Schema of a caller.
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { InvalidSchemaError, ObjectMismatchError } from "../../errors/index.ts";

@@ -1,4 +1,4 @@
-// What an object must be: the JSON Schema that the model is shown, and the check that decides.
+// The schema of an object: the JSON Schema that the model is shown, and the check that decides.
 import { InvalidSchemaError, ObjectMismatchError } from "../../errors/index.ts";
 import {
   checkSchema,
@@ -27,7 +27,7 @@ export async function shapeOf(schema: Schema | JsonSchema, checker: SchemaChecke
   return isStandardSchema(schema) ? librarySchemaShape(schema) : jsonSchemaShape(schema, checker);
 }
 
-/** The library's own check decides, so that what it makes of the reply (defaults, transforms) is the object. */
+/** The library's own check decides, so that its result (with defaults and transforms) is the object. */
 function librarySchemaShape(schema: Schema): ObjectShape {
   const where = "The schema of the object";
   checkSchema(schema, where);

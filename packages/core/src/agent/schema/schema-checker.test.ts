@@ -1,4 +1,4 @@
-// The schema thread from the caller's side: verdicts, what happens when it is too busy, when it dies, and when it is closed.
+// The schema thread from the caller's side: verdicts, and its behaviour when it is too busy, dies, or is closed.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";

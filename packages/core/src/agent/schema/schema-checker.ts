@@ -25,8 +25,8 @@ const silence = 2000;
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 /**
  * Characters of a schema, and of a value. JSON.parse is not interrupted when the memory is full: 24 million characters of
- * empty lists kept the thread busy for minutes beyond its limit, and its end then ended the process. What becomes of as
- * many as these fits.
+ * empty lists kept the thread busy for minutes beyond its limit, and its end then ended the process. The
+ * parsed form of this many characters fits.
  */
 const maxLength = 4 * 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { reasonOf } from "./bounded-validator.ts";
 import { performWork, type SchemaWork } from "./schema-work.ts";
 
-// As long as a busy machine may need; only what never ends takes it.
+// As long as a busy machine may need; only work that never ends takes it.
 const work = (schema: object, value?: unknown): SchemaWork => ({
   schema: JSON.stringify(schema),
   value: value === undefined ? undefined : JSON.stringify(value),
@@ -32,7 +32,7 @@ test("the keywords are those of the draft of 2020", () => {
   const pair = { prefixItems: [{ type: "number" }] };
   expect(performWork(work(pair, ["x"]))).toMatchObject({ ok: false });
   expect(performWork(work(pair, [1]))).toEqual({ ok: true });
-  // Earlier drafts ignore what is beside a reference.
+  // Earlier drafts ignore keywords beside a reference.
   const least = { $defs: { n: { type: "number" } }, $ref: "#/$defs/n", minimum: 5 };
   expect(performWork(work(least, 4))).toMatchObject({ ok: false });
   expect(performWork(work(least, 5))).toEqual({ ok: true });

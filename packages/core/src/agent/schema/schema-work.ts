@@ -1,10 +1,10 @@
-// What the schema thread is asked and says, and the work itself.
+// The messages of the schema thread, and the work itself.
 import type { MessagePort } from "node:worker_threads";
 import { isTimeout, withinLimit } from "../../values/within-limit.ts";
 import { reasonOf, validateWithin } from "./bounded-validator.ts";
 import { problemOfSchema } from "./check-schema.ts";
 
-/** What the thread is started with: its end of a channel that carries nothing but our messages. */
+/** The data of the thread at its start: its end of a channel that carries only our messages. */
 export interface SchemaThreadData {
   readonly port: MessagePort;
 }

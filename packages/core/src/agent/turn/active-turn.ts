@@ -1,4 +1,4 @@
-// A turn from its first check to its end: how it is stopped, when it is over, and what readers attach to.
+// A turn from its first check to its end: how it is stopped, when it ends, and the reply that readers attach to.
 import type { UIMessageChunk } from "ai";
 import { type AndanteError, ReplyStoppedError } from "../../errors/index.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
@@ -10,7 +10,7 @@ export type ReadReply = () => AsyncIterableIterator<UIMessageChunk>;
 /** How a reply is asked for. */
 export type TurnMode = "chat" | "text" | "stream" | "object";
 
-/** What a turn of a conversation replies to. Whoever asks the same again gets the reply that runs. */
+/** The message that a turn of a conversation replies to. A caller that sends the same again gets the running reply. */
 export interface Question {
   readonly agentId: string;
   readonly mode: TurnMode;
@@ -33,7 +33,7 @@ export class ActiveTurn {
   readonly #ended: () => void;
   readonly #begun = Promise.withResolvers<void>();
   readonly #shared = Promise.withResolvers<SharedReply | undefined>();
-  /** What it replies to, in a conversation. */
+  /** The message that it replies to, in a conversation. */
   question: Question | undefined;
   /** Whether another process continues it when this one stops. */
   isDurable = false;
@@ -70,7 +70,7 @@ export class ActiveTurn {
     this.#controller.abort(reason);
   }
 
-  /** Stops the reply as soon as nobody reads it, which may be now. After a restart that does not mean that nobody wants it. */
+  /** Stops the reply as soon as it has no reader, which may be now. After a restart its readers may still come back. */
   stopWhenUnread(): void {
     if (this.isRecovered) return;
     this.#attachable?.reply.whenUnread(() => this.stop());

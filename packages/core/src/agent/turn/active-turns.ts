@@ -25,7 +25,7 @@ export class ActiveTurns {
   readonly #reserve: number;
   /** How many turns of each user run. */
   readonly #ofUser = new Map<string, number>();
-  /** What is done after replies, such as making titles. */
+  /** Work after replies, such as making titles. */
   readonly #afterwards = new Set<Promise<void>>();
   #closing = false;
 
@@ -79,8 +79,8 @@ export class ActiveTurns {
 
   /**
    * Waits until the conversation is free. From then on the turn holds it until it ends. A recovered one goes ahead of those
-   * that wait: it was accepted before them, and nothing begins in the conversation before it has ended. Nobody waits for
-   * the turns of somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun.
+   * that wait: it was accepted before them, and nothing begins in the conversation before it has ended. A caller does not
+   * wait for turns of another user: `readOwner` is called before, and undefined means that the conversation has not begun.
    * `waits` is called before it waits, and throws to leave.
    */
   async enter(
@@ -92,7 +92,7 @@ export class ActiveTurns {
   ): Promise<void> {
     const mayWait = async () => {
       const owner = await readOwner();
-      // One that is about to begin belongs to whoever is in it.
+      // A conversation that is about to begin belongs to the user of its turn.
       const whose = owner === undefined ? this.#queue.holder(conversationId)?.userId : owner;
       if (whose !== undefined && whose !== userId) throw new ConversationNotFoundError({ conversationId });
       await waits();
@@ -110,7 +110,7 @@ export class ActiveTurns {
     await (place === undefined ? work : place.yieldWhile(work));
   }
 
-  /** Work that nobody waits for until the process stops. It never rejects. */
+  /** Work that only the end of the process waits for. It never rejects. */
   afterwards(work: Promise<void>): void {
     this.#afterwards.add(work);
     void work.finally(() => this.#afterwards.delete(work));
@@ -150,7 +150,7 @@ export class ActiveTurns {
     await this.#queue.holder(conversationId)?.turn.hasBegun;
   }
 
-  /** Stops whatever turn holds the conversation. */
+  /** Stops the turn that holds the conversation. */
   stopIn(conversationId: string): void {
     this.#queue.holder(conversationId)?.turn.stop();
   }

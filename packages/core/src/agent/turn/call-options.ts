@@ -1,4 +1,4 @@
-// What a caller says beside the input: who asks, in which conversation, with which settings.
+// The options of a caller beside the input: user, conversation, settings.
 import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
@@ -14,11 +14,11 @@ export interface AgentCallOptions extends CallSettings {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** The caller's W3C `traceparent`: the spans of the reply join that trace. Default: a trace of their own. */
   readonly traceparent?: string | undefined;
-  /** Aborted when nobody waits for the reply any more. Default: never. */
+  /** Aborted when the caller does not wait for the reply any more. Default: never. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The options in the form that a turn needs; throws for what the agent does not accept. */
+/** The options in the form that a turn needs; throws for options that the agent does not accept. */
 export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions) {
   const { userId, conversationId, context = {} } = options;
   checkId(userId, "userId");

@@ -1,4 +1,4 @@
-// Approvals that a client keeps: whose they are, how long they last, that they are used once, and what the model gets.
+// Approvals that a client keeps: their user, how long they last, that they are used once, and the prompt of the model.
 import type { ModelMessage } from "ai";
 import { expect, test } from "vitest";
 import { TestClock } from "../../test-kit/test-clock.ts";

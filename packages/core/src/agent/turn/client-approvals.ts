@@ -18,7 +18,7 @@ export interface RequestedCall {
   readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
 }
 
-/** What the client sent back. */
+/** The approval that the client sent back. */
 interface Decision extends RequestedCall {
   readonly approved: boolean;
 }
@@ -111,7 +111,7 @@ function signature(
   return `${expiresAt}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
-/** Ours, and what follows it. */
+/** Our signature, and the rest. */
 function splitSignature(signature: string | undefined): [ours: string, agents: string | undefined] {
   const [expiry = "", digest = "", ...rest] = signature?.split(".") ?? [];
   return [`${expiry}.${digest}`, rest.length === 0 ? undefined : rest.join(".")];

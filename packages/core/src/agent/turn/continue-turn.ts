@@ -1,4 +1,4 @@
-// Continues a turn that another process left: asks the agent again, over what is recorded of its calls.
+// Continues a turn that another process left: calls the agent again, with the records of its calls.
 import { ReplyStoppedError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
@@ -16,7 +16,7 @@ import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
 
-/** Never rejects: a turn that cannot be continued ends with what it has. */
+/** Never rejects: a turn that cannot be continued ends with the reply so far. */
 export async function continueTurn(environment: TurnEnvironment, recovered: RecoveredTurn): Promise<void> {
   const { agent, running, active, kept, reply, view, conversationId, userId } = recovered;
   const { mode, schema, traceparent } = kept.input;
@@ -30,7 +30,7 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
     const turn = await openAgain(environment, recovered, operation);
     const continued = continuedMessage(turn.history);
     view.resolve((chunks) => (continued === undefined ? chunks : replay(continued, chunks)));
-    // Nobody who asked for it is left: what it throws is in the log.
+    // Its caller has left: the error is in the log.
     if (mode === "text") await textReply(turn).catch(() => undefined);
     else if (schema === null) await fillReply(turn, reply);
     else await objectReply(turn, await shapeOf(schema, environment.schemas)).catch(() => undefined);

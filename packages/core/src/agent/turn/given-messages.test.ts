@@ -1,4 +1,4 @@
-// What callers send to an agent: what is accepted, and in which words the rest is refused.
+// The input of callers for an agent: accepted forms, and the errors of others.
 import { tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

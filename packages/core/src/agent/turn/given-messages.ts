@@ -1,4 +1,4 @@
-// What a caller sends to an agent: a string, messages of a chat client, or messages in the form of models.
+// The input of a caller for an agent: a string, messages of a chat client, or messages in the form of models.
 import { convertToModelMessages, type ModelMessage, type ToolSet, type UIMessage } from "ai";
 import { UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
@@ -29,7 +29,7 @@ export async function readMessages(
   if (!Array.isArray(input)) refuse("expected a string or an array of messages");
   if (input.length === 0) refuse("the array of messages is empty");
   const counted = which === "last" ? input.slice(-1) : input;
-  // Also bounds how deep it is nested: what follows walks it recursively.
+  // Also bounds the depth: the following code walks it recursively.
   checkJson(counted);
   const [first] = counted;
   return typeof first === "object" && first !== null && "parts" in first
@@ -53,7 +53,7 @@ export async function forModel(
   });
 }
 
-/** What loads the files of a conversation for this agent. */
+/** Loads the files of a conversation for this agent. */
 export function attachmentsOf(agent: CallableAgent, operation: Operation): Attachments {
   return new Attachments(() => agent.supportedUrls(operation), operation.signal, operation.files);
 }

@@ -1,4 +1,4 @@
-// A turn of a kept conversation: what it was begun with, and what the conversation keeps of one that ends now.
+// A turn of a kept conversation: its input, and the message that the conversation keeps of one that ends now.
 import { expect, test } from "vitest";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { ActiveTurns } from "./active-turns.ts";

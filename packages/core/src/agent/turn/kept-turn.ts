@@ -1,4 +1,4 @@
-// A turn of a kept conversation: what it was begun with, how far its execution is, and what the conversation keeps of it.
+// A turn of a kept conversation: its input, the state of its execution, and the message that the conversation keeps.
 import {
   AndanteError,
   ReplyStoppedError,
@@ -13,7 +13,7 @@ import type { AgentUsage } from "../call/operation.ts";
 import type { ActiveTurn, TurnMode } from "./active-turn.ts";
 import type { RunningTurn, TurnEnd, TurnEnding, TurnReply } from "./turn-host.ts";
 
-/** What another process needs to continue a turn; JSON. */
+/** The input of a turn, from which another process can continue it; JSON. */
 export interface TurnInput {
   readonly agentId: string;
   readonly mode: TurnMode;
@@ -80,7 +80,7 @@ export class KeptTurn {
   }
 
   /**
-   * The reply is made: resolves when it is committed together with the end of the turn. `usage` is what was used beside
+   * The reply is made: resolves when it is committed together with the end of the turn. `usage` is the usage beside
    * the calls that are recorded.
    */
   async finish(message: TurnReply["message"], usage?: AgentUsage): Promise<void> {
@@ -98,7 +98,7 @@ export class KeptTurn {
     return this.#endsMade && typeof end === "object" && !(end.reason instanceof StoreRefusedError);
   }
 
-  /** What is kept when the turn is ended before its reply is made, as by a journal that is full. */
+  /** The message of a turn that is ended before its reply is made, as by a full journal. */
   endsEarlyWith(soFar: () => Promise<TurnReply["message"]>): void {
     this.#soFar = soFar;
   }
@@ -119,7 +119,7 @@ export class KeptTurn {
   }
 }
 
-/** Why nobody here hears the rest of a reply. */
+/** The reason why readers here do not get the rest of a reply. */
 export function reasonOf(end: TurnEnd): AndanteError {
   if (typeof end === "object") {
     const { reason } = end;
@@ -133,7 +133,7 @@ export function reasonOf(end: TurnEnd): AndanteError {
   return new ReplyStoppedError();
 }
 
-/** What the store kept of a turn: we wrote it ourselves. */
+/** The stored input of a turn: we wrote it ourselves. */
 export function readTurnInput(stored: unknown): TurnInput {
   if (!isTurnInput(stored)) throw new TypeError("the input of a turn is not what a turn is begun with");
   return stored;

@@ -1,4 +1,4 @@
-// How much a caller's messages may hold, on both sides of each bound, and what refusing them costs.
+// The size of a caller's messages, on both sides of each bound, and the cost of refusing them.
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readMessages } from "./given-messages.ts";

@@ -60,7 +60,7 @@ class KeptObject {
     chatChunks(part, this.#turn, (chunk) => this.#builder.add(chunk));
   }
 
-  /** Tries again: what the last try said is not kept. */
+  /** Tries again: the text of the last try is not kept. */
   async ask(messages: ModelMessage[]): Promise<string> {
     this.#builder = new MessageBuilder(this.#turn);
     let text = "";

@@ -9,7 +9,7 @@ import type { RunningTurn } from "./turn-host.ts";
 
 type Chunks = AsyncIterableIterator<UIMessageChunk>;
 
-/** What a recovered turn continues with. */
+/** The state from which a recovered turn continues. */
 export interface RecoveredTurn {
   readonly agent: CallableAgent;
   readonly running: RunningTurn;
@@ -20,13 +20,13 @@ export interface RecoveredTurn {
   /** Resolves when it has the conversation to itself. */
   readonly entered: Promise<void>;
   readonly reply: RunningReply;
-  /** How a reader sees the reply from its beginning, once that is known: after an approval, with what came before. */
+  /** How a reader sees the reply from its beginning, once that is known: after an approval, with the parts before it. */
   readonly view: PromiseWithResolvers<(chunks: Chunks) => Chunks>;
-  /** True when it may only do what is recorded. */
+  /** True when it may make no new calls. */
   readonly onlyRecorded: boolean;
 }
 
-/** Nothing is awaited before it can be found: whoever asks for the reply right after the start must get it. */
+/** Nothing is awaited before it can be found: a reader that attaches right after the start must get the reply. */
 export function recoveredTurn(
   { turns, clock }: Pick<TurnEnvironment, "turns" | "clock">,
   agents: ReadonlyMap<string, CallableAgent>,

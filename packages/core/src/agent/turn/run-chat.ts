@@ -36,7 +36,7 @@ export async function fillReply(turn: Turn, reply: RunningReply): Promise<void> 
     reply.append(chunk);
     builder?.add(chunk);
   };
-  // Nobody is told of an end before it is committed.
+  // No reader sees an end before it is committed.
   const held: UIMessageChunk[] = [];
   const hold = (chunk: UIMessageChunk) => {
     held.push(chunk);

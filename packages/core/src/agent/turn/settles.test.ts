@@ -1,5 +1,5 @@
-// What comes of replies in a conversation, however they are asked for. One that stands still shows here in words, and not
-// as a test that takes too long.
+// The ends of replies in a conversation, for every kind of call. A reply that never ends fails with its name, not with a
+// test timeout.
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";

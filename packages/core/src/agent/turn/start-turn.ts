@@ -1,4 +1,4 @@
-// Starts a turn: checks what the caller sends, opens the conversation, and collects what the model is asked.
+// Starts a turn: checks the input, opens the conversation, and collects the prompt.
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";

@@ -1,4 +1,4 @@
-// A reply as callers of `stream` read it: with the data that tools write, without what callers do not see.
+// A reply as callers of `stream` read it: with the data that tools write, without internal parts.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";

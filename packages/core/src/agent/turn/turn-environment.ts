@@ -1,4 +1,4 @@
-// What a turn is started with: what the turns of one Andante share, and what the caller says.
+// The dependencies of a turn: those that the turns of one Andante share, and the options of the caller.
 
 import type { TelemetryOptions } from "ai";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -14,7 +14,7 @@ import type { ClientApprovals } from "./client-approvals.ts";
 import type { KeptTurns } from "./kept-turns.ts";
 import type { TurnsElsewhere } from "./turns-elsewhere.ts";
 
-/** What the turns of one Andante share. */
+/** The dependencies that the turns of one Andante share. */
 export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;

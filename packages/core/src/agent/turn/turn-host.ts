@@ -1,4 +1,5 @@
-// Interfaces between agents and the engine for turns of kept conversations, which are executions.
+// A turn of a kept conversation is an execution: the interfaces between the agents and the engine.
+
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
 import type { CallDeferral, CallRecorder } from "../durable/recorder.ts";
@@ -9,7 +10,7 @@ export interface TurnToBegin {
   readonly agentId: string;
   readonly conversationId: string;
   readonly userId: string | null;
-  /** What the turn needs to be continued by another process; JSON. */
+  /** The input, from which another process can continue the turn; JSON. */
   readonly input: string;
   /** The caller's context, a JSON object. */
   readonly context: string;
@@ -18,12 +19,12 @@ export interface TurnToBegin {
   readonly before: number;
 }
 
-/** What the conversation keeps of a turn. */
+/** The changes of the conversation at the end of a turn. */
 export type TurnReply = EndTurn["reply"];
 
 export interface TurnEnding {
   readonly reply: TurnReply;
-  /** What was used beside the calls that are recorded; null when nothing was. */
+  /** The usage beside recorded calls; null when there is none. */
   readonly usage: StoredUsage | null;
 }
 
@@ -49,21 +50,21 @@ export interface LiveTurn {
   readonly executionId: string;
   readonly agentId: string | null;
   readonly userId: string | null;
-  /** What it was begun with. */
+  /** Its input. */
   readonly input: unknown;
 }
 
 /** A turn that is run, now or again after a crash. */
 export interface RunningTurn {
   readonly executionId: string;
-  /** What it was begun with. */
+  /** Its input. */
   readonly input: unknown;
   readonly context: ReadonlyMap<string, unknown>;
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
   /** Aborted when the turn is not this process's any more. */
   readonly signal: AbortSignal;
-  /** It must not do anything that is not recorded: it ends with what it has. */
+  /** It may make no new calls: it ends with the reply so far. */
   readonly onlyRecorded: boolean;
   /** Where the calls of its agent are recorded. */
   readonly recorder: CallRecorder;
@@ -79,7 +80,7 @@ export interface RunningTurn {
  * - `elsewhere`: it was removed, or another process runs it.
  * - `stopped`: this process stops, and the next one continues it.
  * - `failed`: a write failed; it is continued later.
- * - a refusal: it ended in error, with what it had said before or without it.
+ * - a refusal: it ended in error, with or without the text before it.
  */
 export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed" | TurnRefusal;
 
@@ -94,6 +95,6 @@ export interface TurnHost {
   readonly agentIds: readonly string[];
   /** Resolves when the reply is made, as far as it goes: then the turn ends. */
   run(turn: RunningTurn): Promise<void>;
-  /** What is written with the end of a turn that ends now. */
+  /** The write at the end of a turn that ends now. */
   endingOf(executionId: string): Promise<TurnEnding>;
 }

@@ -9,7 +9,7 @@ import type { RunningTurn } from "./turn-host.ts";
 export interface TurnRecorderOptions {
   readonly signal: AbortSignal;
   readonly onlyRecorded: boolean;
-  /** True when the turn ends right after its last call, whoever reads it. */
+  /** True when the turn ends right after its last call, independent of readers. */
   readonly endsAtOnce: boolean;
 }
 

@@ -1,4 +1,4 @@
-// One turn: an agent replies to one caller. It knows what to ask, who waits, and where the reply is kept.
+// One turn: an agent replies to one caller. It has the prompt, the readers, and the place where the reply is kept.
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -23,7 +23,7 @@ export interface TurnOptions {
   readonly settings: CallSettings;
   /** The agent's tools for this reply. */
   readonly tools: ToolSet;
-  /** What the model is asked. */
+  /** The prompt. */
   readonly messages: readonly ModelMessage[];
   /** The same as chat messages, as far as they are known so. */
   readonly history: readonly UIMessage[];
@@ -31,7 +31,7 @@ export interface TurnOptions {
   readonly messageId: string;
   /** The turn of the conversation that keeps the reply; undefined when none does. */
   readonly conversation: KeptTurn | undefined;
-  /** Told of the message that was kept; undefined when nobody wants to know. */
+  /** Called with the kept message; undefined when that is not needed. */
   readonly completed?: ((message: UIMessage) => void) | undefined;
   readonly active: ActiveTurn;
   readonly approvals: ClientApprovals;
@@ -92,7 +92,7 @@ export class Turn {
   /** Asks the agent for a reply part by part. */
   parts(shape?: ObjectShape, messages: readonly ModelMessage[] = this.messages): AsyncIterableIterator<Part> {
     const { agent, operation, approvals } = this.#options;
-    // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
+    // Messages of a kept conversation are ours and need no signature; a list that only the client keeps does.
     const sign = this.isKept ? undefined : (call: RequestedCall) => approvals.sign(agent, operation, call);
     return safeParts(() => agent.parts(this.#request(messages, shape)), operation, sign);
   }
@@ -107,19 +107,19 @@ export class Turn {
 
   /** Those who ask the same again in the conversation get this text. */
   shareText(reply: Promise<TextReply>): void {
-    // They handle what it rejects with, if there are any.
+    // Readers handle its rejection, if there are any.
     reply.catch(() => undefined);
     this.#options.active.shareText(reply);
   }
 
-  /** Nobody waits for the reply any more. */
+  /** The reply has no reader any more. */
   stop(): void {
     this.#options.active.stop();
   }
 
   /**
-   * Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller, and `partial` is
-   * what is kept then.
+   * Does the work of a complete reply and ends the turn; its error goes to the caller, and `partial` is
+   * the message that is kept then.
    */
   async run<T>(work: () => Promise<T>, partial?: () => Promise<UIMessage | undefined>): Promise<T> {
     if (partial !== undefined) this.endsEarlyWith(partial);
@@ -132,7 +132,7 @@ export class Turn {
     }
   }
 
-  /** What is kept when the turn is ended from outside. */
+  /** The message that is kept when the turn is ended from outside. */
   endsEarlyWith(partial: PartialMessage): void {
     this.#options.conversation?.endsEarlyWith(async () => this.#kept(await partial(), true));
   }
@@ -160,18 +160,18 @@ export class Turn {
 
   async #keepPartial(partial: PartialMessage | undefined): Promise<void> {
     const { loop, signal } = this.operation;
-    // A tool does not always hear that the reply was stopped: what it has done shall be known.
+    // A tool may not notice that the reply was stopped: its outcome is recorded.
     const isLeft = signal.reason instanceof ShuttingDownError;
     if (this.isKept && !isLeft) await loop?.toolsEnded(toolGrace);
     await this.#keep(await partial?.(), true);
   }
 
-  /** Without a message only what was used is kept. */
+  /** Without a message only the usage is kept. */
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
     const kept = this.#kept(message, partial);
-    // What recorded calls have used is known already.
+    // The usage of recorded calls is counted already.
     await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
   }
 

@@ -1,4 +1,4 @@
-// Replies that other processes make. Whoever asks for one here gets it once it is kept: its text as it grows is seen only
+// Replies that other processes make. A reader in this process gets one once it is kept: its text as it grows is seen only
 // where it is made.
 import type { UIMessageChunk } from "ai";
 import { ReplyStoppedError } from "../../errors/index.ts";
@@ -14,7 +14,7 @@ const askAgain = 1000;
 export interface WhichTurn {
   readonly agentId: string;
   readonly conversationId: string;
-  /** Default: whoever it runs for. */
+  /** Default: the user of the turn. */
   readonly userId?: string | null | undefined;
 }
 

@@ -4,7 +4,7 @@ import { NotCancellableError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
-import { endedOutside } from "../engine/ended-outside.ts";
+import { type EndParts, endedOutside } from "../engine/ended-outside.ts";
 import type { Engine } from "../engine/engine.ts";
 
 export interface CancelOptions {
@@ -16,7 +16,7 @@ export interface CancelOptions {
 
 /** Ends an execution that has not ended yet. */
 export async function cancelExecution(
-  engine: Engine,
+  engine: EndParts & Pick<Engine, "store" | "clock">,
   execution: ExecutionRow,
   { reason, userId }: CancelOptions,
 ): Promise<void> {

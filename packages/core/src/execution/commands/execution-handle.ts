@@ -1,4 +1,4 @@
-// What callers who start, resume or replay an execution get: a handle at once, the result when it ends or is suspended.
+// The handle that callers who start, resume or replay an execution receive at once; the result follows when it ends or is suspended.
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
@@ -22,9 +22,12 @@ export interface ExecutionHandle<Result = unknown> {
   result(): Promise<ExecutionResult<Result>>;
 }
 
+/** The parts of the engine that results are awaited with. */
+export type ResultParts = Pick<Engine, "store" | "waiters" | "keepAlive" | "workflow">;
+
 /** Creates an execution and starts waiting for it before it can end. */
 export async function beginExecution(
-  engine: Engine,
+  engine: ResultParts & Pick<Engine, "observation">,
   workflowId: string,
   prepared: PreparedStart,
   { traceparent: given }: { readonly traceparent?: string | undefined },
@@ -46,7 +49,7 @@ export async function beginExecution(
 
 /** The handle of an execution that a caller already waits for. */
 export function handleOf(
-  engine: Engine,
+  engine: ResultParts,
   workflowId: string,
   executionId: string,
   startAt: number,
@@ -62,7 +65,7 @@ export function handleOf(
 }
 
 /** The result of an execution that was there before: as it stands, or once it has settled. */
-async function resultOf(engine: Engine, executionId: string): Promise<ExecutionResult> {
+async function resultOf(engine: ResultParts, executionId: string): Promise<ExecutionResult> {
   const wait = engine.waiters.wait(executionId);
   try {
     const state = await engine.store.state(executionId);
@@ -79,7 +82,7 @@ async function resultOf(engine: Engine, executionId: string): Promise<ExecutionR
 
 /** The result for a caller who waited for the execution. */
 async function awaitResult(
-  engine: Engine,
+  engine: ResultParts,
   workflowId: string,
   executionId: string,
   startAt: string,
@@ -96,7 +99,7 @@ async function awaitResult(
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {
     case "ended": {
-      // The store knows what its agents used.
+      // The store knows the usage of its agents.
       if (asksAgents(workflow.steps)) return resultOf(engine, executionId);
       const { status, endAt, result, error } = settlement;
       const failure = error && { error: publicText(error) };

@@ -1,4 +1,4 @@
-// Lists what waits for a person, of all workflows, the oldest first, a page at a time.
+// Lists open suspensions of all workflows, the oldest first, a page at a time.
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { Store } from "../../store/store.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";

@@ -23,7 +23,7 @@ export interface SuspendResult {
   readonly suspension: ExecutionSuspension;
 }
 
-/** Refuses, before anything is looked up, what could not be kept. */
+/** Refuses invalid options before any look-up. */
 export function checkReason({ reason, userId }: SuspendOptions, limits: SizeLimits): void {
   checkId(userId, "userId");
   if (reason !== undefined && typeof reason !== "string") {
@@ -32,9 +32,12 @@ export function checkReason({ reason, userId }: SuspendOptions, limits: SizeLimi
   checkSize(limits, "reason", reason, "Reason");
 }
 
+/** The parts of the engine that a pause uses. */
+type PauseParts = Pick<Engine, "store" | "clock" | "publish" | "driver" | "waiters" | "workflow">;
+
 /** Pauses an execution at once. A body in flight may finish; nothing new starts. */
 export async function pauseExecution(
-  engine: Engine,
+  engine: PauseParts,
   execution: ExecutionRow,
   { reason = "Suspended by request", userId }: SuspendOptions,
 ): Promise<SuspendResult> {
@@ -51,7 +54,6 @@ export async function pauseExecution(
   const event = encodeEvent(workflowSuspendedEvent(suspension, execution.stepIndex, userId));
   const result = await engine.store.pause({ executionId, suspension, event });
   if (result.kind === "refused") throw new NotSuspendableError({ executionId, status: result.status });
-  engine.folds.resumed.wrote(executionId, result.event.sequence);
   engine.publish(execution, [decodeEvent(result.event)]);
   const driver = await engine.driver(executionId);
   driver?.pause(result.event);

@@ -1,4 +1,4 @@
-// Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
+// Replays an execution from a top-level step: a new execution that takes over the outcomes of the old one before that step.
 
 import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../../errors/index.ts";
 import { decodeEvent } from "../../journal/codec.ts";
@@ -7,19 +7,25 @@ import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { readStored } from "../../journal/read-journal.ts";
 import { SharedValues } from "../../journal/shared-values.ts";
-import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
+import type { ExecutionRow, Store, StoredExecution } from "../../store/store.ts";
 import type { StoredEvent } from "../../store/stored-event.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
-import type { Engine } from "../engine/engine.ts";
-import { checkOptions, contextText, createExecution, findExisting, type PreparedStart } from "./start.ts";
+import {
+  checkOptions,
+  contextText,
+  createExecution,
+  findExisting,
+  type PreparedStart,
+  type StartParts,
+} from "./start.ts";
 
 /** Options of a replay. */
 export interface ReplayOptions<StepId extends string = string> {
-  /** The top-level step that runs first; what came before it is taken over. */
+  /** The top-level step that runs first; the outcomes before it are taken over. */
   readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
@@ -42,7 +48,7 @@ export function replayQueue(): CopyQueue {
 }
 
 export async function prepareReplay(
-  engine: Engine,
+  engine: StartParts,
   { execution: source }: StoredExecution,
   options: ReplayOptions,
 ): Promise<PreparedStart> {
@@ -54,12 +60,13 @@ export async function prepareReplay(
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
   const { exclusive, traceparent } = options;
-  // The same replay again finds itself, whatever happened to its source since.
+  // A repeated replay finds itself, also when its source has changed since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
-  if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of }, exclusive }) };
+  if (known)
+    return { executionId, create: () => findExisting(engine.store, { row, replay: { of }, exclusive }) };
 
   const stepIndex = findStepIndex(workflow, source, stepId);
-  const { input, copies } = await readBefore(engine, source, { stepId, stepIndex });
+  const { input, copies } = await readBefore(engine.store, source, { stepId, stepIndex });
   const journal = new Journal();
   // Numbered as they will stand in the new journal, after its first event.
   replayEvents(journal, numberEvents(copies, 2));
@@ -107,7 +114,7 @@ interface ReadBefore {
  * that a rewind has left behind do not. The step must have been reached, and not only before a rewind.
  */
 async function readBefore(
-  engine: Engine,
+  store: Store,
   { executionId, sequence }: ExecutionRow,
   { stepId, stepIndex }: { readonly stepId: string; readonly stepIndex: number },
 ): Promise<ReadBefore> {
@@ -116,7 +123,7 @@ async function readBefore(
   let input: JsonText;
   let kept: StoredEvent[] = [];
   let [read, isReached] = [0, false];
-  for await (const page of readStored(engine.store, { executionId, upTo: sequence })) {
+  for await (const page of readStored(store, { executionId, upTo: sequence })) {
     for (const stored of page) {
       const event = decodeEvent(stored);
       if (event.type === "workflow-start") ({ input } = event);

@@ -1,4 +1,4 @@
-// Resume data, validated by the schema of the suspension, within its size limit.
+// Checks resume data against the schema of the suspension and its size limit.
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
@@ -6,63 +6,36 @@ import { type Schema, validate } from "../../values/schema.ts";
 import { checkSize, type SizeLimits } from "../body/limits.ts";
 
 export interface ResumeChecks {
+  readonly executionId: string;
   readonly limits: SizeLimits;
   readonly schemas: SchemaChecker;
 }
 
-export class ResumeData {
-  readonly #executionId: string;
-  readonly #value: unknown;
-  readonly #checks: ResumeChecks;
-  readonly #texts = new Map<Schema | string | undefined, Promise<string>>();
-
-  /** Absent data arrives as null. */
-  constructor(executionId: string, value: unknown = null, checks: ResumeChecks) {
-    this.#executionId = executionId;
-    this.#value = value;
-    this.#checks = checks;
-  }
-
-  /**
-   * As JSON text. A schema, of a library or a JSON Schema as text, sees it once, also when the execution is looked at
-   * again: it may take long, or remember.
-   */
-  text(schema: Schema | string | undefined): Promise<string> {
-    const known = this.#texts.get(schema);
-    if (known !== undefined) return known;
-    const text = typeof schema === "string" ? this.#checkJson(schema) : this.#check(schema);
-    this.#texts.set(schema, text);
-    return text;
-  }
-
-  async #checkJson(schema: string): Promise<string> {
-    const text = await this.text(undefined);
-    // 4 MB of objects took 0.3 s, on a busy machine a second: no pattern may keep others waiting for longer.
-    const milliseconds = Math.min(1000, 100 + Math.ceil(text.length / 1000));
-    const verdict = await this.#checks.schemas.check(schema, text, milliseconds);
-    if (!verdict.ok) throw this.#misfit(verdict.detail);
-    return text;
-  }
-
-  async #check(schema: Schema | undefined): Promise<string> {
-    try {
-      if (schema === undefined) return this.#toText(this.#value);
-      const result = await validate(schema, this.#value);
-      if (!result.ok) throw this.#misfit(result.detail);
-      return this.#toText(result.value);
-    } catch (error) {
-      // A schema that refers to itself goes as deep as the value does, which is not JSON text yet.
-      if (error instanceof RangeError) throw this.#misfit("it is nested too deeply");
-      throw error instanceof UnserializableError ? this.#misfit(error.message) : error;
+/** Returns the data as JSON text; absent data is null. A schema given as text is a JSON Schema. */
+export async function checkResumeData(
+  { executionId, limits, schemas }: ResumeChecks,
+  data: unknown,
+  schema: Schema | string | undefined,
+): Promise<string> {
+  const misfit = (detail: string) => new ResumeValidationError({ executionId, detail });
+  const toText = (value: unknown) =>
+    checkSize(limits, "resumeData", toJson(value, "resumeData") ?? "null", "Resume data");
+  try {
+    if (schema === undefined) return toText(data);
+    if (typeof schema === "string") {
+      const text = toText(data);
+      // 4 MB of objects took 0.3 s, on a busy machine a second: no pattern may block other checks for longer.
+      const milliseconds = Math.min(1000, 100 + Math.ceil(text.length / 1000));
+      const verdict = await schemas.check(schema, text, milliseconds);
+      if (!verdict.ok) throw misfit(verdict.detail);
+      return text;
     }
-  }
-
-  #toText(value: unknown): string {
-    const text = toJson(value, "resumeData") ?? "null";
-    return checkSize(this.#checks.limits, "resumeData", text, "Resume data");
-  }
-
-  #misfit(detail: string): ResumeValidationError {
-    return new ResumeValidationError({ executionId: this.#executionId, detail });
+    const result = await validate(schema, data);
+    if (!result.ok) throw misfit(result.detail);
+    return toText(result.value);
+  } catch (error) {
+    // A recursive schema descends as deep as the value, which is not JSON text yet.
+    if (error instanceof RangeError) throw misfit("it is nested too deeply");
+    throw error instanceof UnserializableError ? misfit(error.message) : error;
   }
 }

@@ -1,22 +1,30 @@
-// Resumes an execution: finds what the resume is for, checks its data, and lets exactly one caller win.
-import { DefinitionChangedError, NotSuspendedError, ResumeTargetError } from "../../errors/index.ts";
+// Resumes an execution: finds the suspension, checks the data, and lets exactly one caller win.
+import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
+import {
+  DefinitionChangedError,
+  NotSuspendedError,
+  ResumeTargetError,
+  ShuttingDownError,
+} from "../../errors/index.ts";
 import { encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
-import { pageOf } from "../../journal/read-journal.ts";
-import type { Resume, StoredExecution, Suspension } from "../../store/store.ts";
+import type { ExecutionRow, Resume, StoredExecution, Suspension } from "../../store/store.ts";
+import { checkId } from "../../values/check-id.ts";
+import type { Schema } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { randomToken } from "../../values/uuid.ts";
+import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
-import { continueExecution } from "../engine/continue-execution.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { ResumableExecution } from "../engine/resumed-execution.ts";
 import type { Wait } from "../engine/waiters.ts";
-import { resumeSchemaOf } from "../stream/views.ts";
-import type { ResumeData } from "./resume-data.ts";
+import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
+import type { ExecutionFold } from "../run/execution-fold.ts";
+import { type ExecutionHandle, handleOf, type ResultParts } from "./execution-handle.ts";
+import { checkResumeData } from "./resume-data.ts";
 
 /** Options of a resume. */
 export interface ResumeOptions {
-  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
+  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: the step that waits. */
   readonly stepId?: string | undefined;
   /** Resumes only this suspension: the one that the caller saw. Default: whichever waits. */
   readonly suspensionId?: string | undefined;
@@ -24,7 +32,7 @@ export interface ResumeOptions {
   readonly userId?: string | undefined;
 }
 
-/** What a resume is for. */
+/** The suspensions that a resume closes, or the step that it goes back to. */
 type Target =
   | { readonly kind: "resume"; readonly suspensions: readonly Suspension[]; readonly path: string | null }
   | {
@@ -34,140 +42,94 @@ type Target =
       readonly stepIndex: number;
     };
 
-/** A resume that has passed its checks. */
-interface CheckedResume {
-  readonly target: Target;
-  /** The resume data as JSON text. */
-  readonly value: string;
+/** Refuses ids that cannot name anything, before any look-up. */
+export function checkResumeOptions({ stepId, suspensionId, userId }: ResumeOptions): void {
+  checkId(stepId, "stepId");
+  checkId(suspensionId, "suspensionId");
+  checkId(userId, "userId");
 }
 
-/** A resume that is written. */
-export interface AcceptedResume {
-  /** Waits for what comes of it. */
-  readonly wait: Wait;
-  /** Lets the execution continue. */
-  continue(): Promise<void>;
-}
+/** The parts of the engine that a resume uses. */
+type ResumeParts = WriteResumeParts &
+  ResultParts &
+  Pick<Engine, "definitions" | "folds" | "limits" | "clock" | "scheduleWakeup">;
 
-/** Checks and writes a resume; the execution itself continues only with `continue`. */
-export async function acceptResume(
-  engine: Engine,
-  workflow: WorkflowDefinition,
+/** Checks and writes a resume of an execution as it was just read, and continues the execution. */
+export async function resumeExecution(
+  engine: ResumeParts,
+  schemas: SchemaChecker,
   state: StoredExecution,
-  resumeData: ResumeData,
+  resumeData: unknown,
   options: ResumeOptions,
-): Promise<AcceptedResume> {
-  const checked = await checkResume(engine, workflow, state, resumeData, options, false);
-  const accepted = await writeResume(engine, workflow, state, checked, options);
-  if (accepted === undefined) throw new NotSuspendedError({ executionId: state.execution.executionId });
-  return accepted;
-}
-
-/**
- * The same for an execution that went idle here, without asking the store for it. Undefined when it cannot be resumed so, or
- * others have written to it since: the store then knows more.
- */
-export async function acceptIdle(
-  engine: Engine,
-  workflow: WorkflowDefinition,
-  executionId: string,
-  resumeData: ResumeData,
-  options: ResumeOptions,
-): Promise<{ readonly accepted: AcceptedResume; readonly startAt: number } | undefined> {
-  const idle = engine.closing ? undefined : engine.folds.idle(executionId);
-  if (idle?.state.execution.workflowId !== workflow.id) return undefined;
-  const { state, lastAt } = idle;
-  const checked = await checkResume(engine, workflow, state, resumeData, options, true).catch(
-    () => undefined,
-  );
-  if (checked === undefined) return undefined;
-  const { sequence, startAt } = state.execution;
-  const accepted = await writeResume(engine, workflow, state, checked, options, { sequence, at: lastAt });
-  return accepted && { accepted, startAt };
-}
-
-/** `compared`: the following write compares the held fold with the journal. */
-async function checkResume(
-  engine: Engine,
-  workflow: WorkflowDefinition,
-  state: ResumableExecution,
-  resumeData: ResumeData,
-  options: ResumeOptions,
-  compared: boolean,
-): Promise<CheckedResume> {
-  const { executionId } = state.execution;
-  if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
-  if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state, compared);
+): Promise<ExecutionHandle> {
+  const { execution, suspensions } = state;
+  const { executionId, startAt } = execution;
+  const workflow = engine.workflow(execution.workflowId);
+  if (engine.closing) throw new ShuttingDownError({ executionId });
+  if (suspensions.length === 0) throw new NotSuspendedError({ executionId });
+  let fold = engine.definitions.isCurrent(execution) ? undefined : await fittingFold(engine, execution);
   const target = findTarget(workflow, state, options);
-  const value = await checkFor(workflow, target, resumeData);
-  await checkJournal(engine, state, compared);
-  return { target, value };
+  const checks = { executionId, limits: engine.limits, schemas };
+  const value = await checkResumeData(checks, resumeData, schemaOf(workflow, target));
+  // Data that was accepted for a journal that cannot be read would be used up. A driver here has read it already.
+  if (!engine.has(executionId)) fold ??= await engine.folds.take(execution);
+  const { resume, liftsPause } = resumeOf(engine, executionId, target, value, options);
+  let wait: Wait | undefined;
+  try {
+    const written = await writeResume(engine, { resume, state, fold }, () => {
+      // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
+      wait = engine.waiters.wait(executionId);
+      // Timeouts do not elapse during a pause: some may be due now.
+      if (liftsPause) engine.scheduleWakeup(engine.clock.now(), "limit");
+    });
+    if (!written || wait === undefined) throw new NotSuspendedError({ executionId });
+    const { tracing } = engine.observation;
+    const traceparent = tracing?.isLive(executionId) && tracing.traceparent(executionId, undefined);
+    return {
+      ...handleOf(engine, workflow.id, executionId, startAt, wait),
+      traceparent: traceparent || undefined,
+    };
+  } catch (error) {
+    wait?.cancel();
+    throw error;
+  }
 }
 
-/** Undefined when what it would close is no longer open, or there are events after `last`. */
-async function writeResume(
-  engine: Engine,
-  workflow: WorkflowDefinition,
-  state: ResumableExecution,
-  { target, value }: CheckedResume,
+/** The journal of an execution of another definition. Refuses before anything is written, so it can be resumed later. */
+async function fittingFold(
+  engine: Pick<ResumeParts, "folds" | "definitions">,
+  execution: ExecutionRow,
+): Promise<ExecutionFold> {
+  const { executionId, workflowId } = execution;
+  const fold = await engine.folds.take(execution);
+  const change = await engine.definitions.incompatibility(execution, fold.journal);
+  if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
+  return fold;
+}
+
+function resumeOf(
+  engine: Pick<ResumeParts, "clock" | "claims">,
+  executionId: string,
+  target: Target,
+  value: string,
   options: ResumeOptions,
-  last?: Resume["last"],
-): Promise<AcceptedResume | undefined> {
-  const { executionId } = state.execution;
-  const token = randomToken();
+): { readonly resume: Resume; readonly liftsPause: boolean } {
   const now = engine.clock.now();
   const pause = target.suspensions.find((suspension) => suspension.path === null);
-  const closes = {
+  const pausedFor = pause && Math.max(0, now - pause.suspendedAt);
+  const resume = {
+    executionId,
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
-    ...(pause && { pausedFor: Math.max(0, now - pause.suspendedAt) }),
+    ...(pausedFor !== undefined && { pausedFor }),
+    events: encodeEvents(eventsOf(target, value, options, now, pausedFor)),
+    claim: { owner: engine.claims.taker, token: randomToken() },
+    byDeadline: false,
   };
-  const events = encodeEvents(eventsOf(target, value, options, now, closes.pausedFor));
-  const claim = { owner: engine.claims.taker, token };
-  const resume = { executionId, ...closes, events, claim, byDeadline: false };
-  return engine.claims.during(token, async () => {
-    const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
-    if (result.kind === "refused") return undefined;
-    // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
-    const wait = engine.waiters.wait(executionId);
-    engine.observation.resumed(workflow.id);
-    const page = pageOf(result.events);
-    engine.publish(state.execution, page.events);
-    // No time runs out while an execution is paused: now some of it may have.
-    if (pause !== undefined) engine.scheduleWakeup(engine.clock.now(), "limit");
-    const resumed = engine.folds.resumed.add(state, closes, result.kind, page, last !== undefined);
-    const next = { executionId, workflow, claim, user: state.execution.userId, resumed };
-    const go = () => continueExecution(engine, next, result);
-    return { wait, continue: () => engine.claims.during(token, go) };
-  });
+  return { resume, liftsPause: pause !== undefined };
 }
 
-/**
- * For one of another definition. Refuses before anything is written: an execution that does not fit stays as it is, and can be
- * resumed later.
- */
-async function checkFits(
-  engine: Engine,
-  { execution }: ResumableExecution,
-  compared: boolean,
-): Promise<void> {
-  const { executionId, workflowId } = execution;
-  const journal = await engine.folds.read(execution, compared);
-  const change = await engine.definitions.incompatibility(execution, journal);
-  if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
-}
-
-/** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
-async function checkJournal(
-  engine: Engine,
-  { execution }: ResumableExecution,
-  compared: boolean,
-): Promise<void> {
-  // One that is here is read already, or is being read. Whoever continues it finds what is read now.
-  if (!engine.has(execution.executionId)) await engine.folds.read(execution, compared);
-}
-
-function findTarget(workflow: WorkflowDefinition, state: ResumableExecution, options: ResumeOptions): Target {
+function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {
   const { executionId } = state.execution;
   const pause = state.suspensions.find((suspension) => suspension.path === null);
   const { suspensionId, stepId } = options;
@@ -183,16 +145,16 @@ function findTarget(workflow: WorkflowDefinition, state: ResumableExecution, opt
   if (stepId === undefined) {
     // Lifting a pause resumes no step: a gate that waits meanwhile must be named.
     if (pause !== undefined) return { kind: "resume", suspensions: [pause], path: null };
-    return { kind: "resume", ...one(executionId, waiting, "several steps are waiting") };
+    return { kind: "resume", ...requireSingle(executionId, waiting, "several steps are waiting") };
   }
   const named = waiting.filter((suspension) => matches(suspension, stepId));
-  // A caller that names a container means what waits in it.
+  // A caller that names a container means the step that waits in it.
   const inside = named.length > 0 ? [] : waiting.filter((suspension) => isInside(suspension, stepId));
   if (named.length + inside.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
   const { suspensions, path } =
     named.length > 0
-      ? one(executionId, named, `the step id "${stepId}" is ambiguous`)
-      : one(executionId, inside, `several steps inside "${stepId}" are waiting`);
+      ? requireSingle(executionId, named, `the step id "${stepId}" is ambiguous`)
+      : requireSingle(executionId, inside, `several steps inside "${stepId}" are waiting`);
   return { kind: "resume", suspensions: pause === undefined ? suspensions : [pause, ...suspensions], path };
 }
 
@@ -206,7 +168,7 @@ function isInside({ path }: Suspension, stepId: string): boolean {
   return containersOf(path).some((container) => container === stepId || stepIdOf(container) === stepId);
 }
 
-function one(executionId: string, suspensions: readonly Suspension[], problem: string) {
+function requireSingle(executionId: string, suspensions: readonly Suspension[], problem: string) {
   const [first, ...others] = suspensions;
   if (first === undefined) throw new NotSuspendedError({ executionId });
   if (others.length > 0) {
@@ -219,7 +181,7 @@ function one(executionId: string, suspensions: readonly Suspension[], problem: s
 /** No suspension has this id: it may be a top-level step to go back to. */
 function findRewind(
   workflow: WorkflowDefinition,
-  state: ResumableExecution,
+  state: StoredExecution,
   stepId: string,
   pinned: readonly (Suspension | undefined)[],
 ): Target {
@@ -232,7 +194,7 @@ function findRewind(
     });
   }
   const step = workflow.steps[stepIndex];
-  // Beginning the container again would repeat what has ended inside it, which nobody asked for.
+  // Beginning the container again would repeat steps that have ended inside it, which the caller did not request.
   if (stepIndex === state.execution.stepIndex && step !== undefined && innerSteps(step).length > 0) {
     throw new ResumeTargetError({ executionId, problem: `nothing inside "${stepId}" waits` });
   }
@@ -243,13 +205,12 @@ function findRewind(
   return { kind: "rewind", suspensions, path: stepId, stepIndex };
 }
 
-/** The resume data as JSON text, checked against the schema of whatever waits. */
-function checkFor(workflow: WorkflowDefinition, target: Target, resumeData: ResumeData): Promise<string> {
+/** The schema of the resume data; a JSON Schema as text for a call of an agent, which no definition describes. */
+function schemaOf(workflow: WorkflowDefinition, target: Target): Schema | string | undefined {
   const { path } = target;
-  // A call of an agent: no definition knows it, its suspension has the schema.
-  if (target.kind === "resume" && path?.includes("#"))
-    return resumeData.text(target.suspensions.find((each) => each.path === path)?.resumeSchema ?? undefined);
-  return resumeData.text(path === null ? undefined : resumeSchemaOf(workflow, path));
+  if (path === null) return undefined;
+  if (target.kind === "rewind" || !path.includes("#")) return resumeSchemaOf(workflow, path);
+  return target.suspensions.find((each) => each.path === path)?.resumeSchema ?? undefined;
 }
 
 function eventsOf(

@@ -11,7 +11,7 @@ import { type NewEvent, numberEvents } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
-import type { NewExecution, ReplayOf } from "../../store/store.ts";
+import type { NewExecution, ReplayOf, Store } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
@@ -19,8 +19,9 @@ import { validate } from "../../values/schema.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
-import { checkSize } from "../body/limits.ts";
+import { checkSize, type SizeLimits } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
+import type { Definitions } from "../engine/definitions.ts";
 import type { Engine } from "../engine/engine.ts";
 import { usageOf } from "../run/build-commit.ts";
 import { nothingKept } from "../run/execution-fold.ts";
@@ -69,7 +70,7 @@ export interface NewRun {
   readonly traceparent?: string | undefined;
   /** An existing execution with this id is a conflict. */
   readonly exclusive?: boolean | undefined;
-  /** For a replay: where it comes from, and what it takes over. */
+  /** For a replay: its source, and the events that it takes over. */
   readonly replay?: {
     readonly of: ReplayOf;
     readonly stepIndex: number;
@@ -78,8 +79,29 @@ export interface NewRun {
   };
 }
 
+/** The parts of the engine that create an execution. */
+export type CreateParts = Pick<
+  Engine,
+  | "store"
+  | "clock"
+  | "definitions"
+  | "observation"
+  | "storage"
+  | "feed"
+  | "checkIntake"
+  | "workflowKind"
+  | "prepare"
+  | "admit"
+  | "discard"
+  | "publish"
+  | "scheduleWakeup"
+>;
+
+/** The same with the checks of a start. */
+export type StartParts = CreateParts & Pick<Engine, "workflow" | "limits">;
+
 export async function prepareStart(
-  engine: Engine,
+  engine: StartParts,
   workflowId: string,
   input: unknown,
   options: StartOptions,
@@ -87,7 +109,7 @@ export async function prepareStart(
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
   const tags = tagsOf(workflow, options);
-  const { raw, parsed } = await checkInput(engine, workflow, input);
+  const { raw, parsed } = await checkInput(engine.limits, workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null, traceparent, exclusive } = options;
   const context = checkSize(engine.limits, "context", contextText(options), "Context");
@@ -98,7 +120,7 @@ export async function prepareStart(
 }
 
 /** Creates an execution with its first events and runs it; an existing execution with this id is returned instead. */
-export async function createExecution(engine: Engine, run: NewRun): Promise<Started> {
+export async function createExecution(engine: CreateParts, run: NewRun): Promise<Started> {
   const { workflow, row, parsed, replay } = run;
   const { executionId } = row;
   const copies = encodeEvents(replay?.copies ?? []);
@@ -111,6 +133,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   const trace = engine.observation.traceOf(executionId, run.traceparent);
   const { driver, claim } = engine.prepare(
+    engine.workflowKind,
     { ...row, trace },
     {
       workflow,
@@ -137,7 +160,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   let created: boolean;
   try {
     ({ created } = await engine.store.create(
-      newExecution(engine, run, { startAt, timeoutAt, claim, events, trace }),
+      newExecution(engine.definitions, run, { startAt, timeoutAt, claim, events, trace }),
     ));
     engine.storage.wrote();
   } catch (error) {
@@ -147,14 +170,14 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   }
   if (!created) {
     engine.discard(driver);
-    return findExisting(engine, run);
+    return findExisting(engine.store, run);
   }
   values.recorded(stored, 1);
   engine.observation.begin(row, startAt);
   if (replay === undefined) engine.publish(row, numberEvents([first, ...following], 1));
   else {
     engine.publish(row, numberEvents([first], 1));
-    // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
+    // The events taken over happened in another execution: streams show them, hooks and spans received them there.
     engine.feed.show(executionId, numberEvents(replay.copies, 2));
     engine.publish(row, numberEvents(following, copies.length + 2));
   }
@@ -176,7 +199,7 @@ function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: num
 }
 
 function newExecution(
-  engine: Engine,
+  definitions: Definitions,
   { workflow, row, tags, replay }: NewRun,
   made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events" | "trace">,
 ): NewExecution {
@@ -195,7 +218,7 @@ function newExecution(
     events,
     trace,
     tags,
-    definition: engine.definitions.current(workflow.id),
+    definition: definitions.current(workflow.id),
   };
   if (replay === undefined) return execution;
   const { of, stepIndex, journal, copies } = replay;
@@ -208,7 +231,7 @@ function newExecution(
 
 /** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */
 export async function findExisting(
-  engine: Engine,
+  store: Store,
   {
     row,
     replay,
@@ -216,7 +239,7 @@ export async function findExisting(
   }: Pick<NewRun, "row" | "exclusive"> & { readonly replay?: { readonly of: ReplayOf } | undefined },
 ): Promise<Started> {
   const { executionId } = row;
-  const state = await engine.store.state(executionId);
+  const state = await store.state(executionId);
   const same =
     !exclusive &&
     state !== undefined &&
@@ -243,16 +266,16 @@ function tagsOf(workflow: WorkflowDefinition, { tags }: StartOptions): readonly 
 }
 
 async function checkInput(
-  engine: Engine,
+  limits: SizeLimits,
   workflow: WorkflowDefinition,
   input: unknown,
 ): Promise<{ raw: JsonText; parsed: JsonText }> {
   try {
-    const raw = checkSize(engine.limits, "input", toJson(input, "input"), "Input");
+    const raw = checkSize(limits, "input", toJson(input, "input"), "Input");
     const checked = validate(workflow.inputSchema, input);
     const result = checked instanceof Promise ? await checked : checked;
     if (!result.ok) throw new InputValidationError({ detail: result.detail });
-    return { raw, parsed: checkSize(engine.limits, "input", toJson(result.value, "input"), "Input") };
+    return { raw, parsed: checkSize(limits, "input", toJson(result.value, "input"), "Input") };
   } catch (error) {
     if (error instanceof UnserializableError) throw new InputValidationError({ detail: error.message });
     throw error;

@@ -1,15 +1,13 @@
 // What was accepted and finds no slot waits here, or in the store where too many wait here already; nothing is lost.
 import { expect, test } from "vitest";
-import { z } from "zod";
+import { plainKind as kind } from "../../../test/support/plain-kind.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
-import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { Admission } from "./admission.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 
-const workflow = createWorkflow({ id: "any", input: z.unknown() });
 const waiting = (executionId: string, user = "ada"): WaitingExecution => ({
-  ...{ executionId, user, workflow, claim: { owner: "me", token: "t" } },
+  ...{ executionId, user, kind, claim: { owner: "me", token: "t" } },
 });
 
 /** One slot, and one place for each user among those that wait here. */

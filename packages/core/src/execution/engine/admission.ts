@@ -1,4 +1,4 @@
-// Admission: a start runs at once or is refused; what was accepted already runs at once or waits, and is never lost.
+// Admission: a start runs at once or is refused; an accepted execution runs at once or waits, and is never lost.
 import type { Logger } from "../../observe/log/logger.ts";
 import { RunQueue, type WaitingExecution } from "./run-queue.ts";
 import { Slots, type SlotsOptions, type SlotUser } from "./slots.ts";
@@ -17,7 +17,7 @@ export interface AdmissionOptions extends Omit<SlotsOptions, "released" | "waiti
 
 export class Admission {
   readonly slots: Slots;
-  /** Executions may wait in the store for a slot here, claimed by nobody. */
+  /** Executions may wait in the store for a slot here, without an owner. */
   someInStore = false;
   readonly #options: AdmissionOptions;
   readonly #queue: RunQueue;
@@ -48,7 +48,7 @@ export class Admission {
 
   /**
    * Keeps up to so many free slots for those that wait in the store, until they are found there: a start that comes
-   * meanwhile must not be faster. But where somebody stands back, free slots are for whoever does not.
+   * meanwhile must not be faster. But while users over their share stand back, free slots are for the others.
    */
   keepFor(count: number): () => void {
     const { slots } = this;
@@ -75,7 +75,7 @@ export class Admission {
     if (this.someInStore && this.slots.room > 0) this.#options.claimAbandoned();
   }
 
-  /** A deadline or a timeout of this one is due: what happens before it in the same execution must not wait longer. */
+  /** A deadline or a timeout of this one is due: earlier work of the same execution must not wait longer. */
   hurry(executionId: string): void {
     if (this.slots.roomForLimits <= 0) return;
     const waiting = this.#queue.take(executionId);
@@ -92,7 +92,7 @@ export class Admission {
     this.#queue.take(executionId);
   }
 
-  /** Puts back into the store whatever waits here. Nobody waits for a store that may never reply. */
+  /** Puts all waiting executions back into the store, without waiting for a store that may never reply. */
   close(): void {
     this.slots.stop();
     for (let next = this.#queue.next(() => true); next; next = this.#queue.next(() => true))

@@ -1,4 +1,4 @@
-// Calls a workflow's hooks with what was committed. Nothing waits for them, and nothing they do disturbs a run.
+// Calls a workflow's hooks with committed events. Nothing waits for them, and nothing they do disturbs a run.
 import {
   type EndEvent,
   endStatus,
@@ -14,7 +14,7 @@ import { fromJson } from "../../values/json.ts";
 import { stepIdOf } from "../../values/step-path.ts";
 import type { HookContext, StepOutcome, WorkflowHooks } from "../../workflow/hooks.ts";
 
-/** What hooks receive of an execution's row. */
+/** The columns of an execution that hooks receive. */
 export type HookSubject = Pick<
   ExecutionRow,
   "executionId" | "workflowId" | "context" | "userId" | "conversationId" | "input"

@@ -1,22 +1,23 @@
-// The other processes that share the store: notices what they do to executions that run here, or that callers here wait
+// The other processes that share the store: notices their writes to executions that run here, or that callers here wait
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
 import type { Observation } from "../../observe/observation.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
-import type { ExecutionHead, Store } from "../../store/store.ts";
+import type { ExecutionHead, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Driver } from "../run/driver.ts";
 import type { Changes } from "../stream/changes.ts";
 import type { Feed } from "../stream/feed.ts";
 import type { Claims } from "./claims.ts";
+import type { EngineKind } from "./engine-kind.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 
-/** What this process has to do with executions. */
+/** The executions that concern this process. */
 export interface ClusterMember {
   readonly store: Store;
   readonly storage: StorageWatch;
-  /** What runs here, by executionId. */
+  /** The drivers of the executions that run here, by executionId. */
   readonly drivers: TurnoverMap<string, Driver>;
   readonly waiters: Waiters;
   readonly feed: Feed;
@@ -24,6 +25,7 @@ export interface ClusterMember {
   readonly observation: Observation;
   readonly clock: Clock;
   readonly claims: Pick<Claims, "owner">;
+  kind(name: ExecutionKind): Pick<EngineKind, "hasSpans">;
   /** Whether an execution is being created here. */
   isStarting(executionId: string): boolean;
 }
@@ -90,13 +92,13 @@ export class Cluster {
     if (!this.#looking && this.#heard.size > 0) void this.#lookAtAll();
   }
 
-  /** Undefined while nobody follows the spans of all executions. */
+  /** Undefined while no client follows the spans of all executions. */
   get #followedSpans() {
     const elsewhere = this.#member.observation.tracing?.elsewhere;
     return elsewhere?.followed ? elsewhere : undefined;
   }
 
-  /** What runs here, and what callers here wait for or follow. */
+  /** The executions that run here, and those that callers here wait for or follow. */
   #concerns(): readonly string[] {
     const { drivers, waiters, feed } = this.#member;
     return [...drivers.keys(), ...waiters.keys(), ...feed.keys(), ...(this.#followedSpans?.keys() ?? [])];
@@ -114,7 +116,7 @@ export class Cluster {
       while (this.#heard.size > 0 && this.#timer !== undefined) {
         const executionIds = [...this.#heard].slice(0, headsAtOnce);
         for (const executionId of executionIds) this.#heard.delete(executionId);
-        // What the store says is older than what is made meanwhile: it is not held against that.
+        // The heads are older than executions created meanwhile, and are not compared with those.
         const known = executionIds.filter((id) => !this.#member.isStarting(id));
         const before = new Map(known.map((id) => [id, drivers.get(id)]));
         for (const head of await store.heads(executionIds)) {
@@ -148,8 +150,7 @@ export class Cluster {
     if (driver !== undefined && driver === before) this.#tell(driver, head);
     feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
-    // The spans of a turn are its agents' own.
-    if (head.kind === "workflow") this.#followedSpans?.reached(head);
+    if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
     // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now. Where it
     // runs here, its driver tells them: what the store shows may be this driver's own write, on its way back.
     const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);

@@ -1,4 +1,5 @@
-// The definitions that this process runs, and whether what an execution has done so far fits them.
+// The definitions that this process runs, and whether the journal of an execution fits them.
+import { WorkflowNotFoundError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import { functionPath, iterationPath } from "../../values/step-path.ts";
@@ -23,6 +24,18 @@ export class Definitions {
     this.#store = store;
     this.#workflows = workflows;
     for (const workflow of workflows.values()) this.#fingerprints.set(workflow.id, fingerprintOf(workflow));
+  }
+
+  /** The registered workflows, by id. */
+  get workflows(): ReadonlyMap<string, WorkflowDefinition> {
+    return this.#workflows;
+  }
+
+  /** The registered workflow of this id, or the contract's 404. */
+  workflow(workflowId: string): WorkflowDefinition {
+    const workflow = this.#workflows.get(workflowId);
+    if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
+    return workflow;
   }
 
   /** Makes them known to the store, and reconsiders executions that did not fit the ones before. */
@@ -58,12 +71,12 @@ export class Definitions {
     return fingerprint.definition;
   }
 
-  /** True when the execution last ran with the current definition: then it fits, whatever its journal holds. */
+  /** True when the execution last ran with the current definition: then it fits any journal. */
   isCurrent({ workflowId, definition }: Defined): boolean {
     return definition === this.current(workflowId);
   }
 
-  /** What has changed among the steps that the journal has reached; undefined when it fits. */
+  /** The first incompatible change among the steps that the journal has reached; undefined when it fits. */
   async incompatibility(row: Defined, journal: Journal): Promise<string | undefined> {
     // An execution from before definitions were kept is taken to fit: nothing is known against it.
     if (row.definition === null || this.isCurrent(row)) return undefined;

@@ -1,10 +1,10 @@
 // The engine of one process: which executions it drives, and how they get here.
 import { FilePool } from "../../agent/call/file-budget.ts";
-import { ShuttingDownError, WorkflowNotFoundError } from "../../errors/index.ts";
+import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
-import type { Claim, Store } from "../../store/store.ts";
+import type { Claim, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
@@ -16,29 +16,28 @@ import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
-import { callHooks, type HookSubject } from "./call-hooks.ts";
+import type { HookSubject } from "./call-hooks.ts";
 import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
+import type { EngineKind, RunRow } from "./engine-kind.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { factsOf } from "./execution-facts.ts";
 import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
-import { reportFailure } from "./report-failure.ts";
-import { idleExecution, type RunRow } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
-import { Turns } from "./turns.ts";
-import { Waiters } from "./waiters.ts";
+import type { Waiters } from "./waiters.ts";
+import { WorkflowKind } from "./workflow-kind.ts";
 
 export class Engine {
   readonly store: Store;
   readonly changes = new Changes();
   readonly feed = new Feed();
   readonly keepAlive = new KeepAlive();
-  readonly waiters = new Waiters();
+  readonly waiters: Waiters;
   readonly logger: Logger;
   readonly observation: Observation;
   readonly clock: Clock;
@@ -49,17 +48,22 @@ export class Engine {
   readonly files: FilePool;
   readonly storage: StorageWatch;
   readonly admission: Admission;
-  readonly turns: Turns;
+  /** Executions of workflows. */
+  readonly workflowKind: WorkflowKind;
+  /** All kinds of executions. */
+  readonly kinds: readonly EngineKind[];
   /** The other processes that share the store; undefined where there are none. */
   readonly cluster: Cluster | undefined;
-  /** What runs here, by executionId. */
+  /** The drivers of the executions that run here, by executionId. */
   readonly drivers = new TurnoverMap<string, Driver>();
-  /** Tells when an execution has got on or has left: then it may be time to ask again whether any is busy. */
+  /** Notified when an execution makes progress or is released: `isBusy` may have changed. */
   readonly progress = new ProgressSignal();
   readonly claims = new Claims();
   readonly #options: EngineOptions;
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
-  readonly #starting = new TurnoverMap<Driver, Claim>();
+  readonly #starting = new TurnoverMap<Driver, { readonly claim: Claim; readonly kind: EngineKind }>();
+  /** Executions here whose kind takes no slot. */
+  readonly #slotless = new Set<string>();
   readonly #loading = new TurnoverMap<string, { readonly token: string; readonly done: Promise<void> }>();
   #closing = false;
   #idle: (() => void) | undefined;
@@ -69,7 +73,7 @@ export class Engine {
     this.store = options.store;
     this.workflows = options.workflows;
     this.definitions = new Definitions(options.store, options.workflows);
-    this.turns = new Turns(options.store, options.turns, this.waiters);
+    this.waiters = options.waiters;
     this.observation = options.observation;
     this.logger = options.observation.logger;
     this.folds = new Folds(this, options.folds);
@@ -79,14 +83,14 @@ export class Engine {
     this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
     this.limits = options.limits;
     this.files = options.files ?? new FilePool();
+    this.workflowKind = new WorkflowKind(this);
+    this.kinds = [this.workflowKind, ...(options.kinds ?? [])];
     this.admission = new Admission({
       ...options,
       limit: options.maxRunning,
       logger: this.logger,
-      // Turns have a limit of their own.
-      taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
-      users: () =>
-        this.turns.others([...this.drivers.values(), ...this.#starting.keys()]).map((each) => each.userId),
+      taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.#slotless.size,
+      users: () => this.#withSlots([...this.drivers.values(), ...this.#starting.keys()]).map(userOf),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, claim }) =>
         this.store.release({ executionId, token: claim.token, offer: this.#closing }),
@@ -95,9 +99,13 @@ export class Engine {
 
   /** The registered workflow of this id, or the contract's 404. */
   workflow(workflowId: string): WorkflowDefinition {
-    const workflow = this.workflows.get(workflowId);
-    if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
-    return workflow;
+    return this.definitions.workflow(workflowId);
+  }
+
+  kind(name: ExecutionKind): EngineKind {
+    const kind = this.kinds.find((each) => each.name === name);
+    if (kind === undefined) throw new TypeError(`no kind of executions is named ${name}`);
+    return kind;
   }
 
   /** Something in the store falls due at this time. */
@@ -105,13 +113,9 @@ export class Engine {
     this.#options.scheduleWakeup(at, kind);
   }
 
-  /** Publishes events that this process has committed, to followers and hooks; a failure to the log, with its step. */
+  /** Publishes committed events of an execution of a workflow. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
-    this.feed.publish(row.executionId, events);
-    if (this.changes.followed) this.changes.tell(row, events);
-    reportFailure(this, row, events, stepIndex);
-    const hooks = this.workflows.get(row.workflowId)?.hooks;
-    if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
+    this.workflowKind.publish(row, events, stepIndex);
     this.progress.notify();
   }
 
@@ -132,9 +136,9 @@ export class Engine {
     return false;
   }
 
-  /** How many executions of workflows run here. */
+  /** How many executions with a slot run here. */
   get running(): number {
-    return this.turns.others(this.drivers.values()).length;
+    return this.#withSlots(this.drivers.values()).length;
   }
 
   get closing(): boolean {
@@ -148,17 +152,21 @@ export class Engine {
   }
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
-  prepare(row: RunRow, execution: LoadedExecution): { readonly driver: Driver; readonly claim: Claim } {
+  prepare(
+    kind: EngineKind,
+    row: RunRow,
+    execution: LoadedExecution,
+  ): { readonly driver: Driver; readonly claim: Claim } {
     const claim = { owner: this.claims.taker, token: execution.token };
-    this.turns.enter(row.executionId, execution.workflow);
-    const driver = this.#driverOf(row, execution);
-    this.#starting.set(driver, claim);
+    this.#enter(row.executionId, kind);
+    const driver = this.#driverOf(kind, row, execution);
+    this.#starting.set(driver, { claim, kind });
     return { driver, claim };
   }
 
   /** The execution is created: its driver runs it. */
   admit(driver: Driver): void {
-    const claim = this.#starting.get(driver);
+    const claim = this.#starting.get(driver)?.claim;
     this.#starting.delete(driver);
     this.drivers.set(driver.executionId, driver);
     this.#runClaimed(driver, claim);
@@ -166,16 +174,17 @@ export class Engine {
 
   /** The execution was not created: forgets its driver. */
   discard(driver: Driver): void {
+    const kind = this.#starting.get(driver)?.kind;
     this.#starting.delete(driver);
-    this.turns.leave(driver.executionId);
+    if (kind !== undefined) this.#left(driver.executionId, kind);
     this.#checkIdle();
   }
 
   /** Loads and runs an execution that was claimed here. A driver that still holds it was overtaken: its claim is void. */
   async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
-    const { executionId } = claimed;
+    const { executionId, kind } = claimed;
     const { token } = claimed.claim;
-    this.turns.enter(executionId, claimed.workflow);
+    this.#enter(executionId, kind);
     const loading = { token, done: this.#load(claimed, this.#loading.get(executionId)?.done) };
     this.#loading.set(executionId, loading);
     try {
@@ -186,7 +195,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
-      if (!this.has(executionId)) this.turns.leave(executionId);
+      if (!this.has(executionId)) this.#left(executionId, kind);
       this.progress.notify();
     }
   }
@@ -200,7 +209,7 @@ export class Engine {
     if (this.drivers.get(executionId)?.token === token || this.claims.holds(token)) return true;
     if (this.#loading.get(executionId)?.token === token || this.admission.holds(executionId, token))
       return true;
-    return this.#starting.values().some((claim) => claim.token === token);
+    return this.#starting.values().some(({ claim }) => claim.token === token);
   }
 
   /** True when it runs here or is being loaded. */
@@ -208,8 +217,9 @@ export class Engine {
     return this.drivers.has(executionId) || this.#loading.has(executionId);
   }
 
-  /** The driver that runs the execution here, once it has been loaded. */
+  /** For a command that has written to the execution: the driver that runs it here, once it has been loaded. */
   async driver(executionId: string): Promise<Driver | undefined> {
+    this.claims.overtake(executionId);
     await this.#loading.get(executionId)?.done.catch(() => undefined);
     return this.drivers.get(executionId);
   }
@@ -237,34 +247,36 @@ export class Engine {
   }
 
   async #load(
-    { executionId, workflow, claim, dueAt, resumed }: Omit<WaitingExecution, "user">,
+    { executionId, kind, claim, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
-    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     this.drivers.get(executionId)?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, claim.token, known);
+    const loaded = await loadExecution(this, executionId, kind, claim.token, resumed);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
-    const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
+    const driver = this.#driverOf(kind, loaded.row, { ...loaded.execution, dueAt });
     this.drivers.set(executionId, driver);
     this.#runClaimed(driver, claim);
   }
 
-  #driverOf(row: RunRow, execution: LoadedExecution): Driver {
+  #driverOf(kind: EngineKind, row: RunRow, execution: LoadedExecution): Driver {
     const { executionId } = row;
-    const isTurn = this.turns.has(executionId);
+    const { park } = kind;
     const driver = new Driver({
       execution,
       facts: factsOf(this, row, execution.journal),
-      store: isTurn ? this.turns : this.store,
+      store: kind.store,
       storage: this.storage,
       progress: this.progress,
-      publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
+      publish: (events) => {
+        kind.publish(row, events, driver.stepIndex);
+        this.progress.notify();
+      },
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
-      park: isTurn ? undefined : (token, reason) => this.definitions.park(row, token, reason),
-      leave: (left) => this.#leave(left, isTurn ? undefined : row),
+      park: park && ((token, reason) => park(row, token, reason)),
+      leave: (left) => this.#leave(left, kind),
       reload: () => this.#reload(executionId, execution.token),
     });
     driver.begin();
@@ -281,15 +293,13 @@ export class Engine {
     }
   }
 
-  /** `row` is undefined for a turn, which nobody resumes. */
-  #leave(driver: Driver, row: RunRow | undefined): void {
+  #leave(driver: Driver, kind: EngineKind): void {
     const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
-      this.turns.leave(executionId);
+      this.#left(executionId, kind);
       const spans = this.observation.leave(executionId);
-      const state = idle && row && idleExecution(row, this.definitions, idle);
-      if (idle !== undefined) this.folds.keep(executionId, { ...idle.fold, spans }, state);
+      if (idle !== undefined) this.folds.keep(executionId, { ...idle, spans });
     }
     this.#checkIdle();
   }
@@ -298,6 +308,20 @@ export class Engine {
   #reload(executionId: string, token: string): void {
     const released = this.store.release({ executionId, token, offer: true });
     released.then(() => this.admission.waitsInStore()).catch(() => undefined);
+  }
+
+  #enter(executionId: string, kind: EngineKind): void {
+    if (!kind.takesSlot) this.#slotless.add(executionId);
+  }
+
+  #left(executionId: string, kind: EngineKind): void {
+    if (!kind.takesSlot) this.#slotless.delete(executionId);
+    kind.left(executionId);
+  }
+
+  #withSlots(drivers: readonly Driver[]): readonly Driver[] {
+    if (this.#slotless.size === 0) return drivers;
+    return drivers.filter(({ executionId }) => !this.#slotless.has(executionId));
   }
 
   #checkIdle(): void {
@@ -310,4 +334,8 @@ export class Engine {
     reportBodies(this.logger, this.drivers.values());
     for (const driver of this.drivers.values()) driver.releaseNow();
   }
+}
+
+function userOf({ userId }: Driver): string | null {
+  return userId;
 }

@@ -5,8 +5,8 @@ import type { Store } from "../../store/store.ts";
 import { type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { Feed } from "../stream/feed.ts";
+import type { RunRow } from "./engine-kind.ts";
 import { logFields } from "./log-fields.ts";
-import type { RunRow } from "./resumed-execution.ts";
 
 interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events">;

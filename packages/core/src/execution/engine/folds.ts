@@ -1,12 +1,10 @@
 // The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
-// are shortcuts: what the journal says beyond them is added, and without them it is read from its beginning.
-import type { Journal } from "../../journal/journal.ts";
-import { type JournalPage, pageOf, readJournal } from "../../journal/read-journal.ts";
+// are shortcuts: later events of the journal are added, and without them it is read from its beginning.
+import { readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoredEvent } from "../../store/stored-event.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import {
   addPage,
@@ -17,7 +15,6 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
-import { type ResumableExecution, ResumedExecutions, textLength } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -38,26 +35,18 @@ export interface FoldSources {
   readonly logger: Logger;
 }
 
-/** What an event takes in a journal beside its value, about. */
+/** About the bytes of an event in a journal beside its value. */
 const eventSize = 100;
 
-/** The bytes of a fold that is not kept as a snapshot: what is live is most of the journal then. */
+/** The bytes of a fold that is not kept as a snapshot: most of the journal is live then. */
 const maxSnapshot = 4 * 1024 * 1024;
-
-/** The most events that are read before anybody knows that they are needed, and how long they may be together. */
-const earlyEvents = 100;
-const earlyLength = 64 * 1024;
 
 interface Held {
   readonly fold: ExecutionFold;
-  /** Its row and what it waits for, where it has gone idle here. */
-  readonly state: ResumableExecution | undefined;
   readonly size: number;
 }
 
 export class Folds {
-  /** Executions whose rows are known too. */
-  readonly resumed = new ResumedExecutions();
   readonly #sources: FoldSources;
   readonly #minEvents: number;
   readonly #minGrowth: number;
@@ -74,96 +63,54 @@ export class Folds {
   }
 
   /**
-   * What the journal holds up to the row's number; refuses one that cannot be read. It stays here for whoever continues
-   * the execution next, so it is only to be looked at. `compared`: the write that follows compares the fold that is held
-   * here.
+   * The fold of the journal up to the row's number and no further: later events are not in the row either, and arrive from
+   * the process that wrote them. It belongs to the caller from now on. `begin` is called with the spans before events are
+   * added. Throws when the journal cannot be read.
    */
-  async read(row: FoldedRow, compared = false): Promise<Journal> {
-    const held = this.#held.get(row.executionId)?.fold;
-    const fits = held?.startAt === row.startAt && held.sequence >= row.sequence;
-    if (fits && (compared || (await this.#isInJournal(row, held)))) return held.journal;
-    const fold = await this.take(row);
-    this.keep(row.executionId, fold);
-    return fold.journal;
-  }
-
-  /**
-   * Begins to read a short journal before its row is known, so that nobody waits for one after the other; undefined when it
-   * is here. What was read is for `fill`.
-   */
-  readEarly(executionId: string): Promise<readonly StoredEvent[]> | undefined {
-    if (this.#held.get(executionId) !== undefined) return undefined;
-    const range = { executionId, after: 0, limit: earlyEvents, length: earlyLength };
-    // Whoever needs the journal reads it again, and hears why it cannot be read.
-    return this.#sources.store.events(range).catch(() => []);
-  }
-
-  /** Holds what was read early, where it is the whole journal. */
-  async fill(row: FoldedRow, stored: readonly StoredEvent[]): Promise<void> {
-    const events = stored.filter(({ sequence }) => sequence <= row.sequence);
-    if (row.sequence >= this.#minEvents || events.at(-1)?.sequence !== row.sequence) return;
-    if (this.#held.get(row.executionId) !== undefined) return;
-    this.keep(row.executionId, await this.take(row, undefined, pageOf(events)));
-  }
-
-  /**
-   * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
-   * from the process that wrote it. The caller's from now on. `begin` is called with the spans before events are added;
-   * `last` are the last events, where they are known; `compared`: the store has compared the fold that is held here.
-   */
-  async take(
-    row: FoldedRow,
-    begin?: (spans: ExecutionSpans | undefined) => void,
-    last?: JournalPage,
-    compared = false,
-  ): Promise<ExecutionFold> {
+  async take(row: FoldedRow, begin?: (spans: ExecutionSpans | undefined) => void): Promise<ExecutionFold> {
     const { store, observation } = this.#sources;
     const { executionId, sequence: upTo } = row;
-    const fold = (await this.#takeNewest(row, compared)) ?? emptyFold(row, observation);
+    const fold = (await this.#takeNewest(row)) ?? emptyFold(row, observation);
     begin?.(fold.spans);
-    if (last?.events[0]?.sequence === fold.sequence + 1) addPage(fold, last);
     const range = { executionId, after: fold.sequence, upTo };
     if (fold.sequence < upTo) for await (const page of readJournal(store, range)) addPage(fold, page);
     if (this.#isWhole(fold)) this.#takeSnapshot(executionId, fold);
     return fold;
   }
 
-  /** An execution as it was when it went idle here, and when its last event was: others may have written since. */
-  idle(executionId: string): { readonly state: ResumableExecution; readonly lastAt: number } | undefined {
-    const held = this.#held.get(executionId);
-    return held?.state && { state: held.state, lastAt: held.fold.lastAt };
-  }
-
-  /** This is the fold of all events of an execution; `state` is what else is known of one that has gone idle here. */
-  keep(executionId: string, fold: ExecutionFold, state?: ResumableExecution): void {
+  /** Holds the fold of all events of an execution that has gone idle here. */
+  keep(executionId: string, fold: ExecutionFold): void {
     if (!this.#isWhole(fold)) return;
     this.#takeSnapshot(executionId, fold);
     const before = this.#held.get(executionId);
     // Another caller may have read further meanwhile.
     if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
-    this.#remove(executionId);
-    const size = sizeOf(fold) + (state === undefined ? 0 : textLength(state));
+    this.forget(executionId);
+    const size = sizeOf(fold);
     if (size > this.#memory / 4) return;
-    this.#held.set(executionId, { fold, state, size });
+    this.#held.set(executionId, { fold, size });
     this.#size += size;
     while (this.#size > this.#memory) {
       const oldest = this.#held.oldest();
       if (oldest === undefined) return;
-      this.#remove(oldest);
+      this.forget(oldest);
     }
   }
 
-  /** The execution has ended with the event of this number. */
-  forget(executionId: string, sequence: number): void {
-    this.#remove(executionId);
-    this.resumed.wrote(executionId, sequence);
+  /** Drops the fold that is held here, and returns it. */
+  forget(executionId: string): ExecutionFold | undefined {
+    const held = this.#held.get(executionId);
+    if (held === undefined) return undefined;
+    this.#held.delete(executionId);
+    this.#size -= held.size;
+    return held.fold;
   }
 
   /** The fold that is held here, or else the snapshot, if the journal continues it. */
-  async #takeNewest(row: FoldedRow, compared: boolean): Promise<ExecutionFold | undefined> {
-    const held = this.#remove(row.executionId)?.fold;
+  async #takeNewest(row: FoldedRow): Promise<ExecutionFold | undefined> {
+    const held = this.forget(row.executionId);
     const fits = held?.startAt === row.startAt && held.sequence <= row.sequence;
-    if (fits && (compared || (await this.#isInJournal(row, held)))) return held;
+    if (fits && (await this.#isInJournal(row, held))) return held;
     const kept = await this.#readSnapshot(row);
     return kept && (await this.#isInJournal(row, kept)) ? kept : undefined;
   }
@@ -179,16 +126,8 @@ export class Folds {
     return last?.sequence === sequence && last.timestamp === lastAt;
   }
 
-  #remove(executionId: string): Held | undefined {
-    const held = this.#held.get(executionId);
-    if (held === undefined) return undefined;
-    this.#held.delete(executionId);
-    this.#size -= held.size;
-    return held;
-  }
-
   /**
-   * False when its spans, which hear of what is published here, have missed an event or heard of a later one; or when they
+   * False when its spans, which receive the events published here, have missed one or received a later one; or when they
    * are gone, because that was the end.
    */
   #isWhole({ spans, sequence }: ExecutionFold): boolean {
@@ -213,7 +152,7 @@ export class Folds {
 
   /**
    * Keeps a snapshot when the journal has grown enough since the last one: at least by as much as a snapshot takes, so
-   * that all snapshots together are never longer than the journal. Nobody waits for it, and it needs no claim: it says
+   * that all snapshots together are never longer than the journal. Nothing waits for it, and it needs no claim: it holds
    * nothing that the journal does not.
    */
   #takeSnapshot(executionId: string, fold: ExecutionFold): void {

@@ -1,5 +1,5 @@
 // The heartbeat of this process: keeps its claims alive. It has a timer of its own, so that nothing that takes long delays
-// it, and it notices when it came too late: then others may run what this process runs.
+// it, and it notices when it came too late: then others may run the executions of this process.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Store } from "../../store/store.ts";
 import type { Claims } from "./claims.ts";
@@ -31,10 +31,10 @@ export class Heartbeat {
   #beating = false;
   /** When the timer fired last. */
   #ticked = performance.now();
-  /** When the last one that was heard was sent, by a clock that nobody sets. */
+  /** When the last successful heartbeat was sent, by the monotonic clock. */
   #heard = performance.now();
 
-  /** `leaseEnded`: whatever runs here may be taken over by now. */
+  /** `leaseEnded`: executions that run here may be taken over by now. */
   constructor(owner: HeartbeatOwner, times: HeartbeatTimes, leaseEnded: () => void) {
     this.#owner = owner;
     this.#leaseEnded = leaseEnded;

@@ -1,8 +1,8 @@
-// The lease of this process has ended, because it froze or did not reach the store: others may run what it runs.
+// The lease of this process has ended, because it froze or did not reach the store: others may run its executions.
 import type { Engine } from "./engine.ts";
 
-/** Stops everything that runs here, and begins anew under another name: what ran is found like that of any dead process. */
-export function leaseEnded(engine: Engine): void {
+/** Stops all drivers and takes another name: their executions are recovered like those of any dead process. */
+export function leaseEnded(engine: Pick<Engine, "claims" | "drivers" | "logger">): void {
   engine.claims.rename();
   const drivers = engine.drivers.values();
   const reason = "The lease of this process has ended";

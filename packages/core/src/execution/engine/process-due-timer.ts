@@ -1,21 +1,26 @@
-// Processes what is due in one execution: wakes it, ends a suspension at its deadline, or ends the execution.
+// Processes a due timer of one execution: wakes it, ends a suspension at its deadline, or ends the execution.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import type { EndEvent, WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
-import { pageOf } from "../../journal/read-journal.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
-import { continueExecution } from "./continue-execution.ts";
-import { endedOutside } from "./ended-outside.ts";
+import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
+import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
-/** Processes for this engine what its scheduler finds. */
-export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerProcessor {
+/** The parts of the engine that due timers are processed with. */
+type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room">;
+
+/** Processes the due timers that the scheduler finds. */
+export function dueTimerProcessor(
+  engine: TimerParts,
+  recovery: Pick<Recovery, "loadNow">,
+): DueTimerProcessor {
   const { admission } = engine;
   return {
     get room() {
@@ -32,7 +37,7 @@ export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerP
   };
 }
 
-async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<Processed> {
+async function processDueTimer(engine: TimerParts, timer: DueTimer, now: number): Promise<Processed> {
   if (timer.kind !== "timer") {
     engine.admission.hurry(timer.executionId);
     const driver = await engine.driver(timer.executionId);
@@ -43,11 +48,11 @@ async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Pr
 
 /**
  * Wakes an execution in which something else is due later. One that a process has left behind is recovered; where that
- * does not work, what is due later does not wait for it for ever.
+ * fails, the later timer is processed without it.
  */
 async function wakeBefore(
-  engine: Engine,
-  recovery: Recovery,
+  engine: TimerParts,
+  recovery: Pick<Recovery, "loadNow">,
   timer: DueTimer,
   limit: DueTimer,
   now: number,
@@ -58,7 +63,7 @@ async function wakeBefore(
 }
 
 /** False when another caller or process was first. */
-function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
+function process(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
   switch (timer.kind) {
     case "timer":
       return wake(engine, timer, now);
@@ -69,14 +74,14 @@ function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean>
   }
 }
 
-async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+async function wake(engine: TimerParts, { executionId }: DueTimer, now: number): Promise<boolean> {
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   return engine.claims.during(claim.token, async () => {
     // The slot counts as taken from now on; once the execution is being loaded, that counts.
     const giveBack = engine.admission.slots.reserve(1);
     try {
       if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-      const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), claim });
+      const loading = engine.load({ executionId, kind: engine.workflowKind, claim });
       giveBack();
       await loading;
       return true;
@@ -86,14 +91,14 @@ async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: 
   });
 }
 
-/** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
+/** The suspension was not resumed in time. The write races a resume for the same row, and only one of them wins. */
 async function expire(
-  engine: Engine,
+  engine: TimerParts,
   timer: Extract<DueTimer, { kind: "deadline" }>,
   now: number,
 ): Promise<boolean> {
-  const { executionId, workflowId, suspensionId, path, stepIndex } = timer;
-  // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
+  const { executionId, suspensionId, path, stepIndex } = timer;
+  // Read before anything is written: a read that failed afterwards would leave it claimed and not running.
   const state = await engine.store.state(executionId);
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
   if (state === undefined || suspension === undefined) return false;
@@ -123,23 +128,11 @@ async function expire(
   };
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   const closes = { suspensionIds: [suspensionId], rewind: null };
-  return engine.claims.during(claim.token, async () => {
-    const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
-    const result = await engine.store.resume(resume);
-    if (result.kind === "refused") return false;
-    engine.observation.resumed(workflowId);
-    const page = pageOf(result.events);
-    engine.publish(state.execution, page.events);
-    const workflow = engine.workflow(workflowId);
-    const user = state.execution.userId;
-    const { dueAt } = timer;
-    const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
-    await continueExecution(engine, { executionId, workflow, claim, user, dueAt, resumed }, result);
-    return true;
-  });
+  const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
+  return writeResume(engine, { resume, state, dueAt: timer.dueAt });
 }
 
-function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+function timeOut(engine: TimerParts, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
   const timeout = engine.workflow(workflowId).timeout ?? 0;
   const error = toFailure(new ExecutionTimeoutError({ timeout }));
   const { event, end: ending } = endingOf({ kind: "error", error }, now);
@@ -147,12 +140,12 @@ function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: num
   return end(engine, { executionId, key: randomUUID(), ...how }, event);
 }
 
-async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
+async function end(engine: TimerParts, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
   const state = await engine.store.state(cancel.executionId);
   if (state === undefined) return false;
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
-  // Where it stands is the store's to say. What it failed with has its stack here alone: the journal does not keep it.
+  // The store assigns the number. Only this event has the stack of the failure: the journal does not keep it.
   const { sequence, timestamp } = result.event;
   const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
   await endedOutside(engine, state.execution, { ...event, sequence, timestamp }, reason);

@@ -1,4 +1,4 @@
-// Tells whoever waits that there was progress.
+// Notifies waiting code of progress.
 
 export class ProgressSignal {
   #next: PromiseWithResolvers<void> | undefined;

@@ -1,12 +1,13 @@
 // Recovery: loads executions that have work to do and no live owner, at start and on a period.
-import type { Claim, ClaimAbandoned, ClaimedExecution } from "../../store/store.ts";
+import type { ClaimAbandoned } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { type Claimed, claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
+import type { EngineKind } from "./engine-kind.ts";
 import { FailedLoads } from "./failed-loads.ts";
-import { giveUp } from "./give-up.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leaseEnded } from "./lease-ended.ts";
+import { logFields } from "./log-fields.ts";
 import { OrphanedClaims } from "./orphaned-claims.ts";
 
 export interface RecoveryOptions {
@@ -27,18 +28,41 @@ interface LoadOptions {
 
 /** Recoveries without any progress after which an execution is given up. */
 const maxRecoveries = 5;
-/** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
+/** Recoveries without any progress after which an execution may be the one that crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
-/** No turn is a suspect: one that was recovered too often does nothing any more that could end a process. */
-const turnsEver = Number.MAX_SAFE_INTEGER;
+/** Executions without a slot are no suspects: their kind ends those that were recovered too often. */
+const neverSuspect = Number.MAX_SAFE_INTEGER;
 /** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
 const loadedAtOnce = 8;
-/** During a rolling deploy a process of the release before may park what began with this one. */
+/** During a rolling deploy a process of the release before may park executions that began with this one. */
 const roundsPerUnpark = 10;
 
+/** The parts of the engine that recovery uses. */
+type RecoveryParts = Pick<
+  Engine,
+  | "store"
+  | "workflows"
+  | "definitions"
+  | "observation"
+  | "logger"
+  | "storage"
+  | "claims"
+  | "admission"
+  | "room"
+  | "closing"
+  | "load"
+  | "holds"
+  | "drivers"
+  | "waiters"
+  | "workflowKind"
+  | "kinds"
+  | "kind"
+  | "cluster"
+>;
+
 export class Recovery {
-  readonly #engine: Engine;
+  readonly #engine: RecoveryParts;
   readonly #options: RecoveryOptions;
   readonly #heart: Heartbeat;
   readonly #orphans: OrphanedClaims;
@@ -53,10 +77,10 @@ export class Recovery {
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
   readonly #failed = new FailedLoads();
-  /** What failed in this round would be found again at once: the next one is soon enough. */
+  /** Executions that failed in this round would be found again at once: the next round is soon enough. */
   #interrupted = false;
 
-  constructor(engine: Engine, options: RecoveryOptions) {
+  constructor(engine: RecoveryParts, options: RecoveryOptions) {
     this.#engine = engine;
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
@@ -64,7 +88,7 @@ export class Recovery {
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
-  /** Announces this process, so that others leave alone what it runs. */
+  /** Announces this process, so that others leave its executions alone. */
   async announce(): Promise<void> {
     await this.#heart.beat();
     // Who closed meanwhile has stopped it already.
@@ -72,11 +96,11 @@ export class Recovery {
   }
 
   /**
-   * Loads one batch, then polls periodically until `stop`. What is left is loaded in the background: a process with a long
+   * Loads one batch, then polls periodically until `stop`. The rest is loaded in the background: a process with a long
    * backlog takes new work meanwhile.
    */
   async start(): Promise<void> {
-    const more = [await this.#loadTurns(), await this.#loadSome(), await this.#loadSuspect()];
+    const more = [await this.#loadSlotless(), await this.#loadSome(), await this.#loadSuspect()];
     if (!this.#polling) return;
     this.#engine.storage.start(() => this.#heart.beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
@@ -89,7 +113,7 @@ export class Recovery {
     return this.#round;
   }
 
-  /** Stops polling; heartbeats continue for what still runs here. */
+  /** Stops polling; heartbeats continue for executions that still run here. */
   async stopPolling(): Promise<void> {
     this.#polling = false;
     await this.#round;
@@ -117,12 +141,11 @@ export class Recovery {
     if (this.#polling) this.#startRound();
   }
 
-  /** Loads what is abandoned or waits for a slot, as much as there is room for. */
+  /** Loads executions that are abandoned or wait for a slot, as many as there are free slots. */
   async poll(): Promise<void> {
     if (!this.#engine.claims.isAnnounced) return;
     this.#interrupted = false;
-    // A client waits for each turn, and turns are few.
-    while (await this.#loadTurns());
+    while (await this.#loadSlotless());
     while (await this.#loadSome());
     while (await this.#loadSuspect());
   }
@@ -139,12 +162,17 @@ export class Recovery {
     return taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
   }
 
-  /** Turns need no slot: no more of them are live than this many processes have accepted. */
-  async #loadTurns(): Promise<boolean> {
-    const agentIds = this.#engine.turns.agentIds;
-    if (agentIds.length === 0 || !this.#polling) return false;
-    const which = { workflowIds: [], agentIds, limit: claimedAtOnce, except: this.#failed.lately() };
-    const query = { ...which, suspects: false, suspectAfter: turnsEver };
+  /** Executions without a slot go first: they are few, and a client waits for each. */
+  async #loadSlotless(): Promise<boolean> {
+    let more = false;
+    for (const kind of this.#engine.kinds) if (!kind.takesSlot && (await this.#loadAllOf(kind))) more = true;
+    return more;
+  }
+
+  async #loadAllOf({ claimable }: EngineKind): Promise<boolean> {
+    if (claimable === undefined || !this.#polling) return false;
+    const which = { ...claimable, limit: claimedAtOnce, except: this.#failed.lately() };
+    const query = { ...which, suspects: false, suspectAfter: neverSuspect };
     const how = { suspect: false, atOnce: true };
     return claimAbandoned(this.#engine, query, async (claimed) => {
       await Promise.all(claimed.map((each) => this.#load(each, how)));
@@ -213,14 +241,14 @@ export class Recovery {
 
   /** Claims and loads; returns for each whether that worked. */
   async #claimAndLoad(which: Which): Promise<boolean[]> {
-    const { workflows, admission } = this.#engine;
-    const workflowIds = [...workflows.keys()];
-    if (which.limit <= 0 || workflowIds.length === 0) return [];
+    const { workflowKind, admission } = this.#engine;
+    const { claimable } = workflowKind;
+    if (which.limit <= 0 || claimable === undefined) return [];
     const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
-    // What falls due in it does not wait for a slot, and a suspect has found one.
+    // An execution with a due timer does not wait for a slot, and a suspect has found one.
     const atOnce = which.suspects || which.only !== undefined;
     try {
-      return await claimAbandoned(this.#engine, { workflowIds, suspectAfter, ...which }, async (claimed) => {
+      return await claimAbandoned(this.#engine, { ...claimable, suspectAfter, ...which }, async (claimed) => {
         for (const giveBack of places.splice(claimed.length)) giveBack();
         const loaded: boolean[] = [];
         const rest = claimed.entries();
@@ -262,23 +290,19 @@ export class Recovery {
 
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
   async #load({ row, claim }: Claimed, { suspect, atOnce }: LoadOptions): Promise<boolean> {
-    const { executionId, workflowId, recoveries, kind } = row;
+    const { executionId, recoveries } = row;
     const { token } = claim;
     const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
-      // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
-      if (kind === "turn") await this.#loadTurn(row, claim);
-      else if (recoveries > maxRecoveries && !row.paused)
-        await giveUp(this.#engine, row, token, maxRecoveries);
-      else {
-        if (suspect) watch = this.#watch(executionId);
-        logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
-        const claimed = { executionId, workflow: this.#engine.workflow(workflowId), claim, user: row.userId };
-        if (atOnce) await this.#engine.load(claimed);
-        else if (!(await admission.runWhenFree(claimed))) return false;
-        this.#engine.observation.recovered(workflowId);
-      }
+      const kind = this.#engine.kind(row.kind);
+      if (recoveries > maxRecoveries && (await kind.endCrashLoop(row, token, maxRecoveries))) return true;
+      if (suspect) watch = this.#watch(executionId);
+      logger.info({ ...logFields(row), recoveries }, `recovering an abandoned ${kind.noun}`);
+      const claimed = { executionId, kind, claim, user: row.userId };
+      if (atOnce) await this.#engine.load(claimed);
+      else if (!(await admission.runWhenFree(claimed))) return false;
+      kind.recovered(row);
       return true;
     } catch (err) {
       // It does not run here, so the next suspect need not wait for it, and its claim goes back.
@@ -287,17 +311,9 @@ export class Recovery {
       if (this.#engine.storage.failed(err)) this.#interrupted = true;
       else {
         if (!this.#failed.add(executionId)) this.#interrupted = true;
-        logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
+        logger.error({ ...logFields(row), err }, "failed to recover an abandoned execution");
       }
       return false;
     }
-  }
-
-  /** One that crashes the process again and again, or has stayed away too long, ends with what it had recorded. */
-  async #loadTurn({ executionId, agentId, conversationId, recoveries }: ClaimedExecution, claim: Claim) {
-    const { turns, logger } = this.#engine;
-    logger.info({ executionId, agentId, conversationId, recoveries }, "recovering an abandoned reply");
-    if (recoveries > maxRecoveries) turns.onlyRecorded(executionId);
-    await this.#engine.load({ executionId, workflow: turns.workflow, claim });
   }
 }

@@ -21,7 +21,7 @@ export function reportFailure(
   if (last?.type !== "workflow-error") return;
   const failure = last.error;
   const { workflowId } = execution;
-  // What no step is to blame for (a timeout of the whole, a limit) has happened while one was reached.
+  // A failure without a step (a timeout of the execution, a limit) is logged with the step that was reached.
   const reached = stepIndex === undefined ? undefined : workflows.get(workflowId)?.steps[stepIndex]?.id;
   const stepPath = failure.step ?? reached;
   const attempt = failure[origin]?.attempt;

@@ -1,7 +1,11 @@
 // The line at start about executions whose workflow is not registered: nothing else would ever mention them.
 import type { Engine } from "./engine.ts";
 
-export async function reportUnregistered({ store, workflows, logger }: Engine): Promise<void> {
+export async function reportUnregistered({
+  store,
+  workflows,
+  logger,
+}: Pick<Engine, "store" | "workflows" | "logger">): Promise<void> {
   const counts = await store.countUnfinished();
   const unregistered = counts
     .filter(({ workflowId }) => !workflows.has(workflowId))

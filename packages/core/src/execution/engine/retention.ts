@@ -7,7 +7,7 @@ import type { Engine } from "./engine.ts";
 
 /** Which ended executions are kept. Those that run or wait are never deleted. */
 export interface RetentionOptions {
-  /** Delete what ended longer ago than this: milliseconds, or a string such as "30d". Default: no limit. */
+  /** Delete executions that ended longer ago than this: milliseconds, or a string such as "30d". Default: no limit. */
   readonly maxAge?: Duration;
   /** Keep at most this many of the most recently ended executions. Default: no limit. */
   readonly maxCount?: number;
@@ -27,12 +27,6 @@ export interface RetentionPace {
   readonly pause: number;
 }
 
-/**
- * Milliseconds that the journal of a turn outlives its end: the conversation has the reply, and a longer life would keep
- * every word of a chat twice.
- */
-const turnsKept = 3_600_000;
-
 /** Milliseconds after which the pages of a fork that was not finished are removed: it was left by a process that ended. */
 const forksKept = 600_000;
 
@@ -47,7 +41,7 @@ const compactedAtOnce = 512 * 1024;
 // deleted twice as many and made that 17 ms (bench/engine/retention.ts).
 const usualPace: RetentionPace = { period: 60_000, executions: 50, events: 500, pause: 15 };
 
-/** Ages in milliseconds; undefined for what is kept for ever. */
+/** Ages in milliseconds; undefined: no limit. */
 interface RetentionBounds {
   readonly maxAge: number | undefined;
   readonly maxCount: number | undefined;
@@ -70,15 +64,18 @@ export function retentionBounds({ maxAge, maxCount, conversations }: RetentionOp
   };
 }
 
+/** The parts of the engine that retention uses. */
+type RetentionParts = Pick<Engine, "store" | "clock" | "logger" | "storage" | "feed" | "kinds">;
+
 export class Retention {
-  readonly #engine: Engine;
+  readonly #engine: RetentionParts;
   readonly #bounds: RetentionBounds;
   readonly #pace: RetentionPace;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(engine: Engine, options: RetentionOptions, pace: RetentionPace = usualPace) {
+  constructor(engine: RetentionParts, options: RetentionOptions, pace: RetentionPace = usualPace) {
     this.#engine = engine;
     this.#pace = pace;
     this.#bounds = retentionBounds(options);
@@ -87,7 +84,8 @@ export class Retention {
   /** Starts a round now and on every period; does not wait. */
   start(): void {
     const limited = Object.values(this.#bounds).some((bound) => bound !== undefined);
-    if (!limited && this.#engine.turns.agentIds.length === 0) return;
+    const isNeeded = this.#engine.kinds.some((kind) => kind.keptFor !== undefined && kind.claimable);
+    if (!limited && !isNeeded) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
   }
@@ -105,17 +103,22 @@ export class Retention {
     // No id is greater than this one: everything that ended in that millisecond is old enough.
     const endedBefore = (age: number) => ({ endAt: now - age, executionId: "\u{10ffff}" });
     if (this.#bounds.maxAge !== undefined) deleted += await this.#delete(endedBefore(this.#bounds.maxAge));
-    const turns = await this.#delete(
-      endedBefore(Math.min(turnsKept, this.#bounds.maxAge ?? turnsKept)),
-      "turn",
-    );
+    let others = 0;
+    for (const { name, keptFor } of this.#engine.kinds) {
+      if (keptFor === undefined) continue;
+      others += await this.#delete(endedBefore(Math.min(keptFor, this.#bounds.maxAge ?? keptFor)), name);
+    }
     if (this.#bounds.maxCount !== undefined) {
       const position = await this.#engine.store.endedBeyond({ keep: this.#bounds.maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
     const conversations = (await this.#removeConversations(now)) + (await this.#removeForks(now));
     // Without limits there is little to give back, and the next chats take its place.
-    if (this.#bounds.maxAge !== undefined || this.#bounds.maxCount !== undefined || turns + conversations > 0)
+    if (
+      this.#bounds.maxAge !== undefined ||
+      this.#bounds.maxCount !== undefined ||
+      others + conversations > 0
+    )
       await this.#compact();
     return deleted;
   }
@@ -146,7 +149,7 @@ export class Retention {
     return removed;
   }
 
-  /** Gives back to the disk what was deleted, now or before the process ended. */
+  /** Returns the space of deleted rows to the disk, including rows deleted before the process ended. */
   async #compact(): Promise<void> {
     for (let more = true; more && !this.#stopped.signal.aborted; ) {
       ({ more } = await this.#engine.store.compact({ bytes: compactedAtOnce }));
@@ -162,7 +165,7 @@ export class Retention {
       const result = await store.deleteFinished({ kind, upTo, limit, events });
       for (const executionId of result.executionIds) {
         seen.add(executionId);
-        // What its followers still wait for will not come.
+        // Its followers would wait for events that no longer come.
         feed.close(executionId);
       }
       more = result.more;

@@ -1,13 +1,11 @@
 // Executions that wait for a slot: how many are kept, of whom, and in which order they come out.
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { createWorkflow } from "../../workflow/create-workflow.ts";
+import { plainKind as kind } from "../../../test/support/plain-kind.ts";
 import { RunQueue } from "./run-queue.ts";
 
-const workflow = createWorkflow({ id: "w", input: z.unknown() }).andThen({ id: "a", execute: () => 1 });
 const waiting = (executionId: string, user = executionId, token = "t") => ({
   executionId,
-  workflow,
+  kind,
   claim: { owner: "me", token },
   user,
 });

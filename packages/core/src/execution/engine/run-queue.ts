@@ -1,20 +1,20 @@
 // Executions that are claimed here and wait for a slot, in the order in which they came.
 //
-// What they wait with is in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
+// Their claims are in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
 // here; the others are put back into the store, unclaimed, where recovery finds the oldest first.
 import type { Claim } from "../../store/store.ts";
-import type { WorkflowDefinition } from "../../workflow/step.ts";
-import type { ResumedExecution } from "./resumed-execution.ts";
+import type { ResumedExecution } from "./after-resume.ts";
+import type { EngineKind } from "./engine-kind.ts";
 import type { SlotUser } from "./slots.ts";
 
 export interface WaitingExecution {
   readonly executionId: string;
-  readonly workflow: WorkflowDefinition;
+  readonly kind: EngineKind;
   readonly claim: Claim;
   readonly user: SlotUser;
   /** The time of the deadline that lets it continue; undefined when something else does. */
   readonly dueAt?: number | undefined;
-  /** What it is after its resume; undefined when that has to be read. */
+  /** Its state after a resume; undefined when the store has to be read. */
   readonly resumed?: ResumedExecution | undefined;
 }
 

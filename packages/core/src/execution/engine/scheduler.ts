@@ -1,8 +1,8 @@
-// The scheduler: finds in the store what falls due, and has it processed on time. Nothing that waits is held in memory.
+// The scheduler: finds due timers in the store and has them processed on time. Nothing that waits is held in memory.
 //
-// It polls for what falls due first, processes what is due, and sets an alarm for the next. It also polls on a period, so
-// that what other processes have written is found too. An execution that takes long, because another client of the
-// database keeps its row locked, is left to itself: what is due in others does not wait for it.
+// It polls for the earliest timers, processes those that are due, and sets an alarm for the next. It also polls on a period, so
+// that timers written by other processes are found too. An execution that takes long, because another client of the
+// database keeps its row locked, is left to itself: timers of other executions do not wait for it.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -21,12 +21,12 @@ export interface SchedulerOptions {
 }
 
 /**
- * What came of something that was due. `refused`: another caller or process was first. `held`: something that fell due
+ * The result of processing a due timer. `refused`: another caller or process was first. `held`: something that fell due
  * earlier in the same execution comes first; its process schedules this again.
  */
 export type Processed = "done" | "refused" | "held";
 
-/** Who processes what is due. */
+/** Processes due timers. */
 export interface DueTimerProcessor {
   /** How many executions it may wake now. */
   readonly room: number;
@@ -39,18 +39,18 @@ export interface DueTimerProcessor {
   process(timer: DueTimer, now: number): Promise<Processed>;
   /** Processes a timer that comes before a deadline or a timeout of the same execution. */
   wakeBefore(timer: DueTimer, limit: DueTimer, now: number): Promise<Processed>;
-  /** A round is over: what it did not need is free for others. */
+  /** A round is over: slots that it did not need are free. */
   roundEnded(): void;
 }
 
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
 const foundAtOnce = 200;
-/** Milliseconds until the next try of what cannot be processed, doubled with each, and how many such are remembered. */
+/** Milliseconds until the next attempt at a timer that cannot be processed, doubled with each, and how many such are remembered. */
 const firstPause = 1000;
 const longestPause = 60_000;
 const maxFailed = 1000;
-/** Milliseconds that a round waits for what it processes, and how many executions it leaves to themselves after that. */
+/** Milliseconds that a round waits for its timers, and how many executions it leaves to themselves after that. */
 const roundPatience = 200;
 const maxLeft = 1000;
 
@@ -77,7 +77,7 @@ export class Scheduler {
   #giveBack: () => void = () => undefined;
   /** Executions in which something due could not be processed, with the time of the next try. */
   readonly #failed = new Map<string, { readonly until: number; readonly pause: number }>();
-  /** What is being processed, by its execution. */
+  /** The timers being processed, by their executions. */
   readonly #underWay = new Map<string, Promise<Processed>>();
   #stopped = false;
 
@@ -99,13 +99,13 @@ export class Scheduler {
     await Promise.all([this.#round, ...this.#underWay.values()]);
   }
 
-  /** The current round, or what a round has left to itself; undefined when there is neither. */
+  /** The current round, or the timers that a round has left to themselves; undefined when there is neither. */
   get round(): Promise<unknown> | undefined {
     if (this.#round !== undefined || this.#underWay.size === 0) return this.#round;
     return Promise.race(this.#underWay.values());
   }
 
-  /** An execution has left this process: what found no room may find it now. */
+  /** An execution has left this process: timers that found no slot may find one now. */
   roomFreed(): void {
     if (this.#waiting === 0 || this.#processor === undefined) return;
     this.#giveBack();
@@ -155,7 +155,7 @@ export class Scheduler {
     }
   }
 
-  /** Processes everything that is due and returns what comes next. */
+  /** Processes all due timers and returns the time of the next. */
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
     const { store, workflowIds, clock } = this.#options;
     const held = new Set<string>();
@@ -244,7 +244,7 @@ export class Scheduler {
 }
 
 /**
- * What comes first in each execution, and how many find no room. Wake-ups need room. Deadlines and timeouts do not, and
+ * The first timer of each execution, and how many find no slot. Wake-ups need room. Deadlines and timeouts do not, and
  * a wake-up that one of them has to wait for has room of its own.
  */
 function nextOfEach(

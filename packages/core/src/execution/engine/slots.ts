@@ -1,6 +1,6 @@
 // The slots in which executions run here: how many are free, and for whom.
 //
-// Whoever finds a free slot may take it, whatever else they hold. But when somebody who holds little was turned away, the
+// Any user may take a free slot. But when a user who holds few was turned away, the
 // slots that become free in the next seconds are for others than those who hold their share already: a caller that is
 // refused tries again after a second, and finds what would otherwise have gone to the one that takes everything.
 import { CapacityError, UserShareError } from "../../errors/index.ts";
@@ -12,7 +12,7 @@ export type SlotUser = string | null;
 export interface SlotsOptions {
   /** Executions that run here at once. */
   readonly limit: number;
-  /** What part of the slots one user may hold while others wait. */
+  /** The part of the slots that one user may hold while others wait. */
   readonly userShare: number;
   readonly clock: Clock;
   /** How many run here, or are being created or loaded. */
@@ -31,7 +31,7 @@ const patience = 5000;
 export class Slots {
   readonly #options: SlotsOptions;
   #reserved = 0;
-  /** Until then somebody who holds little counts as waiting. */
+  /** Until then a user who holds few slots counts as waiting. */
   #contendedUntil = 0;
   #cancel: (() => void) | undefined;
 
@@ -72,7 +72,7 @@ export class Slots {
     if (this.standsBack().has(user)) throw new UserShareError({ limit, userShare });
   }
 
-  /** Somebody was turned away or has to wait. One who holds its share already does not make others stand back. */
+  /** A user was turned away or has to wait. One who holds its share already does not make others stand back. */
   waits(user: SlotUser): void {
     if (this.#holding().has(user)) return;
     this.#contendedUntil = this.#options.clock.now() + patience;

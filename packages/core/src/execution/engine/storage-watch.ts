@@ -1,4 +1,4 @@
-// Watches the storage: one line when trouble begins and one when it ends, whoever notices and however often.
+// Watches the storage: one line when trouble begins and one when it ends, however often it is noticed.
 //
 // Trouble is what the store says of itself when it is asked (a full disk, a file that was removed), what fails as
 // unavailable, and commits that nobody replies to: a store that waits for room on its disk refuses new work and lets what
@@ -87,7 +87,7 @@ export class StorageWatch {
     this.#inFlight++;
   }
 
-  /** The store has replied to it, in whatever way. */
+  /** The store has replied to it. */
   replied(): void {
     this.#inFlight--;
     this.#replies++;
@@ -102,7 +102,7 @@ export class StorageWatch {
     else this.#askAgain();
   }
 
-  /** The storage works, but may refuse what takes more room. */
+  /** The storage works, but may refuse writes that need more space. */
   alive(): void {
     if (this.#failedAt !== undefined && this.#clock.now() - this.#failedAt >= quietPeriod) this.wrote();
   }
@@ -175,7 +175,7 @@ export class StorageWatch {
     return health;
   }
 
-  /** Commits are in flight and none was replied to since the last look: asks the store what is the matter. */
+  /** Commits are in flight and none was replied to since the last look: asks the store for its health. */
   #lookAtCommits(probe: () => Promise<void>): void {
     const stalled = this.#inFlight > 0 && this.#replies === this.#seen;
     this.#seen = this.#inFlight > 0 ? this.#replies : -1;

@@ -25,7 +25,7 @@ export class Waiters {
     return this.#waiting.has(executionId);
   }
 
-  /** The executions that somebody waits for. */
+  /** The executions that callers wait for. */
   keys(): readonly string[] {
     return this.#waiting.keys();
   }

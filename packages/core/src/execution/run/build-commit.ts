@@ -1,4 +1,4 @@
-// Builds what is written to the store from a batch, and says afterwards which part of it was recorded.
+// Builds the commit of a batch, and determines afterwards which part of it was recorded.
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
@@ -44,7 +44,7 @@ export interface CommitTarget {
   readonly values: KeptValues;
 }
 
-/** What the execution goes idle with: the resumes it knows of, and the suspension it waits at. */
+/** The request to go idle: the number of known resumes, and the suspension the execution waits at. */
 export interface IdleRequest {
   readonly resumes: number;
   readonly suspension: Suspension | undefined;
@@ -103,7 +103,7 @@ export function buildCommit(
   return { commit, events, following, idleEvent, ending, stored };
 }
 
-/** Only the outcomes of the batch: what follows from them waits. */
+/** Only the outcomes of the batch: their consequences wait. */
 export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
   const { open } = batch;
   const events = inTime(batch.events, target.lastAt);
@@ -139,7 +139,7 @@ export function buildEnding(
   return { commit, events: [], following, idleEvent: undefined, ending, stored };
 }
 
-/** What the store recorded: the events with their numbers, and in their stored form. */
+/** The recorded events: with their numbers, and in their stored form. */
 export function recordedBy(
   { commit, events, following, idleEvent, stored: built }: BuiltCommit,
   { kind, sequence, idle }: CommitResult,
@@ -165,7 +165,7 @@ function endOf({ end }: Ending): NonNullable<Commit["end"]> {
   return { status, result: isLong(result) ? { sameAs: -1 } : result, error };
 }
 
-/** What the agents of these events used: counted with each call, a step only sums it up. */
+/** The usage of agents in these events: counted with each call, a step only sums it up. */
 export function usageOf(
   events: readonly NewEvent[],
   counted: "checkpoint-complete" | "step-complete" = "checkpoint-complete",

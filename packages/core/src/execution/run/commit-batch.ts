@@ -1,4 +1,4 @@
-// What an execution wants to commit next: outcomes, what follows from them, and the work that starts after the commit.
+// The next commit of an execution: outcomes, their consequences, and the work that starts after the commit.
 import type { NewEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { Suspension, Timer } from "../../store/store.ts";
@@ -30,7 +30,7 @@ export class CommitBatch {
   events: NewEvent[] = [];
   /** Suspensions that the outcomes open. */
   open: Suspension[] = [];
-  /** What follows from the outcomes; void when its branch has lost before it is committed. */
+  /** The consequences of the outcomes; void when their branch has lost before they are committed. */
   following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
   /** Steps that the outcomes end with a call waiting below them. */
   closeEnded: string[] = [];
@@ -51,7 +51,7 @@ export class CommitBatch {
   /** Branches whose signals are aborted once the batch is committed. */
   lost: { readonly scope: AbortScope; readonly reason: Error }[] = [];
 
-  /** Puts what could not be done yet (the execution is paused) in front of this batch. */
+  /** Puts work that was held back (the execution is paused) in front of this batch. */
   prepend(held: CommitBatch): void {
     this.following.unshift(...held.following);
     this.closeBelow.unshift(...held.closeBelow);

@@ -1,4 +1,4 @@
-// What an execution's journal comes to, with everything that continuing it needs; and the same as text that can be kept.
+// The fold of an execution's journal: everything needed to continue it, in memory and as the text of a snapshot.
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import {
@@ -72,7 +72,7 @@ export function addPage(fold: ExecutionFold, { events, stored, bytes }: JournalP
   const last = events.at(-1);
   if (first === undefined || last === undefined) return;
   fold.values.recorded(stored, first.sequence);
-  // The first event holds the input as the schema returned it, when that differs from what was sent.
+  // The first event holds the input as the schema returned it, when that differs from the input as it was sent.
   if (first.type === "workflow-start" && first.input !== undefined) fold.input = first.input;
   replayEvents(fold.journal, events);
   for (const event of events) fold.spans?.replay(event);
@@ -81,14 +81,16 @@ export function addPage(fold: ExecutionFold, { events, stored, bytes }: JournalP
   fold.lastAt = Math.max(fold.lastAt, last.timestamp);
 }
 
-/** What a path, and a fold, take beside their texts. */
+/** The bytes of a path, and of a fold, beside their texts. */
 const pathSize = 300;
 const foldSize = 2000;
 
 /** About how much memory it takes, in bytes. */
-export function sizeOf({ journal }: ExecutionFold): number {
+export function sizeOf({ journal, input, values }: ExecutionFold): number {
   const { paths, past } = journal.parts;
-  let size = foldSize + (paths.size + (past?.steps.size ?? 0)) * pathSize;
+  let size = foldSize + (paths.size + (past?.steps.size ?? 0)) * pathSize + (input?.length ?? 0);
+  // The input as it was sent.
+  for (const [text, place] of values.places) if (place === 0 && text !== input) size += text.length;
   for (const state of paths.values()) size += stateLength(state);
   for (const state of past?.steps.values() ?? []) size += stateLength(state);
   return size;
@@ -142,7 +144,7 @@ export function unpackFold(
   const { startAt, texts, input, bytes } = packed;
   if (startAt !== row.startAt) return undefined;
   const spans = observation.tracing && packed.spans && observation.spansOf(row, packed.spans);
-  // Spans that nobody has followed so far cannot be continued.
+  // Spans that were not followed so far cannot be continued.
   if (observation.tracing !== undefined && spans === undefined) return undefined;
   const values = new KeptValues(row.input);
   for (const [text, place] of packed.values) values.keep(texts[text] ?? null, place);

@@ -1,4 +1,4 @@
-// What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
+// The progress of one execution and its next commit: the journal, the open suspensions, the times it
 // waits for, and the batch.
 import { numberEvents, type WorkflowResumedEvent } from "../../journal/events.ts";
 import type { Journal } from "../../journal/journal.ts";
@@ -36,7 +36,7 @@ export type Arrival =
   | { readonly fiber: Fiber; readonly command: RunCommand; readonly result: BodyResult }
   | { readonly fiber: Fiber; readonly command: undefined; readonly result: Outcome };
 
-export interface ExecutionStateOptions {
+export interface ExecutionProgressOptions {
   readonly execution: LoadedExecution;
   readonly clock: Clock;
   readonly limits: SizeLimits;
@@ -48,7 +48,7 @@ export interface ExecutionStateOptions {
 }
 
 export class ExecutionProgress implements Work {
-  readonly #options: ExecutionStateOptions;
+  readonly #options: ExecutionProgressOptions;
   readonly #journal: Journal;
   readonly #fibers: Fibers;
   readonly #waits: OpenWaits;
@@ -60,7 +60,7 @@ export class ExecutionProgress implements Work {
   readonly pace = new Pace();
   batch = new CommitBatch();
 
-  constructor(options: ExecutionStateOptions) {
+  constructor(options: ExecutionProgressOptions) {
     this.#options = options;
     const { journal, sequence, stepIndex, timeoutAt, dueAt } = options.execution;
     this.#journal = journal;
@@ -108,18 +108,18 @@ export class ExecutionProgress implements Work {
     return this.#waits.sleepers.next;
   }
 
-  /** What the store holds of what it waits for; the suspension that has been open longest is the first. */
+  /** The suspensions and timers in the store; the suspension that has been open longest is the first. */
   get waits(): Pick<LoadedExecution, "suspensions" | "timers"> {
     return { suspensions: [...this.#waits.suspensions], timers: this.#waits.timers };
   }
 
-  /** Walks the plan as far as the journal reaches; what follows is in the batch. */
+  /** Walks the plan to the end of the journal; the next work is in the batch. */
   begin(): void {
     const { workflow, input } = this.#options.execution;
     this.#fibers.begin(interpretWorkflow(workflow, input));
   }
 
-  /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
+  /** For a new execution: its first events, to be committed with its creation under numbers from `first` on. */
   takeFirstEvents(first: number): readonly FollowingEvent[] {
     this.batch.prune();
     const events = this.batch.following.splice(0).map(({ event }) => event);
@@ -127,7 +127,7 @@ export class ExecutionProgress implements Work {
     return events;
   }
 
-  /** Takes in what has arrived and continues. */
+  /** Consumes a result and continues. */
   consume({ fiber, command, result }: Arrival): void {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
@@ -148,11 +148,11 @@ export class ExecutionProgress implements Work {
     const order = ++this.#order;
     this.#journal.ended(path, place.scope.stepIndex, outcome, order);
     this.batch.events.push(outcomeEvent(place, path, outcome, this.#now()));
-    if (this.#closesBelow(path)) this.batch.closeEnded.push(path);
+    if (this.#closeBelow(path)) this.batch.closeEnded.push(path);
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** A step was resumed, by a caller or by its deadline. Its branch may have lost already: then only the journal minds. */
+  /** A step was resumed, by a caller or by its deadline. Its branch may have lost already: then it is only recorded. */
   resume(path: string, event: WorkflowResumedEvent): void {
     this.#journal.resumed(path, event);
     const suspension = this.#waits.suspension(path);
@@ -185,7 +185,7 @@ export class ExecutionProgress implements Work {
         }
         const earliest = this.pace.earliest(at);
         if (earliest > now && (inFlight || this.batch.starts.length > 0)) return earliest;
-        this.#wakes(path);
+        this.#clearTimer(path);
         this.pace.happened(at, now);
         this.#fibers.reply(fiber, at, 0);
       }
@@ -193,7 +193,7 @@ export class ExecutionProgress implements Work {
     return this.nextWake;
   }
 
-  /** The earliest of the deadlines of what is open and the timeout of the execution. */
+  /** The earliest of the deadlines of open suspensions and the timeout of the execution. */
   #firstLimit(): number {
     return Math.min(this.#waits.firstDeadline, this.timeoutAt ?? Number.POSITIVE_INFINITY);
   }
@@ -203,7 +203,7 @@ export class ExecutionProgress implements Work {
     this.batch.events.push(emittedEvent(command, name, data, this.#now()));
   }
 
-  // ---- what the fibers ask for
+  // ---- requests of the fibers
 
   start(fiber: Fiber, place: Place): void {
     const { stepIndex } = place.scope;
@@ -219,15 +219,15 @@ export class ExecutionProgress implements Work {
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
     // The time that a container had, when it has ended before.
-    if (this.#waits.sleepers.has(place.path)) this.#wakes(place.path);
-    if (this.#closesBelow(place.path)) this.batch.closeBelow.push(place.path);
+    if (this.#waits.sleepers.has(place.path)) this.#clearTimer(place.path);
+    if (this.#closeBelow(place.path)) this.batch.closeBelow.push(place.path);
   }
 
   /** Nothing waits below a step that has ended. True when a suspension was open there. */
-  #closesBelow(ended: string): boolean {
+  #closeBelow(ended: string): boolean {
     let wasOpen = false;
     for (const path of this.#waits.below(ended)) {
-      if (this.#waits.sleepers.has(path)) this.#wakes(path);
+      if (this.#waits.sleepers.has(path)) this.#clearTimer(path);
       if (this.#waits.close(path)) wasOpen = true;
     }
     return wasOpen;
@@ -258,7 +258,7 @@ export class ExecutionProgress implements Work {
   }
 
   /** Nothing sleeps at this path any more, and its timer is not needed. */
-  #wakes(path: string): void {
+  #clearTimer(path: string): void {
     if (this.#waits.wake(path)) this.batch.clearTimer(path);
   }
 
@@ -281,7 +281,7 @@ export class ExecutionProgress implements Work {
   }
 
   #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
-    this.#opensNew(command, suspensionOf(command, request, uuid(), this.#now()));
+    this.#createSuspension(command, suspensionOf(command, request, uuid(), this.#now()));
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 
@@ -291,13 +291,13 @@ export class ExecutionProgress implements Work {
       const known = this.#journal.get(call.path);
       const isUsedUp = call.again && known?.resumption !== undefined;
       if (known?.suspension !== undefined && !isUsedUp) continue;
-      this.#opensNew(command, callSuspensionOf(command, call, uuid(), this.#now()));
+      this.#createSuspension(command, callSuspensionOf(command, call, uuid(), this.#now()));
     }
     const paths = calls.map(({ path }) => path);
     this.#fibers.reply(fiber, { kind: "calls-suspended", paths }, ++this.#order);
   }
 
-  #opensNew(command: RunCommand, suspension: Suspension): void {
+  #createSuspension(command: RunCommand, suspension: Suspension): void {
     const { path, stepIndex, suspensionId, data } = suspension;
     const at = path ?? command.path;
     this.#journal.suspended(at, stepIndex, suspensionId, data ?? undefined);

@@ -1,4 +1,4 @@
-// Advances interpretations against the journal: what is known is handed back at once, what is not becomes work.
+// Advances interpretations against the journal: recorded results are returned at once, other commands become work.
 //
 // A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
@@ -25,7 +25,7 @@ export type { Fiber } from "./join.ts";
  */
 export const sliceSize = 500;
 
-/** What the fibers ask the driver to do. */
+/** The requests of the fibers to the driver. */
 export interface Work {
   /** Record that a step or container starts. */
   start(fiber: Fiber, place: Place): void;

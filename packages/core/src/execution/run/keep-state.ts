@@ -1,4 +1,4 @@
-// Records what a body has set with `setState`, in the order of outcomes.
+// Records the values that a body has set with `setState`, in the order of outcomes.
 import { toFailure } from "../../journal/failure.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { StateGauge } from "../body/limits.ts";

@@ -20,8 +20,5 @@ export interface LoadedExecution extends Omit<ExecutionFold, "spans"> {
   readonly dueAt?: number | undefined;
 }
 
-/** What an execution had come to when it went idle, with everything of it recorded. */
-export interface IdleExecution
-  extends Pick<LoadedExecution, "suspensions" | "timers" | "stepIndex" | "timeoutAt"> {
-  readonly fold: Omit<ExecutionFold, "spans">;
-}
+/** The fold of an execution that went idle here, without its spans. */
+export type IdleFold = Omit<ExecutionFold, "spans">;

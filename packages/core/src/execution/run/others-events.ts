@@ -1,4 +1,4 @@
-// Reads what other processes have written to an execution that runs here.
+// Reads the events that other processes have written to an execution that runs here.
 import { StoreBusyError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { readJournal } from "../../journal/read-journal.ts";
@@ -11,7 +11,7 @@ export interface OthersEventsOptions {
   readonly after: number;
   /** True when the storage is to blame, which is then told for all executions together. */
   storageFailed(error: unknown): boolean;
-  /** Called with what was found, in order; also with nothing. */
+  /** Called with the events found, in order; also with none. */
   takeIn(events: readonly JournalEvent[]): void;
   /** Called when the journal cannot be read for a reason that does not pass by itself. `must`: it is needed. */
   failed(error: unknown, must: boolean): void;
@@ -27,7 +27,7 @@ export class OthersEvents {
   #reading = false;
   /** Something may have been written since the read that is under way was begun. */
   #again = false;
-  /** Whether the execution waits for what it is. */
+  /** Whether the execution waits for the events. */
   #must = false;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
@@ -42,7 +42,7 @@ export class OthersEvents {
     return this.#reading;
   }
 
-  /** Others have written. `must`: the execution waits for what it was, so it is read until that succeeds. */
+  /** Others have written. `must`: the execution cannot go idle until these are read, so reading is repeated until it succeeds. */
   look({ must }: { readonly must: boolean }): void {
     if (this.#over) return;
     this.#must ||= must;
@@ -73,7 +73,7 @@ export class OthersEvents {
     this.#options.takeIn(found);
   }
 
-  /** What was found is taken in at once; what has come since is read as well. */
+  /** The events found are taken in at once; events written since are read as well. */
   #continueAfter(found: readonly JournalEvent[]): void {
     this.#options.takeIn(found);
     if (!this.#over) void this.#read();
@@ -91,14 +91,14 @@ export class OthersEvents {
     if (this.#over) return;
     const must = this.#must;
     const passes = this.#options.storageFailed(error) || error instanceof StoreBusyError;
-    // Letting go now would leave the execution to nobody: its claim is this live process's.
+    // Releasing now would leave the execution without a driver: its claim is this live process's.
     if (must && passes) {
       this.#timer = setTimeout(() => void this.#read(), pause).unref();
       return;
     }
     this.#must = false;
     this.#reading = false;
-    // Whoever looked without need looks again.
+    // The next optional look reads again.
     if (!passes) this.#options.failed(error, must);
   }
 }

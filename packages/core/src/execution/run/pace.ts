@@ -18,7 +18,7 @@ export class Pace {
     this.#last = { dueAt, at: now };
   }
 
-  /** True when it happened late: what follows from it may have to be waited for. */
+  /** True when it happened late: its consequences may have to be waited for. */
   get isBehind(): boolean {
     return this.#last !== undefined && this.#last.dueAt < this.#last.at;
   }

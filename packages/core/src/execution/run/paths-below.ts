@@ -1,4 +1,4 @@
-// Paths by the containers around them: finds what waits inside a container without looking at all that waits.
+// Paths by the containers around them: finds the paths inside a container without a search through all of them.
 import { containersOf } from "../../values/step-path.ts";
 
 /** A search through all of them made ten thousand sleeps at once take quadratic time: 2.8 of 6.5 s. */
@@ -24,7 +24,7 @@ export class PathsBelow {
     }
   }
 
-  /** The paths inside this container, whatever their depth; a copy. */
+  /** The paths inside this container, at any depth; a copy. */
   of(container: string): readonly string[] {
     return [...(this.#below?.get(container) ?? [])];
   }

@@ -1,4 +1,4 @@
-// What callers waiting for an execution receive, and how one ends.
+// The settlement that callers waiting for an execution receive, and the end of an execution.
 
 import type { EndEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
@@ -23,7 +23,7 @@ export interface EndedSettlement {
   readonly error: Failure | undefined;
 }
 
-/** The end of an execution: what is committed, and what waiting callers then receive. */
+/** The end of an execution: its event, its columns, and the settlement for waiting callers. */
 export interface Ending {
   readonly event: EndEvent;
   readonly end: {

@@ -18,7 +18,7 @@ import { isoTime } from "../../values/iso-time.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
 import { toJsonSchema } from "../../values/schema.ts";
 import { stepIdOf } from "../../values/step-path.ts";
-import { findStep } from "../../workflow/find-step.ts";
+import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type {
   ExecutionResult,
@@ -92,12 +92,6 @@ function resumeSchemaIn(workflow: WorkflowDefinition | undefined, { path, resume
   if (workflow === undefined || path === null || path.includes("#")) return undefined;
   const schema = resumeSchemaOf(workflow, path);
   return schema && toJsonSchema(schema, "input", `Step ${path}`);
-}
-
-/** What resume data for the step at this path must fit: its own schema, else its workflow's. */
-export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
-  const found = findStep(workflow, path);
-  return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
 }
 
 // Two signatures, because the compiler cannot know what the store promises: a suspended execution has an open suspension.

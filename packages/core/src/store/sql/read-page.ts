@@ -1,4 +1,4 @@
-// Reads rows one by one until a page is long enough: what comes after is never in memory.
+// Reads rows one by one until a page is long enough: later rows are never in memory.
 import { maxPageLength, textLength } from "../text-length.ts";
 
 /** The first rows, up to the one that makes the page `length` characters long. */

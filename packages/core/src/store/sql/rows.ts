@@ -10,14 +10,14 @@ import type {
 } from "../store.ts";
 import { integer, nullableInteger, nullableText, type Row, status, text } from "./columns.ts";
 
-/** What databases keep differently. */
+/** Values that databases keep differently. */
 export interface ColumnReaders {
   truth(row: Row, column: string): boolean;
-  /** What anybody may write, of any characters. */
+  /** Free text by users, of any characters. */
   freeText(row: Row, column: string): string;
 }
 
-/** The columns of an execution whose values are short: what a claim is read from, and with the error a list. */
+/** The columns of an execution with short values: those of a claim, and with the error those of a list. */
 export const shortColumns: readonly string[] = [
   "execution_id",
   "kind",
@@ -108,7 +108,7 @@ function ofKind(row: Row) {
   return { kind, agentId: nullableText(row, "agent_id") };
 }
 
-function readTags(column: string | null): readonly string[] {
+export function readTags(column: string | null): readonly string[] {
   const tags: unknown = column === null ? [] : JSON.parse(column);
   return Array.isArray(tags) ? tags.map(String) : [];
 }

@@ -1,7 +1,7 @@
-// Counts what has not ended in a database file that another store is used in place of. Nothing is written to it.
+// Counts unfinished executions in a database file that another store replaces. Nothing is written to it.
 import { existsSync } from "node:fs";
 
-/** 0 also when there is no such file, or it is not a database of ours: whoever opens it to use it is told what is wrong. */
+/** 0 also when there is no such file, or it is not a database of ours: opening it for use reports the fault. */
 export async function countOpenExecutions(path: string): Promise<number> {
   if (!existsSync(path)) return 0;
   const { DatabaseSync } = await import("node:sqlite");

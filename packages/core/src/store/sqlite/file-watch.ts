@@ -30,13 +30,13 @@ export class FileWatch {
     for (const { file, identity } of this.#files) {
       const now = identityOf(file);
       if (identity === undefined || now === identity) continue;
-      // What is committed from now on goes to a file without a name, and is gone with this process.
+      // Later commits go to a file without a name, and are gone with this process.
       return `the database file was ${now === undefined ? "removed" : "replaced"} while it is open`;
     }
     return this.#isFull() ? "the disk, or the database file within its limit, is full" : null;
   }
 
-  /** What the database takes on the disk, its log included; null when it is in memory. */
+  /** The size of the database on the disk, its log included; null when it is in memory. */
   bytes(): number | null {
     if (this.#files.length === 0) return null;
     return this.#files.reduce((total, { file }) => total + (statOf(file)?.size ?? 0), 0);

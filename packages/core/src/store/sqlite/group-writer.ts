@@ -1,4 +1,4 @@
-// Group commit: what has arrived goes into one transaction; a refused item fails alone; trouble is waited out.
+// Group commit: all arrived writes go into one transaction; a refused item fails alone; trouble is waited out.
 import type { DatabaseSync } from "node:sqlite";
 import { intake } from "./operation-kinds.ts";
 import type { Call, CallResult } from "./thread-messages.ts";
@@ -31,12 +31,12 @@ export class GroupWriter {
     this.#options = options;
   }
 
-  /** Why the last commit failed, or what waits cannot be written; undefined when all is well. */
+  /** Why the last commit failed, or waiting writes cannot be written; undefined when all is well. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** Takes what has arrived and commits it together. While there is trouble, callers that can come again are refused. */
+  /** Commits all arrived writes together. While there is trouble, repeatable calls are refused. */
   write(calls: readonly Call[]): void {
     if (this.#pause === 0) return this.#flush(calls);
     const refused = calls.filter(([, operation]) => intake.includes(operation));
@@ -44,7 +44,7 @@ export class GroupWriter {
     this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));
   }
 
-  /** Tries once more what has been waiting; what still cannot be written fails as unavailable. */
+  /** Tries waiting writes once more; those that still fail are refused as unavailable. */
   close(): void {
     clearTimeout(this.#timer);
     const calls = this.#waiting.splice(0);

@@ -57,7 +57,7 @@ export function openForReading({ path, inode }: DatabaseOptions): { database: Da
   return { database, close: () => database.close() };
 }
 
-/** The file that a link leads to: it has one owner, by whatever name it is opened. Also where there is none yet. */
+/** The target of a link: it has one owner, under any name. Also where there is none yet. */
 function withoutLinks(path: string): string {
   try {
     return realpathSync(path);
@@ -67,7 +67,7 @@ function withoutLinks(path: string): string {
 }
 
 /**
- * Creates the file where there is none, for its user alone: it holds what callers sent and the secret that approvals are
+ * Creates the file where there is none, for its user alone: it holds callers' data and the secret that approvals are
  * signed with. SQLite gives the files beside it the same mode. A file that exists keeps the mode that an operator chose.
  */
 function createPrivately(path: string): void {

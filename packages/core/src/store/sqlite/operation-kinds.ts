@@ -1,5 +1,5 @@
-// What kinds of operations there are, by name alone: the main thread sorts calls by them and has no use for the statements
-// themselves, which are an eighth of what it would load.
+// The kinds of operations, by name alone: the main thread sorts calls by them and has no use for the statements
+// themselves, which would be an eighth of its code.
 import type { OperationName, Reads, Writes } from "./operations/index.ts";
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
@@ -34,7 +34,7 @@ export const intake: readonly OperationName[] = [
 ];
 
 /**
- * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
+ * Writes that may be done twice: after the first, the second changes nothing, or repeats a span. Those of
  * executions and conversations have keys and return their first result.
  */
 const repeatableWrites: readonly (keyof Writes)[] = [
@@ -68,7 +68,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "useApproval",
 ];
 
-/** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
+/** Reads for callers: refused at once while too many wait. Reads of the engine are never refused. */
 const readsForCallers: readonly (keyof Reads)[] = [
   "state",
   "liveTurn",
@@ -97,7 +97,7 @@ const otherReads: readonly (keyof Reads)[] = [
   "keepFrom",
 ];
 
-/** What may be asked again when its result was lost. */
+/** Operations that may be repeated when their result was lost. */
 export const repeatable: ReadonlySet<OperationName> = new Set([
   ...repeatableWrites,
   ...readsForCallers,

@@ -109,7 +109,7 @@ test("no statement scans a table or sorts its rows", () => {
   const problems: string[] = [];
   for (const statement of statementsOf(database)) {
     if (exceptions.some((each) => each.statement.test(statement))) continue;
-    // A statement is explained without its values: what the plan needs of them it finds in the schema.
+    // A statement is explained without its values: the plan needs only the schema.
     const plan = database.prepare(`explain query plan ${statement}`).all();
     for (const { detail } of plan) {
       const line = String(detail);

@@ -1,4 +1,4 @@
-// What only a file can do: be owned, be newer than the code, be broken, be full, be opened again.
+// Behaviour of files alone: to be owned, newer than the code, broken, full, opened again.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -33,7 +33,7 @@ async function open(file: string, maxBytes?: number): Promise<Store> {
 }
 
 const storeModule = pathToFileURL(path.join(import.meta.dirname, "sqlite-store.ts")).href;
-/** Runs a script of its own process; resolves with what it printed and how it ended. */
+/** Runs a script of its own process; resolves with its output and its exit. */
 async function runChild(script: string, user?: number): Promise<{ code: number | null; output: string }> {
   const options = user === undefined ? {} : { uid: user, gid: user };
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], options);
@@ -154,7 +154,7 @@ describe("a file that cannot be used names its path and the trouble", () => {
     const [lock, other] = [`${file}-lock`, 65_534];
     await (await open(file)).close();
     for (const each of [file, lock]) chmodSync(each, 0o444);
-    // Root may write anywhere, so the file is opened by somebody else.
+    // Root may write anywhere, so the file is opened by another user.
     const user = process.getuid?.() === 0 ? other : undefined;
     const { output } = await runChild(openInChild(file), user);
     expect(output).toContain(`StoreOpenError: Cannot open the store ${file}: attempt to write a readonly`);
@@ -268,7 +268,7 @@ describe("a full disk", () => {
       (reason: unknown) => reason,
     );
     await expect(created(store, big)).rejects.toThrow(StoreUnavailableError);
-    // Reading goes on, and so does closing: what still waits is answered, not dropped in silence.
+    // Reading continues, and so does closing: waiting calls get a result, and are not dropped in silence.
     expect((await store.state(running.executionId))?.execution.sequence).toBe(1);
     await store.close();
     expect(await stalled).toBeInstanceOf(StoreUnavailableError);

@@ -25,7 +25,7 @@ const healthTime = 2000;
 const knownOptions: KnownOptions<SqliteStoreOptions> = { path: true, maxBytes: true };
 
 /**
- * A store in one SQLite file: nothing committed is lost, whatever ends the process.
+ * A store in one SQLite file: no commit is lost, however the process ends.
  *
  * @example
  * ```ts
@@ -174,7 +174,7 @@ class SqliteStore implements Store {
     await writer?.close();
   }
 
-  /** Calls the thread that writes, which also reads what the engine asks for all the time. */
+  /** Calls the writer thread, which also serves the frequent reads of the engine. */
   #write<Name extends OperationName>(name: Name) {
     return (argument: Parameters<Operations[Name]>[0]) => this.#call(this.#writer, name, argument);
   }
@@ -199,7 +199,7 @@ function notOpen(): Promise<never> {
 const allWell: Health = { problem: null, bytes: null };
 
 async function askBoth(writer: ThreadClient | undefined, reader: ThreadClient | undefined): Promise<Health> {
-  // One that nobody has needed yet is not started for this.
+  // A thread that was not needed yet is not started for this.
   const needed = reader?.isStarted !== false;
   const [writes, reads] = await Promise.all([ask(writer, "writes"), needed ? ask(reader, "reads") : allWell]);
   return { problem: writes.problem ?? reads.problem, bytes: writes.bytes };
@@ -219,12 +219,12 @@ async function ask(thread: ThreadClient | undefined, does: string): Promise<Heal
 }
 
 /**
- * A database thread is gone for good, and with it the knowledge of what it has committed. A process that went on would do
+ * A database thread is gone for good, and with it the knowledge of its commits. A process that went on would do
  * things twice or not at all; the next one knows from the file.
  */
 function endProcess(location: string, reason: Error): void {
   const line = `Andante: the database thread of ${location} has died and cannot be replaced (${reason.message}). This process ends; what was committed is safe, and the next start continues it.\n`;
-  // At once: what is written to a stream may never arrive.
+  // At once: text written to a stream may never arrive.
   writeSync(process.stderr.fd, line);
   process.exit(1);
 }

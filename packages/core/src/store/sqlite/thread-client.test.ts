@@ -1,4 +1,4 @@
-// A database thread that is being closed or that dies: what comes meanwhile and later is served or refused with the reason.
+// A database thread that is being closed or that dies: later calls are served or refused with the reason.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -45,7 +45,7 @@ test("one that cannot be started refuses the call, and does not keep its end wai
   await refused;
 });
 
-/** Threads that are started from now on and do not hear what they are sent, until the test lets them. */
+/** Threads that are started from now on and do not receive messages, until the test lets them. */
 function deafThreads() {
   const start = ThreadLife.start;
   const threads = {
@@ -68,7 +68,7 @@ function deafThreads() {
 }
 
 const file = { path: path.join(folder, "deaf.db"), maxBytes: null };
-// A reader needs a file that is there, and can be started again while what is left of the one before it has it open.
+// A reader needs an existing file, and can be started again while the one before it still has it open.
 beforeAll(async () => (await ThreadClient.open({ ...file, role: "write", lost })).close());
 const reader = (whenLost = lost) => ThreadClient.open({ ...file, role: "read", lost: whenLost });
 

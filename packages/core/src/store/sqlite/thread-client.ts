@@ -23,7 +23,7 @@ export interface ThreadClientOptions extends ThreadStart {
 // Two groups under way keep the thread busy: it finds the next one as soon as it has flushed.
 const groupsUnderWay = 2;
 
-// What a group costs is paid once, however many calls it holds: fifty executions of three steps at a time took 373 µs of
+// The cost of a group is paid once, however many calls it holds: fifty executions of three steps at a time took 373 µs of
 // processor each with groups of 17, and 329 with halves. So while a group is under way the next one is gathered until
 // it holds half of the calls that lately waited at once: the thread has one half while we prepare the other. Waiting for
 // the last of them left it idle for a quarter of the time. Below eight a group is not worth its message: with twenty at a
@@ -31,10 +31,10 @@ const groupsUnderWay = 2;
 const leastAhead = 8;
 const fading = 0.98;
 
-/** As many calls may wait; then what callers can ask for again is refused. */
+/** As many calls may wait; then repeatable ones are refused. */
 const maxWaiting = 5000;
 
-/** Milliseconds that closing may take; then the thread is terminated. What it was to write is not known to be written. */
+/** Milliseconds that closing may take; then the thread is terminated. Its pending writes may not be written. */
 const closingTime = 5000;
 
 /** How often a thread is started again before it is given up, and the milliseconds before each try. */
@@ -125,7 +125,7 @@ export class ThreadClient {
   #schedule(): void {
     if (this.#scheduled || this.#underWay > 0) return;
     this.#scheduled = true;
-    // Not a microtask: that would send what one request brings, where this gathers what one turn of the loop does.
+    // Not a microtask: that would send the calls of one request, where this gathers those of one turn of the loop.
     setImmediate(() => {
       this.#scheduled = false;
       this.#send();
@@ -161,7 +161,7 @@ export class ThreadClient {
       else if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }
-    // Whoever closes the store waits for the thread itself.
+    // The closing store waits for the thread itself.
     if (this.#waiting.size === 0 && !this.#closing) this.#life?.keepAlive(false);
     if (this.#outbox.length > 0) {
       if (this.#closing) this.#send();
@@ -203,7 +203,7 @@ export class ThreadClient {
     this.#life = undefined;
     this.#underWay = 0;
     if (this.#closing) return this.#finish(reason);
-    // Whoever starts it tries again.
+    // The caller that starts it tries again.
     if (!opened) return;
     this.#lastEnd = reason;
     if (!this.#askAgain(reason)) return this.#giveUp(reason);
@@ -211,11 +211,11 @@ export class ThreadClient {
   }
 
   /**
-   * What the thread had been sent is asked again where that changes nothing; a read that was there twice when a thread
-   * died may be what ends it. False when a write was under way: whether it was committed is not known.
+   * The thread's pending calls are repeated where that changes nothing; a read that was there twice when a thread
+   * died may be the cause. False when a write was under way: whether it was committed is not known.
    */
   #askAgain(reason: Error): boolean {
-    // What was in memory is gone with its thread.
+    // A database in memory is gone with its thread.
     if (this.#options.role === "both") return false;
     const unsent = new Set(this.#outbox.calls);
     const sent = this.#waiting.values().filter((call) => !unsent.has(call));

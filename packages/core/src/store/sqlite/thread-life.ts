@@ -1,4 +1,4 @@
-// One life of a database thread: from its start to its end, whatever ends it.
+// One life of a database thread: from its start to its end of any kind.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { withTimeout } from "../../values/with-timeout.ts";
 import {
@@ -92,7 +92,7 @@ export class ThreadLife {
     else this.#worker.unref();
   }
 
-  /** Ends the thread in the middle of whatever it does; returns also when that does not work. */
+  /** Ends the thread in the middle of its work; returns also when that does not work. */
   async terminate(): Promise<void> {
     await withTimeout(this.#worker.terminate(), terminationTime);
   }

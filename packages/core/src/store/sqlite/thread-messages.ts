@@ -1,8 +1,8 @@
-// What the main thread and a database thread say to each other.
+// Messages between the main thread and a database thread.
 import type { MessagePort } from "node:worker_threads";
 import type { OperationName } from "./operations/index.ts";
 
-/** What a thread is started with. */
+/** The start message of a thread. */
 export interface ThreadStart {
   /** `both` serves an in-memory database, which only one connection can see. */
   readonly role: "write" | "read" | "both";
@@ -46,8 +46,8 @@ export interface ResultsMessage {
 }
 
 /**
- * A message ends with the call or result that makes it this long, in characters. Without a bound, what happens to be
- * under way together decides how long it gets, and a string of more than half a thousand million ends the thread.
+ * A message ends with the call or result that makes it this long, in characters. Without a bound, calls that happen to be
+ * under way together decide how long it gets, and a string of more than half a thousand million ends the thread.
  */
 export const maxMessageLength = 4_000_000;
 
@@ -58,7 +58,7 @@ export const countedLength = 65_536;
 export const maxLengthUnderWay = 8_000_000;
 
 // Messages cross as JSON text: structured clone of the same objects cost a tenth of the throughput with trivial steps.
-// What may be long is packed piece by piece, so that one that is too long for a string fails alone.
+// Long values are packed piece by piece, so that one that is too long for a string fails alone.
 
 export function pack(message: ToThread | FromThread | Call | CallResult): string {
   return JSON.stringify(message);

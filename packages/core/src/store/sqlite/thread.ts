@@ -72,7 +72,7 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
     sender.send(readOneByOne(calls.filter(([, name]) => !writing.has(name))));
   }
 
-  /** Only when the results before it are on their way: what is read is never held all together. */
+  /** Only when the results before it are on their way: results are never held all together. */
   function* readOneByOne(calls: readonly Call[]): Generator<CallResult> {
     for (const call of calls) yield read(call, perform);
   }

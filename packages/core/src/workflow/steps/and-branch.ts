@@ -39,7 +39,7 @@ export function branchStep(
   }
   const cases = options.branches.map((branch: BranchCase<unknown, unknown, unknown>, index) => {
     checkKnownOptions(`${where}, branches[${index}]`, branch, knownCaseOptions);
-    checkFunction(Object(branch).condition, `branches[${index}].condition`, where);
+    checkFunction(branch?.condition, `branches[${index}].condition`, where);
     return { condition: branch.condition, steps: open(branch.step, where) };
   });
   checkSiblings(

@@ -13,7 +13,7 @@ if (process.stdout.isTTY && !process.argv.includes("--no-open")) {
 }
 
 async function isReady(): Promise<boolean> {
-  // Any response will do: with `auth` it may ask for a token.
+  // Any response counts: with `auth` it may be a 401.
   return fetch(`${url}/ready`).then(
     () => true,
     () => false,
@@ -24,6 +24,6 @@ function open(address: string): void {
   const isWindows = process.platform === "win32";
   const program = isWindows ? "cmd" : process.platform === "darwin" ? "open" : "xdg-open";
   const args = isWindows ? ["/c", "start", address] : [address];
-  // Where there is no browser, the address that the server prints is enough.
+  // Without a browser, the address that the server prints is enough.
   spawn(program, args, { stdio: "ignore" }).on("error", () => undefined);
 }

@@ -6,7 +6,7 @@ import { writer } from "./writer.ts";
 /** Publishes a text. It may be called again with the same key after a crash, and then must do nothing. */
 export type Send = (text: string, key: string) => void | Promise<void>;
 
-/** Tests give it an agent and a way to publish of their own. */
+/** Tests pass their own agent and `send`. */
 export function createPublish(agent: Agent, send: Send) {
   return createWorkflow({
     id: "publish",

@@ -3,7 +3,7 @@ import { Agent } from "@andante/core";
 import type { LanguageModel } from "ai";
 import { model } from "./model.ts";
 
-/** Tests give it a model of their own. */
+/** Tests pass their own model. */
 export function createWriter(model: LanguageModel): Agent<"writer"> {
   return new Agent({
     id: "writer",

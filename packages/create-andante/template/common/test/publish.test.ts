@@ -1,4 +1,4 @@
-// A post is published once, wherever the process dies on the way.
+// A post is published once, wherever the process crashes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crashTest } from "@andante/core/test";

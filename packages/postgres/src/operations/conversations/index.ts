@@ -1,4 +1,4 @@
-// Conversations, as the store contract names what is done with them.
+// The operations on conversations of the store contract.
 import type { ConversationStore } from "@andante/core/store";
 import type { Query } from "../../connection/client.ts";
 import type { Readers } from "../../connection/readers.ts";

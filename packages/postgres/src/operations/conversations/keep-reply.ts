@@ -1,4 +1,4 @@
-// Keeps an assistant's message and adds what it used, unless the conversation is gone.
+// Keeps an assistant's message and adds its usage, unless the conversation is gone.
 import type { KeepReply } from "@andante/core/store";
 import { integer } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";

@@ -7,7 +7,7 @@ const kept = "10 minutes";
 /** One write of so many forgets the results that are older. */
 const sweepEvery = 50;
 
-/** Held until the transaction ends. Whoever also locks executions locks them after this. */
+/** Held until the transaction ends. Code that also locks executions locks them after this. */
 export async function lockConversation(query: Query, s: string, conversationId: string): Promise<void> {
   await query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`${s}/${conversationId}`]);
 }

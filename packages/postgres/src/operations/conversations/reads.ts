@@ -47,7 +47,7 @@ export function conversationsStatement(s: string, query: ConversationQuery) {
   return { statement, values: where.values };
 }
 
-// What comes after the row that makes the page long enough is not fetched.
+// Rows after the one that fills the page are not fetched.
 const measured = (rows: string, order: string) => `select * from (
     select *, sum(length(body)) over (order by sequence ${order}) - length(body) as before from (${rows}) as next
   ) as measured where before < 8000000 order by sequence ${order}`;

@@ -14,7 +14,7 @@ export function removeConversation(s: string) {
     const { count } = await query(remove, [conversationId, ...ownerOf(userId)]);
     if (count === 0) return false;
     await query(empty, [conversationId]);
-    // Whoever runs one of them finds its claim gone.
+    // A process that runs one of them finds its claim gone.
     const turns = (await query(lockTurns, [conversationId])).rows.map((row) => text(row, "execution_id"));
     for (const table of ["journal", "suspensions", "timers", "snapshots", "executions"])
       await query(`delete from ${s}.${table} where execution_id = any($1)`, [turns]);

@@ -23,7 +23,7 @@ export function removeUnchanged(readers: Readers, s: string) {
     for (const conversationId of found) {
       const isGone = await readers.write("removeUnchanged", async (query) => {
         await lockConversation(query, s, conversationId);
-        // Somebody may have gone on with it since.
+        // It may have been continued since.
         if ((await query(still, [conversationId, before])).count === 0) return false;
         return remove(query, { conversationId });
       });

@@ -1,4 +1,4 @@
-// Logs and traces, as the store contract names what is done with them.
+// The operations on logs and traces of the store contract.
 import type { ObservationStore } from "@andante/core/store";
 import type { Readers } from "../../connection/readers.ts";
 import { countSuspended } from "../counts.ts";

@@ -4,7 +4,7 @@ import { integer } from "../../columns.ts";
 import type { Readers } from "../../connection/readers.ts";
 
 export function trim(readers: Readers, s: string) {
-  // What another node removes at the same time is passed over.
+  // Rows that another node removes at the same time are passed over.
   const dropLogs = `delete from ${s}.logs using (
       select id, node from ${s}.logs where id < $1 order by id limit $2 for update skip locked) as old
     where logs.id = old.id and logs.node = old.node`;

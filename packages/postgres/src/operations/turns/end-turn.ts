@@ -1,4 +1,4 @@
-// Commits the end of a turn, and with it what the conversation keeps: the reply and what it used.
+// Commits the end of a turn, and with it the changes of the conversation: the reply and its usage.
 import { type CommitResult, decisions, type EndTurn, nothingUsed } from "@andante/core/store";
 import type { Query } from "../../connection/client.ts";
 import { CollectedChanges } from "../../write/changes.ts";

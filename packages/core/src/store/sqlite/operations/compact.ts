@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 const incremental = 2;
 
-/** This share of the file may stay free: what is deleted today makes room for what comes tomorrow. */
+/** This share of the file may stay free: space freed today is reused tomorrow. */
 const keptFree = 0.1;
 
 export function compact(database: DatabaseSync) {

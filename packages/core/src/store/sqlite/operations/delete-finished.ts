@@ -1,7 +1,8 @@
 // Deletes ended executions with all that belongs to them, oldest end first, a bounded number of rows at a time.
 import type { DatabaseSync } from "node:sqlite";
+import { readTags } from "../../sql/rows.ts";
 import type { DeleteFinished, ExecutionKind } from "../../store.ts";
-import { integer, text } from "../columns.ts";
+import { integer, nullableText, text } from "../columns.ts";
 
 export function deleteFinished(database: DatabaseSync) {
   const selectOf = (kind: ExecutionKind) =>
@@ -11,7 +12,7 @@ export function deleteFinished(database: DatabaseSync) {
        order by end_at, execution_id limit ?`,
     );
   const select = { workflow: selectOf("workflow"), turn: selectOf("turn") };
-  // From the end: what is left of a journal is always a beginning, and the row goes last.
+  // From the end: the rest of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
     `delete from journal where execution_id = ? and sequence in
        (select sequence from journal where execution_id = ? order by sequence desc limit ?)`,
@@ -37,9 +38,8 @@ export function deleteFinished(database: DatabaseSync) {
       deleteSuspensions.run(executionId);
       deleteTimers.run(executionId);
       deleteSnapshot.run(executionId);
-      const tags: unknown = typeof row.tags === "string" ? JSON.parse(row.tags) : [];
-      if (Array.isArray(tags))
-        for (const tag of tags) deleteTag.run(String(tag), integer(row, "start_at"), executionId);
+      for (const tag of readTags(nullableText(row, "tags")))
+        deleteTag.run(tag, integer(row, "start_at"), executionId);
       deleteExecution.run(executionId);
     }
     return { executionIds, more: found.length === limit };

@@ -1,4 +1,4 @@
-// Finds what falls due first: timers, deadlines and timeouts.
+// Finds the first due timers, deadlines and timeouts.
 import type { DatabaseSync } from "node:sqlite";
 import type { DueQuery, DueTimer } from "../../store.ts";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
@@ -30,7 +30,7 @@ export function due(database: DatabaseSync) {
       ...deadlines.all(now, ids, limit).map(toDeadline),
       ...timeouts.all(now, ids, limit).map(toTimeout),
     ];
-    // Cut together: whatever falls due before the last of them is among them.
+    // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, limit).map(toSleep);
     return [...first, ...sleeps].sort(byTime);

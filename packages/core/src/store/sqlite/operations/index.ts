@@ -78,7 +78,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
   };
 }
 
-/** What the engine reads for itself, at its start and while nothing happens: short, and served by the thread that writes. */
+/** Reads of the engine, at its start and while idle: short, and served by the writer thread. */
 export function ownReads(database: DatabaseSync, bind: Bind = late) {
   return {
     due: bind(database, due),

@@ -42,7 +42,7 @@ export function list(database: DatabaseSync) {
       where(`(${startAt}, ${executionId}) < (?, ?)`, before.startAt, before.executionId);
     const filter = `where ${conditions.join(" and ")}`;
     const order = byId ? `${executionId} desc` : `${startAt} desc, ${executionId} desc`;
-    // Only what a list shows: inputs and results may be megabytes each.
+    // Only the columns of a list: inputs and results may be megabytes each.
     const statement = `select ${columns} from ${sourceOf(query)} ${filter} order by ${order} limit ?`;
     return readPage(database.prepare(statement).iterate(...values, limit), toListed, query.length);
   };
@@ -55,7 +55,7 @@ const isTagged = `exists (select 1 from execution_tags as tags
 const sameMillisecond = 13;
 
 /**
- * Whether a page is read off the index of a user: what others have, of a tag or of ids that begin alike, must not make
+ * Whether a page is read off the index of a user: rows of others, with a tag or similar ids, must not make
  * the list of one that has little any slower.
  */
 function isReadAmongOwn({ userId, idPrefix = "", executionId, traceId }: ListQuery): boolean {

@@ -1,4 +1,4 @@
-// Reads one execution with its open suspensions, oldest first, its timers, and what its agents used.
+// Reads one execution with its open suspensions, oldest first, its timers, and the usage of its agents.
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredExecution } from "../../store.ts";
 import { nullableInteger, readUsage, toExecution, toSuspension, toTimer } from "../columns.ts";

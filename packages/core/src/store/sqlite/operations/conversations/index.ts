@@ -19,7 +19,7 @@ export function conversationWrites(database: DatabaseSync, bind: Bind) {
     changeConversation: bind(database, recordedOnce(changeConversation)),
     forkConversation: bind(database, recordedOnce(forkConversation)),
     removeConversation: bind(database, recordedOnce(removeConversation)),
-    // Without a key: what is repeated removes what is left.
+    // Without a key: a repeated call removes the rest.
     removeUnchanged: bind(database, removeUnchanged),
     removeUnfinishedFork: bind(database, removeUnfinishedFork),
   };

@@ -1,4 +1,4 @@
-// Keeps an assistant's message and adds what it used, unless the conversation is gone.
+// Keeps an assistant's message and adds its usage, unless the conversation is gone.
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply } from "../../../conversation-store.ts";
 import { integer } from "../../columns.ts";

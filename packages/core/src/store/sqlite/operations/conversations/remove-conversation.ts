@@ -19,7 +19,7 @@ export function removeConversation(database: DatabaseSync) {
     if (remove.run(conversationId, ...ownerOf(userId)).changes === 0) return false;
     empty.run(conversationId);
     dropForks(conversationId);
-    // Whoever runs one of them finds its claim gone.
+    // The owner of one of them finds its claim gone.
     for (const row of turns.all(conversationId)) {
       const executionId = text(row, "execution_id");
       deleteJournal.run(executionId);

@@ -1,0 +1,15 @@
+// A value as one line: truncation is marked, and no character changes the text direction.
+import { expect, test } from "vitest";
+import { inlineJson } from "./inline-json.ts";
+
+test("what is cut says so, wherever it is cut", () => {
+  const value = { to: "x".repeat(5000) };
+  expect(inlineJson(value, 4000)).toMatch(/x…$/);
+  expect(inlineJson(value, 4000).length).toBeGreaterThan(3900);
+  expect(inlineJson(value, 2000)).toMatch(/x…$/);
+  expect(inlineJson({ to: "x" })).toBe('{ "to": "x" }');
+});
+
+test("a character that turns the direction of what follows is spelt out", () => {
+  expect(inlineJson({ file: "invoice\u202Efdp.exe" })).toBe('{ "file": "invoice\\u202efdp.exe" }');
+});

@@ -1,0 +1,3 @@
+// The names of keys on the user's platform.
+
+export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);

@@ -1,0 +1,152 @@
+// The command palette: open any page, run a workflow, open a pasted id, answer the oldest inbox item.
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";
+import { Dialog } from "radix-ui";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { agentsQuery, inboxQuery, workflowsQuery } from "../api/queries.ts";
+
+interface Command {
+  readonly name: string;
+  readonly hint: string;
+  readonly icon: ReactNode;
+  readonly run: () => void;
+}
+
+const pages = [
+  ["Home", "/"],
+  ["Inbox", "/inbox"],
+  ["Executions", "/executions"],
+  ["Workflows", "/workflows"],
+  ["Agents", "/agents"],
+  ["Logs", "/logs"],
+  ["Traces", "/traces"],
+  ["API", "/api"],
+] as const;
+
+function useCommands(text: string): readonly Command[] {
+  const navigate = useNavigate();
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const { data: agents = [] } = useQuery(agentsQuery);
+  const { data: inbox } = useQuery(inboxQuery);
+  const wanted = text.trim().toLowerCase();
+  const oldest = inbox?.items[0];
+  const all: Command[] = [
+    ...(oldest === undefined
+      ? []
+      : [
+          {
+            name: "Answer what waits longest",
+            hint: oldest.suspension.reason || oldest.workflowId,
+            icon: <Inbox />,
+            run: () => void navigate({ to: "/inbox", search: { item: oldest.suspension.suspensionId } }),
+          },
+        ]),
+    ...workflows.map(({ id, name }) => ({
+      name: `Run ${name}`,
+      hint: "workflow",
+      icon: <Play />,
+      run: () =>
+        void navigate({ to: "/workflows/$workflowId", params: { workflowId: id }, search: { tab: "run" } }),
+    })),
+    ...agents.map(({ id, name }) => ({
+      name: `Chat with ${name}`,
+      hint: "agent",
+      icon: <Bot />,
+      run: () => void navigate({ to: "/agents/$agentId", params: { agentId: id } }),
+    })),
+    {
+      name: "Failed executions",
+      hint: "list",
+      icon: <List />,
+      run: () => void navigate({ to: "/executions", search: { status: "error" } }),
+    },
+    ...pages.map(([name, to]) => ({
+      name: `Go to ${name}`,
+      hint: "page",
+      icon: <ArrowRight />,
+      run: () => void navigate({ to }),
+    })),
+  ];
+  const matching = all.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted));
+  // A pasted id has no spaces; the execution's page reports an unknown id.
+  if (wanted.length < 3 || /\s/.test(text.trim())) return matching;
+  const open: Command = {
+    name: `Open execution ${text.trim()}`,
+    hint: "id",
+    icon: <ArrowRight />,
+    run: () => void navigate({ to: "/executions/$executionId", params: { executionId: text.trim() } }),
+  };
+  return [...matching, open];
+}
+
+export default function Palette({ onClose }: { readonly onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [selected, setSelected] = useState(0);
+  const commands = useCommands(text);
+  const at = Math.min(selected, Math.max(0, commands.length - 1));
+  const run = (command: Command | undefined) => {
+    if (command === undefined) return;
+    onClose();
+    command.run();
+  };
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls the active command into view
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [at, text]);
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") setSelected(Math.min(commands.length - 1, at + 1));
+    else if (event.key === "ArrowUp") setSelected(Math.max(0, at - 1));
+    else if (event.key === "Enter") run(commands[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => open || onClose()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="overlay" />
+        <Dialog.Content className="dialog palette" aria-describedby={undefined}>
+          <Dialog.Title className="hidden-label">Search or run a command</Dialog.Title>
+          <input
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="commands"
+            {...(commands.length > 0 && { "aria-activedescendant": `command-${at}` })}
+            aria-label="Search or run a command"
+            placeholder="Search, run a workflow, paste an id"
+            value={text}
+            onChange={(event) => {
+              setText(event.target.value);
+              setSelected(0);
+            }}
+            onKeyDown={onKey}
+          />
+          <div ref={list} id="commands" role="listbox" aria-label="Commands">
+            {commands.map((command, index) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
+              <div
+                key={command.name}
+                id={`command-${index}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={index === at}
+                onClick={() => run(command)}
+                onMouseMove={() => setSelected(index)}
+              >
+                {command.icon}
+                {command.name}
+                <small>{command.hint}</small>
+              </div>
+            ))}
+          </div>
+          {commands.length === 0 && (
+            <p className="empty" role="status">
+              Nothing matches. Try the name of a workflow, an agent or a page, or paste an id.
+            </p>
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

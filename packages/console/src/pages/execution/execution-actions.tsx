@@ -1,0 +1,81 @@
+// Cancel, pause and replay: each asks for confirmation and describes its effects.
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { andante } from "../../api/andante.ts";
+import type { ExecutionState, Step } from "../../api/types.ts";
+import { Confirm } from "../../components/dialog.tsx";
+
+interface ActProps {
+  readonly state: ExecutionState;
+  readonly onClose: () => void;
+}
+
+const executionOf = ({ workflowId, executionId }: ExecutionState) =>
+  andante.workflow(workflowId).execution(executionId);
+
+export function CancelDialog({ state, onClose }: ActProps) {
+  const client = useQueryClient();
+  const act = async () => {
+    await andante.execution(state.executionId).cancel();
+    await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
+  };
+  return (
+    <Confirm
+      title="Cancel this execution?"
+      act="Cancel the execution"
+      danger
+      onClose={onClose}
+      onConfirm={act}
+    >
+      What runs is told to stop, and what waits is closed. It cannot be resumed afterwards. What its steps
+      have done so far is not undone.
+    </Confirm>
+  );
+}
+
+export function SuspendDialog({ state, onClose }: ActProps) {
+  const client = useQueryClient();
+  const act = async () => {
+    await executionOf(state).suspend({ reason: "Paused from the console" });
+    await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
+  };
+  return (
+    <Confirm title="Pause this execution?" act="Pause it" onClose={onClose} onConfirm={act}>
+      The step that runs now may finish; nothing new starts until somebody resumes it. Timeouts are paused
+      too.
+    </Confirm>
+  );
+}
+
+export function ReplayDialog({
+  state,
+  steps,
+  from,
+  onClose,
+}: ActProps & { readonly steps: readonly Step[]; readonly from?: string | undefined }) {
+  const navigate = useNavigate();
+  const [stepId, setStepId] = useState(from ?? steps[0]?.id ?? "");
+  const act = async () => {
+    const { executionId } = await executionOf(state).startReplay({ stepId });
+    await navigate({ to: "/executions/$executionId", params: { executionId }, search: {} });
+  };
+  return (
+    <Confirm title="Replay this execution?" act="Replay" onClose={onClose} onConfirm={act}>
+      <p>
+        A new execution takes over what this one did before the step, and runs from there. This one stays as
+        it is. What the steps do outside, such as sending a message, they do again.
+      </p>
+      <label className="field-label" style={{ marginTop: 12, color: "var(--ink)", display: "block" }}>
+        From the step
+        <select className="field" value={stepId} onChange={(event) => setStepId(event.target.value)}>
+          {steps.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </Confirm>
+  );
+}

@@ -1,0 +1,11 @@
+// The title of an open suspension: its reason, else its step; and the number of items.
+import type { Inbox, InboxItem } from "../../api/types.ts";
+
+export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension" | "workflowId">): string {
+  return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;
+}
+
+/** The number of loaded items, with "+" if there are more. */
+export function countOf(inbox: Inbox | undefined): string {
+  return `${inbox?.items.length ?? 0}${inbox?.more ? "+" : ""}`;
+}

@@ -1,0 +1,45 @@
+// The turns of all processes that share the store, as this one sees them.
+import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
+import { ShuttingDownError } from "../../errors/index.ts";
+import type { Neighbours } from "../../store/neighbours.ts";
+import { unlessAborted } from "../../values/unless-aborted.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** The parts of the engine that turns of other processes are seen through. */
+export type OtherTurnParts = Pick<Engine, "store" | "waiters" | "keepAlive">;
+
+/** Undefined where one process has the store to itself. */
+export function otherTurns(engine: OtherTurnParts): OtherTurns | undefined {
+  const { neighbours } = engine.store;
+  return neighbours && turnsBeside(engine, neighbours);
+}
+
+function turnsBeside(engine: OtherTurnParts, neighbours: Neighbours): OtherTurns {
+  const { store } = engine;
+  const live = async (conversationId: string): Promise<LiveTurn | undefined> => {
+    const head = await store.liveTurn(conversationId);
+    const state = head && (await store.state(head.executionId));
+    if (state === undefined || state.execution.endAt !== null) return undefined;
+    const { executionId, agentId, userId, input } = state.execution;
+    return { executionId, agentId, userId, input: JSON.parse(input ?? "null") };
+  };
+  /** False when it had ended already. True when it has, or may have, by now. */
+  const awaitEnd = async (executionId: string, signal: AbortSignal): Promise<boolean> => {
+    signal.throwIfAborted();
+    // Waiting begins before the look, so that an end in between is heard.
+    const wait = engine.waiters.wait(executionId);
+    try {
+      const [head] = await store.heads([executionId]);
+      if (head?.status !== "running") return false;
+      const { kind } = await engine.keepAlive.during(unlessAborted(wait.settled, signal));
+      if (kind === "stopped") throw new ShuttingDownError();
+      return true;
+    } finally {
+      wait.cancel();
+    }
+  };
+  const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
+    for (let ran = true; ran; ) ran = await awaitEnd(executionId, signal);
+  };
+  return { live, ended, askToStop: (executionId) => neighbours.askToStop(executionId) };
+}

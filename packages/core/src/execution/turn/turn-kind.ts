@@ -1,0 +1,172 @@
+// Turns of chats: executions of one step, which end together with the reply in their conversation.
+import { plainSchema } from "../../agent/call/plain-schema.ts";
+import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
+import { StoreRefusedError } from "../../errors/index.ts";
+import { causeOf } from "../../journal/failure.ts";
+import type { ClaimedExecution, Commit, CommitResult, EndTurn, Store } from "../../store/store.ts";
+import { type StoredUsage, sumUsage } from "../../store/usage.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { StepContext } from "../../workflow/step-context.ts";
+import { ControlFlowSignal } from "../body/control-flow-signal.ts";
+import { RunningStepContext } from "../body/running-step-context.ts";
+import type { EngineKind } from "../engine/engine-kind.ts";
+import type { Waiters } from "../engine/waiters.ts";
+import type { Settlement } from "../run/settlement.ts";
+
+/** The step that makes the reply: the paths of its model calls and tool calls begin with it. */
+const stepId = "reply";
+
+/**
+ * Milliseconds that the journal of a turn outlives its end: the conversation has the reply, and a longer life would keep
+ * every word of a chat twice.
+ */
+const keptFor = 3_600_000;
+
+export class TurnKind implements EngineKind {
+  readonly name = "turn";
+  readonly noun = "reply";
+  /** Turns have a limit of their own. */
+  readonly takesSlot = false;
+  /** The spans of a turn are those of its agents. */
+  readonly hasSpans = false;
+  /** A turn belongs to its conversation, not to a caller who knows its id. */
+  readonly isAddressable = false;
+  readonly keptFor = keptFor;
+  /** A turn that makes no progress fails, so that its conversation is free. */
+  readonly park = undefined;
+  /** The definition of every turn. Not registered, so no route reaches it. */
+  readonly workflow: WorkflowDefinition;
+  /** The final commit of a turn also keeps the reply. */
+  readonly store: EngineKind["store"];
+  readonly #store: Store;
+  readonly #host: TurnHost;
+  readonly #waiters: Waiters;
+  /** Turns that end with their recorded calls when they run. */
+  readonly #onlyRecorded = new Set<string>();
+  /** Turns whose last write failed. */
+  readonly #failed = new Set<string>();
+  /** Turns of which the store has refused a write for good, with the usage in that write. */
+  readonly #refused = new Map<string, StoredUsage | null>();
+
+  constructor(store: Store, host: TurnHost, waiters: Waiters) {
+    this.#store = store;
+    this.#host = host;
+    this.#waiters = waiters;
+    this.store = {
+      commit: (commit) => this.#commit(commit),
+      release: (release) => store.release(release),
+      events: (query) => store.events(query),
+    };
+    this.workflow = workflowOf((context) => this.#run(context));
+  }
+
+  /** The agents whose turns can be run here. */
+  get agentIds(): readonly string[] {
+    return this.#host.agentIds;
+  }
+
+  get claimable(): EngineKind["claimable"] {
+    return this.agentIds.length === 0 ? undefined : { workflowIds: [], agentIds: this.agentIds };
+  }
+
+  definition(): WorkflowDefinition {
+    return this.workflow;
+  }
+
+  fits(): boolean {
+    return true;
+  }
+
+  /** The reply is streamed by the agents. */
+  publish(): void {}
+
+  async endCrashLoop({ executionId }: ClaimedExecution): Promise<boolean> {
+    this.#onlyRecorded.add(executionId);
+    return false;
+  }
+
+  recovered(): void {}
+
+  left(executionId: string): void {
+    this.#onlyRecorded.delete(executionId);
+    this.#refused.delete(executionId);
+  }
+
+  async #commit(commit: Commit): Promise<CommitResult> {
+    const { executionId, token } = commit;
+    const wasRefused = this.#refused.has(executionId);
+    try {
+      if (commit.end === null) return await this.#store.commit(commit);
+      return await this.#store.endTurn(await this.#ending(commit));
+    } catch (error) {
+      // The driver ends a turn once more of which a write was refused for good: without the reply, so that the
+      // conversation is free.
+      if (error instanceof StoreRefusedError && !wasRefused) this.#refused.set(executionId, commit.usage);
+      else {
+        // The process that polls next continues the turn.
+        this.#failed.add(executionId);
+        this.#store.release({ executionId, token }).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  async #ending(commit: Commit): Promise<EndTurn> {
+    const { reply, usage } = await this.#host.endingOf(commit.executionId);
+    const refused = this.#refused.get(commit.executionId);
+    const counted = refused ?? commit.usage;
+    const total = usage === null ? counted : sumUsage(counted, usage);
+    return {
+      commit: { ...commit, usage: total },
+      reply: refused === undefined ? reply : { ...reply, message: null },
+    };
+  }
+
+  async #run(body: StepContext): Promise<void> {
+    const { executionId, data, context, userId, conversationId, signal } = body;
+    const settled = this.#waiters
+      .wait(executionId)
+      .settled.then((settlement) => this.#endOf(executionId, settlement));
+    if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
+    const recorder = body.recorder();
+    await this.#host.run({
+      executionId,
+      input: data,
+      context,
+      userId,
+      conversationId,
+      signal,
+      onlyRecorded: this.#onlyRecorded.has(executionId),
+      recorder,
+      deferral: recorder.deferring(),
+      get interrupted() {
+        return body.controlFlow !== undefined;
+      },
+      settled,
+    });
+    if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);
+  }
+
+  #endOf(executionId: string, settlement: Settlement): TurnEnd {
+    const { kind } = settlement;
+    if (this.#failed.delete(executionId) && kind === "stopped") return "failed";
+    if (kind === "ended" && settlement.error !== undefined) return { reason: causeOf(settlement.error) };
+    return kind === "suspended" ? "elsewhere" : kind;
+  }
+}
+
+function workflowOf(execute: (context: StepContext) => unknown): WorkflowDefinition {
+  const none = { suspendSchema: undefined, resumeSchema: undefined, timeout: undefined };
+  const schemas = { inputSchema: undefined, outputSchema: undefined, retry: undefined };
+  const step = {
+    type: "andThen",
+    id: stepId,
+    name: stepId,
+    purpose: "",
+    ...none,
+    ...schemas,
+    execute,
+  } as const;
+  const inputSchema = plainSchema<unknown>({});
+  return { id: "", name: "", purpose: "", ...none, inputSchema, resultSchema: undefined, steps: [step] };
+}

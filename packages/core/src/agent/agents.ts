@@ -276,7 +276,6 @@ export class Agents {
   }
 }
 
-<<<<<<< HEAD
 /** The tools that the agents and the agents below them hold open. Deduplicated. */
 function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
   const held = new Set<HeldTools>();
@@ -289,10 +288,7 @@ function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
   return held;
 }
 
-/** Only chats and texts are shared; whoever asks otherwise waits for the conversation. */
-=======
 /** Only chats and texts are shared; other calls wait for the conversation. */
->>>>>>> main
 function turnOf(started: StartedTurn): Turn {
   if (started.kind === "new") return started.turn;
   throw new TypeError(`a reply of the mode ${started.reply.mode} was shared`);

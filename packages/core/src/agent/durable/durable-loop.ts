@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// The loop of one agent over its records. The AI SDK's own loop runs again from its beginning; this class intercepts each
-// call: a recorded one returns its record, a new one is made, recorded and then passed on.
-=======
 // The loop of one agent over its records: recorded calls return their record, other calls are made, recorded, and then
 // returned. The AI SDK's own loop runs again; this class intercepts each of its calls.
->>>>>>> main
 import { setImmediate as turn } from "node:timers/promises";
 import type { CheckpointCall } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";

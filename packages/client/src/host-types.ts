@@ -1,4 +1,4 @@
-// A client's knowledge of its host, read off `typeof app`. For the compiler only.
+// The types of a host, inferred from `typeof app`. Only for the compiler.
 
 export interface WorkflowTypes {
   readonly input: unknown;
@@ -15,8 +15,8 @@ export interface HostTypes {
 }
 
 /**
- * The types of a host: the return type of `createApp`, `serve` or `createAndante`, or a promise of it. Of anything else
- * nothing is known: every id is accepted, and values are `unknown`.
+ * The types of a host: of the result of `createApp`, `serve` or `createAndante`, or of a promise of it. For any other
+ * type every id is accepted, and values are `unknown`.
  */
 export type TypesOf<Host> =
   Awaited<Host> extends { readonly andante: infer Andante } ? Carried<Andante> : Carried<Awaited<Host>>;

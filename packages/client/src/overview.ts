@@ -67,7 +67,7 @@ export interface TraceFilter extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-/** The members of `Client` beside workflows and agents. */
+/** The members of `Client` besides workflows and agents. */
 export class Overview<WorkflowId extends string = string> {
   protected readonly connection: Connection;
 
@@ -91,8 +91,8 @@ export class Overview<WorkflowId extends string = string> {
   }
 
   /**
-   * Follows the changes of all executions. It connects again by itself; changes meanwhile are not sent, so a caller
-   * that shows something reads it again at each `open`.
+   * Follows the changes of all executions and reconnects automatically. Changes without a connection are not sent, so
+   * read the shown data again at each `open`.
    */
   async *changes({ signal }: CallOptions = {}): AsyncGenerator<ChangeEvent, void> {
     const backoff = this.connection.backoff(signal);

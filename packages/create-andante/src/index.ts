@@ -32,13 +32,13 @@ It runs with no key. README.md says what is what.
 `);
   }
 } catch (error) {
-  // A user's mistake is reported in a line; anything else is a fault of ours, with its place.
+  // A mistake of the user is printed in one line; any other error is a bug, printed with its stack.
   if (error instanceof Error && error.name === "AbortError") {
     // Ctrl-C or Ctrl-D at a question.
     process.stderr.write("\n");
     process.exitCode = 130;
   } else if (error instanceof UsageError || (error instanceof Error && "syscall" in error)) {
-    // Also refusals of the system: a folder that cannot be written, a disk that is full.
+    // Includes system errors: a folder that is not writable, a full disk.
     process.stderr.write(`create-andante: ${error.message}\n`);
     process.exitCode = 1;
   } else throw error;

@@ -9,7 +9,7 @@ type Manifest = Record<string, unknown> & { readonly dependencies?: Readonly<Rec
 /** npm does not pack a file of this name, so the template has another one. */
 const renamed: Readonly<Record<string, string>> = { _gitignore: ".gitignore" };
 
-/** Throws a UsageError when the folder of this name exists already. */
+/** Throws a UsageError unless the path is free or an empty folder. */
 export function checkFolder(name: string, parent: string): void {
   const folder = path.join(parent, name);
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -33,7 +33,7 @@ export function writeProject({ name, provider, database }: Choices, parent: stri
   for (const part of parts) {
     for (const file of filesIn(part)) {
       const text = readFileSync(path.join(part, file), "utf8").replaceAll("{{name}}", name);
-      // Three files are joined from the parts.
+      // Three files are merged from the parts of the templates.
       if (file === "package.json") manifests.push(JSON.parse(text.replaceAll("{{version}}", ownVersion())));
       else if (file === "_env") lines.push(text);
       else if (file === "README.md") pages.push(text);

@@ -9,7 +9,7 @@ import type { CorsOptions } from "./cors/cors.ts";
 export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
   extends AndanteOptions<W, A> {
   readonly limits?: AppLimits;
-  /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
+  /** Authenticates callers: `jwtAuth({ … })` or a custom provider. Default: none, every caller may call everything. */
   readonly auth?: AuthProvider;
   /** Decides which actions the caller that `auth` found may do. Default: private data is shown to its owner alone. */
   readonly authorize?: Authorize;

@@ -11,7 +11,7 @@ import { followChat, readOnce, runningReply } from "./chat-stream.ts";
 export type AgentInput = string | readonly object[];
 
 export interface AskOptions extends CallOptions {
-  /** The user it is for; with authentication the token's user wins. Default: none. */
+  /** The user of the call; with authentication the token's user takes precedence. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation that it belongs to: the agent sees its history, and the reply is kept. Default: none. */
   readonly conversationId?: string | undefined;
@@ -99,9 +99,9 @@ export class AgentClient {
   }
 
   /**
-   * Its reply as the AI SDK's UI message stream. In a conversation a lost connection or a restart of the server is not
-   * noticed: the running reply is read again from its beginning, and passed on from where it was. Elsewhere it is an
-   * error.
+   * Its reply as the AI SDK's UI message stream. In a conversation the stream survives lost connections and restarts of
+   * the server: the running reply is read again, and delivered chunks are skipped. Without a conversation a lost
+   * connection is an error.
    */
   async *chat(
     input: AgentInput,

@@ -87,7 +87,7 @@ export async function* readOnce<T extends { readonly type: string }>(
   const response = await connection.open(sending);
   let isComplete = false;
   try {
-    // To the end of the stream: a reader that leaves earlier would stop a reply that still has to be kept.
+    // Read to the end of the stream: disconnecting earlier would stop the server before the reply is stored.
     for await (const event of readEvents<T>(response, sending)) {
       isComplete ||= isLast(event);
       yield event;
@@ -115,7 +115,7 @@ function idOf(sent: unknown): unknown {
   return typeof sent === "object" && sent !== null && "id" in sent ? sent.id : undefined;
 }
 
-/** The message that the reply has become: of this id, or where it has no id yet, the one after the user's message. */
+/** The stored message of the reply: by its id, or without an id yet, the message after the user's message. */
 async function findReply(
   connection: Connection,
   conversationId: string,

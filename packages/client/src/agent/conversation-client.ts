@@ -1,4 +1,4 @@
-// One conversation: its messages, its title, and its end.
+// One conversation: its messages, its title and metadata, and its removal.
 import { type Connection, part } from "../connection/connection.ts";
 import { Listing } from "../connection/listing.ts";
 import type { CallOptions } from "../connection/options.ts";

@@ -1,4 +1,4 @@
-// The part of a reply that a reader has: a reply that is read again from its beginning is passed on from there.
+// The delivered part of a reply: when the reply is read again from its beginning, delivered chunks are skipped.
 import { AndanteApiError } from "../api-error.ts";
 import type { ChatChunk } from "../responses/wire.ts";
 
@@ -25,8 +25,8 @@ export class KnownReply {
   }
 
   /**
-   * Passes on the new part of the same reply, read from its beginning. `steps` of an earlier part of the message stand
-   * behind its first chunk and are left out.
+   * Passes on the new part of the same reply, read from its beginning. Skips `steps` of an earlier part of the message,
+   * which follow its first chunk.
    */
   replay(steps: number): (chunk: ChatChunk) => ChatChunk | undefined {
     const known = [...this.chunks];

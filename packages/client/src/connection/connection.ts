@@ -27,7 +27,7 @@ export class Connection {
     this.#root = String(options.baseUrl).replace(/\/+$/, "");
   }
 
-  /** The payload of the response, read once. `T` is the type in the API description of this path. */
+  /** Sends one request and returns the payload. `T` is the type of this path in the API description. */
   async send<T>(sending: Sending): Promise<T> {
     const response = await this.open(sending);
     const envelope = jsonIn(await readText(response, sending.signal));
@@ -35,7 +35,7 @@ export class Connection {
     throw foreign(response);
   }
 
-  /** The same, tried again while the server cannot be reached: for reads, and for requests with an id of their own. */
+  /** Retries while the server cannot be reached: for reads, and for requests with a client-chosen id. */
   repeat<T>(sending: Sending): Promise<T> {
     return this.attempt(sending, () => this.send<T>(sending));
   }

@@ -17,7 +17,7 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call, and the wait before the next attempt. Executions at the server continue. Default: none. */
+  /** Aborts the call and its retries. Executions on the server continue. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
 

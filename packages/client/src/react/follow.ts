@@ -1,4 +1,4 @@
-// Shared by the hooks: a task that lives as long as its component, and reading again without piling up.
+// Shared by the hooks: a task with the lifetime of its component, and coalesced reads.
 import { useEffect } from "react";
 
 /** Runs a task while the component is mounted, and restarts it for another `key`; aborts its signal at the end. */

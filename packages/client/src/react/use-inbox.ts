@@ -52,8 +52,7 @@ export function useInbox<WorkflowId extends string>(
     for await (const event of client.changes({ signal })) {
       if (event.type === "open") {
         read();
-        // The server shows an inbox that it has just read to others, too: changes before the feed was open may
-        // not be in it.
+        // The server caches an inbox for a moment: changes right before the feed opened may be missing.
         setTimeout(read, keptByServer);
       } else if (event.missed > 0 || event.executions.some(isShown)) read();
     }

@@ -1,4 +1,4 @@
-// One execution: its state, its events, and steering it.
+// One execution: its state, its events, and commands.
 import { type Connection, part, respondAsync } from "../connection/connection.ts";
 import { newId } from "../connection/new-id.ts";
 import type { CallOptions } from "../connection/options.ts";
@@ -27,7 +27,7 @@ export interface ReasonOptions extends CallOptions {
 }
 
 export interface ReplayOptions<StepId extends string = string> extends CallOptions {
-  /** The top-level step that runs first; earlier outcomes are taken over. */
+  /** The top-level step that runs first; the outcomes of earlier steps are copied. */
   readonly stepId: StepId;
   /** Default: a new one. */
   readonly executionId?: string | undefined;

@@ -19,7 +19,7 @@ import { followExecution } from "./execution-stream.ts";
 export interface StartOptions extends CallOptions {
   /** Starts with the same id, workflow, input and user return one execution. Default: a new id. */
   readonly executionId?: string | undefined;
-  /** The user it belongs to; with authentication the token's user wins. Default: none. */
+  /** The owner; with authentication the token's user takes precedence. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation it belongs to. Default: none. */
   readonly conversationId?: string | undefined;

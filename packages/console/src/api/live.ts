@@ -1,4 +1,4 @@
-// The feed of changes: it renews the data of pages, and connects again by itself.
+// The feed of changes: refreshes the visible data, and reconnects automatically.
 import { AndanteApiError, type ChangeEvent } from "@andante/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
@@ -41,7 +41,7 @@ export function startLive(client: QueryClient): () => void {
   const readPage = async (filters: ExecutionFilters, limit: number, cursor: string) => {
     const token = currentToken();
     const page = await readExecutions({ ...filters, limit, cursor });
-    // A page that was read for the user before must not be shown to this one.
+    // A late response for the previous user must not be shown.
     return token === currentToken() ? page : undefined;
   };
   const renewal = new Renewal(client, readPage);

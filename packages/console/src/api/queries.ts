@@ -100,7 +100,7 @@ export const executionQuery = (id: string) =>
     retry: false,
   });
 
-// Logs and traces have keys of their own: they are long, and the feed renews them more slowly.
+// Logs and traces have separate keys: they are large, and the feed refreshes them less often.
 
 /** The lines that its steps have logged. */
 export const executionLogsQuery = (executionId: string) =>

@@ -110,6 +110,20 @@ const bare: StoredEvent = {
   detail: null,
 };
 
+test.each([
+  ["it is not JSON", "{"],
+  ["it is not a JSON object", "[]"],
+  ["the field suspensionId is not a text", '{"suspensionId":1}'],
+])("a damaged event is refused with its number: %s", (problem, detail) => {
+  const damaged = { code: "journal-damaged", message: `The journal is damaged at event 3: ${problem}` };
+  expect(() => decodeEvent({ ...bare, sequence: 3, detail })).toThrow(expect.objectContaining(damaged));
+});
+
+test("a damaged number is refused, in a field of a field too", () => {
+  const usage = { ...bare, type: "step-complete", detail: '{"usage":{"inputTokens":"many"}}' };
+  expect(() => decodeEvent(usage)).toThrow("the field usage: the field inputTokens is not a number");
+});
+
 test("a type that this release does not know is refused by its name and number", () => {
   expect(() => decodeEvent({ ...bare, type: "step-pondered", sequence: 12 })).toThrow(
     'Event 12 of the journal has the type "step-pondered", which this release does not know',

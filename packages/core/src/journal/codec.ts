@@ -1,8 +1,9 @@
 // Events in the form that stores keep: one main value and the further fields, each as JSON text. Encoded and decoded
 // nowhere else. Journals of every earlier release are decoded.
-import { UnknownEventError } from "../errors/index.ts";
-import type { NewStoredEvent, StoredEvent, StoredJson } from "../store/stored-event.ts";
-import { usageDetails } from "../store/usage.ts";
+import { JournalDamagedError, UnknownEventError } from "../errors/index.ts";
+import type { NewStoredEvent, StoredEvent } from "../store/stored-event.ts";
+import { readUsageFields } from "../store/usage.ts";
+import { Fields } from "../values/fields.ts";
 import type { JsonText } from "../values/json.ts";
 import {
   type CheckpointCall,
@@ -86,52 +87,56 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
   const { sequence, timestamp } = stored;
   const value = stored.value ?? undefined;
   const type = readType(stored);
-  const detail = readDetail(stored.detail);
+  const damaged = (problem: string) => new JournalDamagedError({ sequence, problem });
+  const detail = Fields.parse(stored.detail, damaged);
+  const failure = () => readFailure(stored.value, damaged);
   switch (type) {
     case "workflow-start": {
-      const { traceparent, replayOf } = detail;
-      return {
-        type,
-        sequence,
-        timestamp,
-        input: value,
-        traceparent: text(traceparent),
-        replayOf: source(replayOf),
+      const replayed = detail.object("replayOf");
+      const replayOf = replayed && {
+        executionId: replayed.text("executionId"),
+        stepId: replayed.text("stepId"),
       };
+      const traceparent = detail.optionalText("traceparent");
+      return { type, sequence, timestamp, input: value, traceparent, replayOf };
     }
     case "workflow-complete":
       return { type, sequence, timestamp, result: value };
     case "workflow-error":
-      return { type, sequence, timestamp, error: readFailure(stored.value) };
+      return { type, sequence, timestamp, error: failure() };
     case "workflow-cancelled": {
-      const { reason, userId, suspensionId } = detail;
-      const fields = { reason: text(reason), userId: text(userId), suspensionId: text(suspensionId) };
-      return { type, sequence, timestamp, ...fields };
+      const reason = detail.optionalText("reason");
+      const userId = detail.optionalText("userId");
+      const suspensionId = detail.optionalText("suspensionId");
+      return { type, sequence, timestamp, reason, userId, suspensionId };
     }
     case "workflow-suspended": {
       const { path } = stored;
       const stepIndex = stored.stepIndex ?? 0;
-      const userId = text(detail.userId);
+      const userId = detail.optionalText("userId");
       return { type, sequence, timestamp, path, stepIndex, userId, ...readSuspending(detail, value) };
     }
     case "workflow-resumed": {
       const { path } = stored;
       const stepIndex = stored.stepIndex ?? 0;
-      const byDeadline = detail.byDeadline === true;
-      const who = { suspensionId: text(detail.suspensionId) ?? "", userId: text(detail.userId) };
-      const { pausedFor } = detail;
-      const lifts = typeof pausedFor === "number" && { pausedFor };
-      const how = { byDeadline, expired: detail.expired === true, ...lifts };
+      const who = { suspensionId: detail.text("suspensionId"), userId: detail.optionalText("userId") };
+      const pausedFor = detail.optionalNumber("pausedFor");
+      const how = {
+        byDeadline: detail.isTrue("byDeadline"),
+        expired: detail.isTrue("expired"),
+        ...(pausedFor !== undefined && { pausedFor }),
+      };
       return { ...who, ...how, type, sequence, timestamp, path, stepIndex, resumeData: value };
     }
     case "execution-rewound": {
       const { path, stepIndex } = place(stored);
-      return { type, sequence, timestamp, path, stepIndex, resumeData: value, userId: text(detail.userId) };
+      const userId = detail.optionalText("userId");
+      return { type, sequence, timestamp, path, stepIndex, resumeData: value, userId };
     }
     case "step-start":
       return { ...place(stored), type, sequence, timestamp, input: value };
     case "step-complete":
-      return { ...place(stored), type, sequence, timestamp, output: value, usage: usage(detail.usage) };
+      return { ...place(stored), type, sequence, timestamp, output: value, usage: usage(detail) };
     case "step-evaluated":
       return { ...place(stored), type, sequence, timestamp, output: value };
     case "step-skipped":
@@ -139,29 +144,31 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
     case "step-bailed":
       return { ...place(stored), type, sequence, timestamp, result: value };
     case "step-error":
-      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value) };
+      return { ...place(stored), type, sequence, timestamp, error: failure() };
     case "step-retry": {
-      const { attempt, retryAt } = detail;
-      const when = { attempt: Number(attempt), retryAt: Number(retryAt) };
-      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value), ...when };
+      const when = { attempt: detail.number("attempt"), retryAt: detail.number("retryAt") };
+      return { ...place(stored), type, sequence, timestamp, error: failure(), ...when };
     }
     case "step-suspended":
       return { ...place(stored), type, sequence, timestamp, ...readSuspending(detail, value) };
     case "state-changed":
       return { ...place(stored), type, sequence, timestamp, patch: value ?? "{}" };
     case "emitted": {
-      const fields = { name: String(detail.type), attempt: Number(detail.attempt), data: value };
+      const fields = { name: detail.text("type"), attempt: detail.number("attempt"), data: value };
       return { ...place(stored), type, sequence, timestamp, ...fields };
     }
     case "checkpoint-complete": {
-      const when = { startedAt: Number(detail.startedAt), attempt: Number(detail.attempt) };
-      const what = { output: value, call: call(detail.call), usage: usage(detail.usage) };
+      const when = { startedAt: detail.number("startedAt"), attempt: detail.number("attempt") };
+      const what = { output: value, call: call(detail), usage: usage(detail) };
       return { ...place(stored), type, sequence, timestamp, ...when, ...what };
     }
     case "checkpoint-retry": {
-      const { attempt, stepAttempt, retryAt } = detail;
-      const when = { attempt: Number(attempt), stepAttempt: Number(stepAttempt), retryAt: Number(retryAt) };
-      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value), ...when };
+      const when = {
+        attempt: detail.number("attempt"),
+        stepAttempt: detail.number("stepAttempt"),
+        retryAt: detail.number("retryAt"),
+      };
+      return { ...place(stored), type, sequence, timestamp, error: failure(), ...when };
     }
     default:
       return type satisfies never;
@@ -170,9 +177,9 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
 
 // ---- encoding
 
-type Fields = Readonly<Record<string, unknown>>;
+type Detail = Readonly<Record<string, unknown>>;
 
-function ofExecution(type: EventType, timestamp: number, value: JsonText, fields?: Fields): NewStoredEvent {
+function ofExecution(type: EventType, timestamp: number, value: JsonText, fields?: Detail): NewStoredEvent {
   return {
     timestamp,
     type,
@@ -187,7 +194,7 @@ function ofExecution(type: EventType, timestamp: number, value: JsonText, fields
 function ofStep(
   event: Extract<NewEvent, { readonly stepType: string }>,
   value: JsonText,
-  fields?: Fields,
+  fields?: Detail,
 ): NewStoredEvent {
   const { type, timestamp, path, stepIndex, stepType } = event;
   return { timestamp, type, path, stepIndex, stepType, value: value ?? null, detail: writeDetail(fields) };
@@ -204,11 +211,11 @@ function suspending({
   resumeSchema,
 }: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline" | "resumeSchema"> & {
   readonly userId?: string | undefined;
-}): Fields {
+}): Detail {
   return { suspensionId, reason, suspendedAt, deadline, userId, resumeSchema };
 }
 
-function writeDetail(fields: Fields | undefined): string | null {
+function writeDetail(fields: Detail | undefined): string | null {
   if (fields === undefined) return null;
   const written = JSON.stringify(fields);
   return written === "{}" ? null : written;
@@ -249,54 +256,33 @@ function isEventType(type: string): type is EventType {
   return Object.hasOwn(eventTypes, type);
 }
 
-const noDetail: Fields = {};
-
-function readDetail(detail: StoredJson): Fields {
-  return detail === null ? noDetail : Object(JSON.parse(detail));
-}
-
 function place({ path, stepIndex, stepType }: StoredEvent) {
   return { path: path ?? "", stepIndex: stepIndex ?? 0, stepType: stepType ?? "" };
 }
 
 function readSuspending(detail: Fields, data: JsonText) {
-  const { suspensionId, reason, suspendedAt, deadline, resumeSchema } = detail;
+  const resumeSchema = detail.optionalText("resumeSchema");
   return {
-    suspensionId: text(suspensionId) ?? "",
-    reason: text(reason) ?? "",
-    suspendedAt: Number(suspendedAt),
-    deadline: typeof deadline === "number" ? deadline : undefined,
+    suspensionId: detail.text("suspensionId"),
+    reason: detail.text("reason"),
+    suspendedAt: detail.number("suspendedAt"),
+    deadline: detail.optionalNumber("deadline"),
     data,
-    ...(typeof resumeSchema === "string" && { resumeSchema }),
+    ...(resumeSchema !== undefined && { resumeSchema }),
   };
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-function source(value: unknown): { executionId: string; stepId: string } | undefined {
-  if (value === undefined) return undefined;
-  const { executionId, stepId } = Object(value);
-  return { executionId: String(executionId), stepId: String(stepId) };
-}
-
-function call(value: unknown): CheckpointCall | undefined {
-  if (value === undefined) return undefined;
-  const { kind, model, prompt, toolName, toolCallId } = Object(value);
-  if (kind === "model") return { kind, model: String(model), prompt: String(prompt) };
-  if (kind === "tool") return { kind, toolName: String(toolName), toolCallId: String(toolCallId) };
+function call(detail: Fields): CheckpointCall | undefined {
+  const fields = detail.object("call");
+  if (fields === undefined) return undefined;
+  const kind = fields.text("kind");
+  if (kind === "model") return { kind, model: fields.text("model"), prompt: fields.text("prompt") };
+  if (kind === "tool")
+    return { kind, toolName: fields.text("toolName"), toolCallId: fields.text("toolCallId") };
   return { kind: "agent" };
 }
 
-function usage(value: unknown): StepUsage | undefined {
-  if (value === undefined) return undefined;
-  const { inputTokens, outputTokens, totalTokens, calls, cachedInputTokens, reasoningTokens } = Object(value);
-  return {
-    inputTokens: Number(inputTokens),
-    outputTokens: Number(outputTokens),
-    totalTokens: Number(totalTokens),
-    calls: Number(calls),
-    ...usageDetails(cachedInputTokens, reasoningTokens),
-  };
+function usage(detail: Fields): StepUsage | undefined {
+  const fields = detail.object("usage");
+  return fields && readUsageFields(fields);
 }

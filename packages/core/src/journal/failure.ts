@@ -2,6 +2,7 @@
 // log only.
 import { isNativeError } from "node:util/types";
 import { PublicError } from "../errors/index.ts";
+import { Fields } from "../values/fields.ts";
 import { jsonWithoutSecrets, withoutSecrets } from "../values/redact-text.ts";
 
 export interface Failure {
@@ -50,13 +51,16 @@ export function causeOf(failure: Failure): unknown {
 }
 
 /** Reads a failure that was kept as JSON text. */
-export function readFailure(text: string | null): Failure {
-  const { name, message, step, ...rest } = Object(text === null ? undefined : JSON.parse(text));
+export function readFailure(
+  text: string | null,
+  damaged = (problem: string): Error => new TypeError(`a failure that was kept: ${problem}`),
+): Failure {
+  const fields = Fields.parse(text, damaged);
   return {
-    name: String(name ?? "Error"),
-    message: String(message ?? ""),
-    step: typeof step === "string" ? step : undefined,
-    public: rest.public === true,
+    name: fields.optionalText("name") ?? "Error",
+    message: fields.optionalText("message") ?? "",
+    step: fields.optionalText("step"),
+    public: fields.isTrue("public"),
   };
 }
 

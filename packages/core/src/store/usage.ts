@@ -1,4 +1,5 @@
-// The usage of models: tokens and calls, and how they are added up.
+// Tokens and calls of models, and their sums.
+import type { Fields } from "../values/fields.ts";
 
 /** Tokens and calls of models, summed. */
 export interface StoredUsage {
@@ -69,5 +70,16 @@ export function usageDetails(
   return {
     ...(cachedInputTokens > 0 && { cachedInputTokens: whole(cachedInputTokens) }),
     ...(reasoningTokens > 0 && { reasoningTokens: whole(reasoningTokens) }),
+  };
+}
+
+/** Reads a usage that was kept as a JSON object. */
+export function readUsageFields(fields: Fields): StoredUsage {
+  return {
+    inputTokens: fields.number("inputTokens"),
+    outputTokens: fields.number("outputTokens"),
+    totalTokens: fields.number("totalTokens"),
+    calls: fields.number("calls"),
+    ...usageDetails(fields.optionalNumber("cachedInputTokens"), fields.optionalNumber("reasoningTokens")),
   };
 }

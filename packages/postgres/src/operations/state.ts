@@ -49,5 +49,7 @@ export function state(readers: Readers, s: string) {
 }
 
 function rowsIn(row: Row, column: string): readonly Row[] {
-  return JSON.parse(text(row, column));
+  const rows: unknown = JSON.parse(text(row, column));
+  if (Array.isArray(rows)) return rows;
+  throw new TypeError(`column ${column} is not a list`);
 }

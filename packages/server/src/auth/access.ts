@@ -1,7 +1,7 @@
 // The authentication column of the route table.
 
 /**
- * Who may call an endpoint once authentication is configured, in opt-in mode: `public` anyone, `protected` only
+ * The callers that an endpoint admits with authentication, in opt-in mode: `public` all callers, `protected` only
  * authenticated callers. In opt-out mode every endpoint is protected.
  */
 export type Access = "public" | "protected";

@@ -2,7 +2,7 @@
 //
 // A browser sends a preflight first unless method, headers and content type are all on the safelists of the Fetch
 // standard. Of these only the content type proves a preflight to a server: proxies add headers, and browsers attach
-// remembered credentials (`Authorization: Basic …`) by themselves. The length of the body proves nothing.
+// remembered credentials (`Authorization: Basic …`) automatically. The length of the body proves nothing.
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 const safelistedTypes = new Set(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]);

@@ -165,7 +165,7 @@ function reference(shape: Shape): JsonObject {
   return { $ref: schemaPath(id) };
 }
 
-/** The headers of a row's responses beside those of errors. */
+/** The headers of a row's responses besides those of errors. */
 function headersOf(row: Route): ResponseHeader[] {
   const { response } = row;
   const own = response.kind === "other" ? [] : (response.headers ?? []);

@@ -1,5 +1,5 @@
-// The JSON Schemas of a host as components of the API description: every schema under a name of its own, and every
-// reference to where it stands now. Generators follow references to components and hardly any others.
+// The JSON Schemas of a host as components of the API description: every schema has a unique name, and references point
+// to the components. Generators follow references to components and hardly any others.
 import { isObject } from "../is-object.ts";
 import { type JsonObject, schemaPath } from "./json-object.ts";
 

@@ -73,7 +73,7 @@ const body = JSON.stringify({ input: "g\u00fcnther \u{1f600}" });
 const length = Buffer.byteLength(body);
 const good = { status: 200, result: "g\u00fcnther \u{1f600}", error: undefined };
 
-/** Writes the parts of a request, each in a packet of its own. */
+/** Writes the parts of a request, each in a separate packet. */
 async function send(connection: Socket, parts: readonly (string | Uint8Array)[]): Promise<void> {
   connection.setNoDelay(true);
   for (const part of parts) {

@@ -10,7 +10,7 @@ function source() {
   const asked: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
   const given: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
   const returned = vi.fn();
-  /** The n-th event, whether it is asked for or given first. */
+  /** The n-th event, whether it is requested or sent first. */
   const at = (list: typeof asked, other: typeof asked) => {
     const event = other[list.length] ?? Promise.withResolvers<IteratorResult<SentEvent>>();
     list.push(event);

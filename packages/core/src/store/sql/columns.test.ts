@@ -10,7 +10,9 @@ test("columns are read by their type", () => {
   expect([nullableText(row, "none"), nullableInteger(row, "none")]).toEqual([null, null]);
   for (const known of ["running", "suspended", "completed", "error", "cancelled"])
     expect(status({ status: known })).toBe(known);
-  expect([readUsage('{"calls":1}'), readUsage(null)]).toEqual([{ calls: 1 }, null]);
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1 };
+  expect([readUsage(JSON.stringify(usage)), readUsage(null)]).toEqual([usage, null]);
+  expect(() => readUsage('{"calls":1}')).toThrow("column usage: the field inputTokens is not a number");
 });
 
 test("another type is an error", () => {

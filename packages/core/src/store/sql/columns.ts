@@ -1,7 +1,8 @@
 // Reads columns of a result row, checking the types that the schema promises.
 
+import { Fields } from "../../values/fields.ts";
 import type { ExecutionStatus } from "../store.ts";
-import type { StoredUsage } from "../usage.ts";
+import { readUsageFields, type StoredUsage } from "../usage.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,8 @@ function isStatus(value: string): value is ExecutionStatus {
   return statuses.includes(value);
 }
 
-/** The usage of agents, from a column of JSON text; null when there was none. */
+/** The usage of agents, from a column of JSON text; null for none. */
 export function readUsage(column: unknown): StoredUsage | null {
-  return typeof column === "string" ? JSON.parse(column) : null;
+  if (typeof column !== "string") return null;
+  return readUsageFields(Fields.parse(column, (problem) => new TypeError(`column usage: ${problem}`)));
 }

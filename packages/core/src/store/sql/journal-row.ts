@@ -59,12 +59,29 @@ export function readRow(last: number, events: string): { sequence: number; field
   return rows.map((fields, index) => ({ sequence: first + index, fields }));
 }
 
-function parseRow(last: number, events: string): EventFields[] {
+function parseRow(last: number, events: string): readonly EventFields[] {
+  let row: unknown;
   try {
-    return JSON.parse(events);
+    row = JSON.parse(events);
   } catch {
     throw new JournalDamagedError({ sequence: last, problem: "its row is not JSON" });
   }
+  if (Array.isArray(row) && row.every(isEvent)) return row;
+  throw new JournalDamagedError({ sequence: last, problem: "its row is not a list of events" });
+}
+
+function isEvent(event: unknown): event is EventFields {
+  if (!Array.isArray(event) || event.length !== 7) return false;
+  const [type, timestamp, path, stepIndex, stepType, value, detail]: readonly unknown[] = event;
+  return (
+    typeof type === "string" &&
+    typeof timestamp === "number" &&
+    (path === null || typeof path === "string") &&
+    (stepIndex === null || typeof stepIndex === "number") &&
+    (stepType === null || typeof stepType === "string") &&
+    (value === null || typeof value === "string" || typeof value === "number") &&
+    (detail === null || typeof detail === "string")
+  );
 }
 
 /** The events of a row that refers to no other. */

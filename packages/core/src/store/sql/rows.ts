@@ -108,7 +108,7 @@ function ofKind(row: Row) {
   return { kind, agentId: nullableText(row, "agent_id") };
 }
 
-function readTags(column: string | null): readonly string[] {
+export function readTags(column: string | null): readonly string[] {
   const tags: unknown = column === null ? [] : JSON.parse(column);
   return Array.isArray(tags) ? tags.map(String) : [];
 }

@@ -61,6 +61,16 @@ test("one that refers to an event before it is read, one that refers to a missin
   await gap.store.close();
 });
 
+test("a row that is not a list of events is an error with its number", async () => {
+  const { store, executionId } = await storeAfter((database) => {
+    database.exec("update journal set events = '[[\"a\",null]]' where sequence = 2");
+  });
+  await expect(store.events({ executionId, after: 0, limit: 10 })).rejects.toMatchObject({
+    message: "The journal is damaged at event 2: its row is not a list of events",
+  });
+  await store.close();
+});
+
 test("a row that is not JSON is an error with its number", async () => {
   const { store, executionId } = await storeAfter((database) => {
     database.exec("update journal set events = substr(events, 1, 9) where sequence = 2");

@@ -1,7 +1,8 @@
 // Deletes ended executions with all that belongs to them, oldest end first, a bounded number of rows at a time.
 import type { DatabaseSync } from "node:sqlite";
+import { readTags } from "../../sql/rows.ts";
 import type { DeleteFinished, ExecutionKind } from "../../store.ts";
-import { integer, text } from "../columns.ts";
+import { integer, nullableText, text } from "../columns.ts";
 
 export function deleteFinished(database: DatabaseSync) {
   const selectOf = (kind: ExecutionKind) =>
@@ -37,9 +38,8 @@ export function deleteFinished(database: DatabaseSync) {
       deleteSuspensions.run(executionId);
       deleteTimers.run(executionId);
       deleteSnapshot.run(executionId);
-      const tags: unknown = typeof row.tags === "string" ? JSON.parse(row.tags) : [];
-      if (Array.isArray(tags))
-        for (const tag of tags) deleteTag.run(String(tag), integer(row, "start_at"), executionId);
+      for (const tag of readTags(nullableText(row, "tags")))
+        deleteTag.run(tag, integer(row, "start_at"), executionId);
       deleteExecution.run(executionId);
     }
     return { executionIds, more: found.length === limit };

@@ -1,0 +1,65 @@
+// Reads the fields of a JSON object and checks their types: damaged data is rejected where it is read.
+
+export class Fields {
+  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #fail: (problem: string) => Error;
+
+  /** `fail` makes the error, which names the location. */
+  constructor(value: unknown, fail: (problem: string) => Error) {
+    if (!isObject(value)) throw fail("it is not a JSON object");
+    this.#values = value;
+    this.#fail = fail;
+  }
+
+  /** Null is an object without fields. */
+  static parse(text: string | null, fail: (problem: string) => Error): Fields {
+    if (text === null) return new Fields(none, fail);
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw fail("it is not JSON");
+    }
+    return new Fields(value, fail);
+  }
+
+  text(name: string): string {
+    return this.optionalText(name) ?? this.#missing(name, "a text");
+  }
+
+  number(name: string): number {
+    return this.optionalNumber(name) ?? this.#missing(name, "a number");
+  }
+
+  /** Undefined where it is absent or has another type. */
+  optionalText(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  optionalNumber(name: string): number | undefined {
+    const value = this.#values[name];
+    return typeof value === "number" ? value : undefined;
+  }
+
+  isTrue(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  /** Undefined where it is absent. */
+  object(name: string): Fields | undefined {
+    const value = this.#values[name];
+    if (value === undefined) return undefined;
+    return new Fields(value, (problem) => this.#fail(`the field ${name}: ${problem}`));
+  }
+
+  #missing(name: string, type: string): never {
+    throw this.#fail(`the field ${name} is not ${type}`);
+  }
+}
+
+const none: Readonly<Record<string, unknown>> = {};
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,4 +1,4 @@
-// What every kind of run comes to once nothing is under way any more. One that hangs shows here as running, at once and in
+// The state of every kind of run once nothing is under way any more. One that hangs shows here as running, at once and in
 // words, and not as a test that takes too long.
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -43,7 +43,7 @@ async function standing(andante: Andante, workflow: WorkflowDefinition, executio
   return { status: timedOut ? `${status}, with something under way for ever` : status, result };
 }
 
-/** What comes of a promise, or the word that nothing did. */
+/** The outcome of a promise, or a word for none. */
 async function outcome<T>(promise: Promise<T>): Promise<T | string> {
   const ended = promise.then(
     (value) => ({ value }),

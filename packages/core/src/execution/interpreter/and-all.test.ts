@@ -1,4 +1,4 @@
-// The array of branches' outputs, at the edge of what a string can hold.
+// The array of branches' outputs, at the edge of the longest string.
 import { constants } from "node:buffer";
 import { expect, test } from "vitest";
 import type { Outcome } from "../../journal/outcome.ts";

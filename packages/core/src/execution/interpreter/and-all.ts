@@ -35,7 +35,7 @@ export function outputsOf({ outcomes, decisive }: Joined, path: string): Outcome
   return { kind: "output", value: `[${outputs.join(",")}]` };
 }
 
-/** No string can hold it, whatever the limits say. */
+/** No string can hold it, under any limits. */
 function tooLong(size: number, path: string): Outcome {
   const limit = constants.MAX_STRING_LENGTH;
   const error = new OutputLimitError({

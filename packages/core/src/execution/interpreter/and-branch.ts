@@ -1,4 +1,4 @@
-// andBranch: the conditions in order; the first that holds decides what runs.
+// andBranch: the conditions in order; the first that holds decides which branch runs.
 
 import { iterationPath } from "../../values/step-path.ts";
 import type { BranchStep } from "../../workflow/step.ts";

@@ -14,7 +14,7 @@ export function loop(
   sequence: Sequence,
 ): Interpretation {
   return container(place, function* (first) {
-    // What was done in earlier rounds is not walked again: a loop of n suspensions would take quadratic time.
+    // Earlier rounds are not walked again: a loop of n suspensions would take quadratic time.
     const begun = yield* findRound(place);
     let data = begun === undefined ? first : begun.data;
     for (let round = begun?.number ?? 0; ; round++) {

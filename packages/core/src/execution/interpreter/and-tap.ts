@@ -1,4 +1,4 @@
-// andTap: whatever becomes of the body, the data passes unchanged; only a bail is followed.
+// andTap: the data passes unchanged after any outcome of the body; only a bail is followed.
 import { body } from "./body.ts";
 import type { Interpretation, Place } from "./commands.ts";
 

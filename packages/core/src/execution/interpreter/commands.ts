@@ -1,4 +1,4 @@
-// What the interpreter asks of its driver. The interpreter itself does no I/O and keeps no clock.
+// The interpreter's requests to its driver. The interpreter itself does no I/O and keeps no clock.
 
 import type { Failure } from "../../journal/failure.ts";
 import type { LoopRound, Resumption } from "../../journal/journal.ts";
@@ -32,9 +32,9 @@ export interface RunCommand {
   /** The step's path for its body, `path#name` for a function beside it. */
   readonly path: string;
   readonly function: "execute" | "condition" | "prompt" | "agent" | "items" | "duration" | "date";
-  /** What the function gets beside the data: the prompt for an agent, its number for the condition of a branch. */
+  /** The function's argument beside the data: the prompt for an agent, its number for the condition of a branch. */
   readonly extra: JsonText;
-  /** What the suspension that this run follows was resumed with, as JSON text. */
+  /** The resume data of the suspension that this run follows, as JSON text. */
   readonly resumeData: string | undefined;
   /** 1 for the first attempt. */
   readonly attempt: number;
@@ -58,7 +58,7 @@ export type Command =
   | { readonly kind: "await-resume"; readonly place: Place }
   /** Wait until one of the suspensions that are open at these paths is resumed. */
   | { readonly kind: "await-calls"; readonly paths: readonly string[] }
-  /** Check a value against a schema; not journaled, since what follows from it is. */
+  /** Check a value against a schema; not journaled, since its consequences are. */
   | {
       readonly kind: "check";
       readonly schema: Schema;
@@ -109,7 +109,7 @@ export type RunReply =
   | { readonly kind: "retry"; readonly attempt: number; readonly at: number }
   | { readonly kind: "wait"; readonly waits: number; readonly at: number };
 
-// The replies below are what the driver promises for each kind of command; these functions are the only place
+// The replies below are the driver's promises for each kind of command; these functions are the only place
 // where that promise is written down as a type.
 
 export interface RunOptions {

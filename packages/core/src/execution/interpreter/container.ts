@@ -1,4 +1,4 @@
-// What all containers share: their own outcome comes first, their schemas hold, their end is recorded.
+// Shared by all containers: their own outcome comes first, their schemas hold, their end is recorded.
 import type { JsonText } from "../../values/json.ts";
 import { check, enter, type Interpretation, leave, type Place } from "./commands.ts";
 

@@ -1,4 +1,4 @@
-// Interprets a workflow's plan: which step comes next, and with what.
+// Interprets a workflow's plan: which step comes next, and with which data.
 
 import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";

@@ -1,4 +1,4 @@
-// Who follows the changes of all executions: what they hear, and that they hear nothing once they have left.
+// Followers of the changes of all executions: the changes they get, and none once they have left.
 import { expect, test } from "vitest";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { ExecutionHead } from "../../store/store.ts";

@@ -1,11 +1,11 @@
-// What changes in any execution of this process, for whoever shows all of them at once.
+// The changes of all executions of this process, for pages that show all of them at once.
 //
-// It costs nothing while nobody follows: the engine asks `followed` first.
+// It costs nothing without followers: the engine asks `followed` first.
 import { endStatus, isEnd, type JournalEvent } from "../../journal/events.ts";
 import type { ExecutionHead, ExecutionRow, ExecutionStatus } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 
-/** What one commit changed. */
+/** The changes of one commit. */
 export interface ExecutionChange {
   readonly executionId: string;
   readonly workflowId: string;
@@ -38,12 +38,12 @@ export class Changes {
   /** The last change of each execution: its head is read again and again, and sometimes is older than a commit here. */
   readonly #last = new TurnoverMap<string, Pick<ExecutionChange, "sequence" | "status">>();
 
-  /** True while somebody follows. */
+  /** True while there is a follower. */
   get followed(): boolean {
     return this.#followers.size > 0;
   }
 
-  /** Hands what is committed from now on to `follower`, until the function that it returns is called. */
+  /** Passes later commits to `follower`, until the returned function is called. */
   follow(follower: ChangeFollower): () => void {
     this.#followers.add(follower);
     return () => {

@@ -1,4 +1,4 @@
-// Readers of one execution: the order of what they get, their end, and the bounded part that those keep who do not read.
+// Readers of one execution: the order of events, their end, and the bounded buffer of readers that do not read.
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { allInTime, inTime } from "../../../test/support/in-time.ts";

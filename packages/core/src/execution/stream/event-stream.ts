@@ -1,6 +1,6 @@
-// Follows one execution: first what the journal holds, then what is committed, as fast as the reader reads.
+// Follows one execution: first the events in the journal, then new commits, as fast as the reader reads.
 //
-// A slow reader costs a bounded buffer and nothing more: what does not fit is not kept, but read from the journal again
+// A slow reader costs a bounded buffer and nothing more: events that do not fit are not kept, but read from the journal again
 // once the reader has come that far.
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
@@ -205,7 +205,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     await this.return();
     if (state === undefined) return { done: true, value: undefined };
     const { execution, suspensions } = state;
-    // When it settled, not when it is read: whoever reads the stream again reads the same.
+    // The time when it settled, not when it is read: a second reader reads the same.
     const timestamp = isoTime(execution.endAt ?? suspensions[0]?.suspendedAt ?? clock.now());
     const value = { type: "workflow-result", timestamp, ...viewResult(workflow, state) };
     return { done: false, value };

@@ -19,13 +19,13 @@ export interface ExecutionSuspension {
   readonly stepPath?: string;
   /** The data that the step passed to `suspend`. */
   readonly data?: unknown;
-  /** What resume data must look like. */
+  /** The schema of resume data. */
   readonly resumeSchema?: JsonSchema;
   /** When it ends by itself, ISO 8601; absent when it waits for ever. */
   readonly deadline?: string;
 }
 
-/** What is told of an execution however it stands. */
+/** The fields of an execution in every state. */
 export interface ResultFields {
   readonly executionId: string;
   readonly startAt: string;
@@ -62,7 +62,7 @@ interface OtherResult<Result> extends ResultFields {
 type NoResult<Result> = unknown extends Result ? unknown : null;
 
 /**
- * How an execution stands when execute, resume or cancel return. The status tells what is there: once it is `completed`,
+ * The state of an execution when execute, resume or cancel return. The status tells which fields are there: once it is `completed`,
  * the `result`; while it is `suspended`, the `suspension`.
  */
 export type ExecutionResult<Result = unknown> =
@@ -81,7 +81,7 @@ interface StateFields<Input> {
   readonly suspensions?: readonly ExecutionSuspension[];
   /** When it has any. */
   readonly tags?: readonly string[];
-  /** When no process may run it: the workflow has changed, and this says what. */
+  /** When no process may run it: the workflow has changed, and this names the change. */
   readonly parked?: { readonly reason: string };
   /** When it replays another one. */
   readonly replayOf?: ReplayOf;

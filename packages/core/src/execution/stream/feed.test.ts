@@ -1,4 +1,4 @@
-// The followers of executions: who receives what, until when, and how much they may keep.
+// The followers of executions: their events, their end, and how much they may keep.
 import { expect, test } from "vitest";
 import type { JournalEvent } from "../../journal/events.ts";
 import { Feed, type Follower, type LiveText } from "./feed.ts";

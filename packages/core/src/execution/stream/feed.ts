@@ -1,4 +1,4 @@
-// The in-process feed: hands what a commit has recorded, and what agents say meanwhile, to the execution's followers.
+// The in-process feed: passes committed events, and live text of agents, to the execution's followers.
 import type { JournalEvent } from "../../journal/events.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 
@@ -9,13 +9,13 @@ export interface LiveText {
   readonly path: string;
   readonly stepIndex: number;
   readonly stepType: string;
-  /** What was said; for what a tool does, that as JSON text. */
+  /** The text; for activity of a tool, that as JSON text. */
   readonly delta: string;
-  /** What a tool does, in place of a piece of text. */
+  /** Activity of a tool, in place of a piece of text. */
   readonly tool?: LiveTool;
 }
 
-/** A call of a tool, or what came of it. The call is journaled when it has ended, as a checkpoint. */
+/** A call of a tool, or its result. The call is journaled when it has ended, as a checkpoint. */
 export interface LiveTool {
   readonly type: "tool-call" | "tool-result" | "tool-error";
   readonly toolCallId: string;
@@ -47,7 +47,7 @@ export class Feed {
     this.#maxBuffered = limit;
   }
 
-  /** How many characters a follower may still keep; what does not fit is read from the journal when its turn comes. */
+  /** How many characters a follower may still keep; events that do not fit are read from the journal when their turn comes. */
   get room(): number {
     return Math.max(0, this.#maxBuffered - this.buffered);
   }
@@ -59,7 +59,7 @@ export class Feed {
     return size;
   }
 
-  /** Hands what is committed of any execution to `follower`, before any other follower. */
+  /** Passes commits of any execution to `follower`, before any other follower. */
   followAll(follower: (executionId: string, events: readonly JournalEvent[]) => void): void {
     this.#ofAll.add(follower);
   }
@@ -68,7 +68,7 @@ export class Feed {
     return this.#followers.has(executionId);
   }
 
-  /** The executions that somebody follows. */
+  /** The followed executions. */
   keys(): readonly string[] {
     return this.#followers.keys();
   }
@@ -85,7 +85,7 @@ export class Feed {
     if (followers?.size === 0) this.#followers.delete(executionId);
   }
 
-  /** Publishes what was just committed. */
+  /** Publishes the events of a commit. */
   publish(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#ofAll) follower(executionId, events);
     this.show(executionId, events);

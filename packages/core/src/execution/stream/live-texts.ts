@@ -1,4 +1,4 @@
-// What an agent has said and one reader has not read: bounded, the oldest goes first.
+// Text of an agent that one reader has not read: bounded, the oldest goes first.
 import type { LiveText } from "./feed.ts";
 
 /** A piece with its place: it comes after the event of this number. */

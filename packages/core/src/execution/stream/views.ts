@@ -1,4 +1,4 @@
-// What the journal and the rows look like from outside: results, states and stream events in the contract's words.
+// The journal and the rows as seen from outside: results, states and stream events in the contract's words.
 import {
   type JournalEvent,
   type StepSuspendedEvent,
@@ -94,7 +94,7 @@ function resumeSchemaIn(workflow: WorkflowDefinition | undefined, { path, resume
   return schema && toJsonSchema(schema, "input", `Step ${path}`);
 }
 
-// Two signatures, because the compiler cannot know what the store promises: a suspended execution has an open suspension.
+// Two signatures, because the compiler cannot know the store's promise: a suspended execution has an open suspension.
 export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredExecution): ExecutionResult;
 export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredExecution): ResultFields {
   const { execution, suspensions, usage } = state;
@@ -123,7 +123,7 @@ export function viewState(workflow: WorkflowDefinition | undefined, state: Store
   };
 }
 
-/** What an execution is marked with, where it is. */
+/** The marks of an execution, where it has any. */
 function marksOf({ tags, parked, replayOf }: Pick<ExecutionRow, "tags" | "parked" | "replayOf">) {
   return {
     ...(tags.length > 0 && { tags }),
@@ -169,7 +169,7 @@ export function viewEvent(
   };
 }
 
-/** A piece of an agent's reply, or what its tools do; it has no number, because it is not journaled. */
+/** A piece of an agent's reply, or activity of its tools; it has no number, because it is not journaled. */
 export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
   const { path, stepIndex, stepType, timestamp, delta, tool } = text;
   const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };

@@ -1,7 +1,8 @@
 // Ends an execution from outside, cancelled or out of time: the first of this and the final commit takes effect.
 import type { Cancel, CancelResult } from "../store.ts";
+import { append } from "./changes.ts";
 import type { Decision } from "./decision.ts";
-import { append, releaseClaim } from "./record.ts";
+import { releaseClaim } from "./record.ts";
 import { recordedWrite, requestRecordedWrite } from "./recorded-write.ts";
 
 export const cancel: Decision<Cancel, CancelResult> = {

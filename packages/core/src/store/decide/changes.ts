@@ -30,3 +30,15 @@ export interface Outcome {
   readonly resultAt: number | null;
   readonly error: StoredJson;
 }
+
+/** Appends events to the journal of the execution, as one write. */
+export function append(
+  record: ExecutionRecord,
+  events: readonly WrittenEvent[],
+  key: string,
+  changes: Changes,
+): void {
+  if (events.length === 0) return;
+  changes.append(record.executionId, record.sequence, events, key);
+  record.sequence += events.length;
+}

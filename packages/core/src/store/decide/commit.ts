@@ -4,10 +4,10 @@ import { hasLost } from "../has-lost.ts";
 import type { Commit, CommitResult } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
 import { sumUsage } from "../usage.ts";
-import type { Changes } from "./changes.ts";
+import { append, type Changes } from "./changes.ts";
 import type { Decision } from "./decision.ts";
 import type { Facts } from "./facts.ts";
-import { append, type ExecutionRecord, releaseClaim } from "./record.ts";
+import { type ExecutionRecord, releaseClaim } from "./record.ts";
 import { recordedCommit, requestRecordedCommit, writeKey } from "./recorded-commit.ts";
 
 export const commit: Decision<Commit, CommitResult> = {

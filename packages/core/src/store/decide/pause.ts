@@ -1,7 +1,7 @@
 // Suspends a running execution from outside, at once.
 import type { Pause, PauseResult } from "../store.ts";
+import { append } from "./changes.ts";
 import type { Decision } from "./decision.ts";
-import { append } from "./record.ts";
 import { recordedWrite, requestRecordedWrite } from "./recorded-write.ts";
 
 export const pause: Decision<Pause, PauseResult> = {

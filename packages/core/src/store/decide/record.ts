@@ -1,8 +1,6 @@
 // The row of an execution as a decision reads and changes it: without the values that may be long.
 import type { Claim, ExecutionKind, ExecutionStatus } from "../store.ts";
-import type { WrittenEvent } from "../stored-event.ts";
 import type { StoredUsage } from "../usage.ts";
-import type { Changes } from "./changes.ts";
 
 export interface ExecutionRecord {
   readonly executionId: string;
@@ -52,16 +50,4 @@ export function giveClaim(record: ExecutionRecord, { owner, token }: Claim): voi
 export function releaseClaim(record: ExecutionRecord): void {
   record.owner = null;
   record.token = null;
-}
-
-/** Appends events to the journal of the execution, as one write. */
-export function append(
-  record: ExecutionRecord,
-  events: readonly WrittenEvent[],
-  key: string,
-  changes: Changes,
-): void {
-  if (events.length === 0) return;
-  changes.append(record.executionId, record.sequence, events, key);
-  record.sequence += events.length;
 }

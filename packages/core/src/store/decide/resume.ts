@@ -2,9 +2,10 @@
 import { inTime } from "../in-time.ts";
 import { numbered } from "../sql/journal-row.ts";
 import type { Resume, ResumeResult } from "../store.ts";
+import { append } from "./changes.ts";
 import type { Decision } from "./decision.ts";
 import type { Facts } from "./facts.ts";
-import { append, type ExecutionRecord, giveClaim } from "./record.ts";
+import { type ExecutionRecord, giveClaim } from "./record.ts";
 import { ownedKey, recordedWrite, requestRecordedWrite } from "./recorded-write.ts";
 
 export const resume: Decision<Resume, ResumeResult> = {

@@ -24,7 +24,7 @@ import {
 } from "./call/callable-agent.ts";
 import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
-import { made } from "./call/host-options.ts";
+import { resolveOption } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
 import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
@@ -123,7 +123,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   }
 
   async supportedUrls(operation: OperationContext): Promise<SupportedUrls> {
-    const model = await made("model", this.#options.model, operation);
+    const model = await resolveOption("model", this.#options.model, operation);
     // One that is named goes through a gateway, which loads files by itself.
     return typeof model === "string" ? { "*": [/./] } : ((await model.supportedUrls) ?? {});
   }

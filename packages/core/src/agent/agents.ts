@@ -3,11 +3,10 @@ import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
-import type { CallableAgent } from "./call/callable-agent.ts";
+import { CallableAgent } from "./call/callable-agent.ts";
 import type { HeldTools } from "./call/held-tools.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
-import { heldBy } from "./held-by.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
 import type { TextReply } from "./reply/text-reply.ts";
 import type { ObjectShape } from "./schema/object-shape.ts";
@@ -62,7 +61,7 @@ export class Agents {
   readonly kept: KeptTurns;
 
   constructor({ agents, asked, approvals, executions, maxReplies, ...environment }: AgentsOptions) {
-    this.#held = heldBy([...agents.values(), ...asked]);
+    this.#held = collectHeldTools([...agents.values(), ...asked]);
     for (const tools of this.#held) tools.retain();
     this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
@@ -275,6 +274,18 @@ export class Agents {
     const turn = this.#turns.find(conversationId, userId);
     return turn?.agentId === agentId ? turn : undefined;
   }
+}
+
+/** The tools that the agents and the agents below them hold open. Deduplicated. */
+function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
+  const held = new Set<HeldTools>();
+  const add = (agent: object) => {
+    if (!(agent instanceof CallableAgent)) return;
+    if (agent.held !== undefined) held.add(agent.held);
+    agent.subAgents.forEach(add);
+  };
+  for (const agent of agents) add(agent);
+  return held;
 }
 
 /** Only chats and texts are shared; other calls wait for the conversation. */

@@ -1,6 +1,6 @@
 // How much an agent may use: what is a budget, and when it is used up.
 import { expect, test } from "vitest";
-import { checkBudget, reached } from "./budget.ts";
+import { budgetError, checkBudget } from "./budget.ts";
 
 const used = { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 };
 
@@ -12,7 +12,7 @@ test.each([
   [{ calls: 2 }, /2 model calls/],
   [{ tokens: 9, calls: 1 }, /9 tokens/],
 ])("of %j ten tokens and two calls use up %s", (limits, expected) => {
-  const message = reached(limits, used)?.message;
+  const message = budgetError(limits, used)?.message;
   if (expected === undefined) expect(message).toBeUndefined();
   else expect(message).toMatch(expected);
 });

@@ -1,4 +1,4 @@
-// How much an agent may use: the loop of a reply ends when it has, and a conversation that has is refused.
+// Budgets of agents: they end the loop of a reply, and refuse further replies in a conversation.
 import type { StopCondition, ToolSet } from "ai";
 import { BudgetReachedError, DefinitionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
@@ -22,7 +22,7 @@ const knownLimits: KnownOptions<BudgetLimits> = { tokens: true, calls: true };
 const knownBudget: KnownOptions<AgentBudget> = { ...knownLimits, conversation: true };
 
 /** Why a budget is used up; undefined while it is not. */
-export function reached(
+export function budgetError(
   limits: BudgetLimits | undefined,
   used: AgentUsage,
   whose?: "execution",
@@ -41,7 +41,7 @@ export function budgetConditions(
 ): StopCondition<ToolSet, Context>[] {
   const { mustStop } = operation;
   return [
-    ...(budget === undefined ? [] : [() => reached(budget, operation.usage) !== undefined]),
+    ...(budget === undefined ? [] : [() => budgetError(budget, operation.usage) !== undefined]),
     ...(mustStop === undefined ? [] : [() => mustStop()]),
   ];
 }

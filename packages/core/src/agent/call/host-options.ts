@@ -12,7 +12,7 @@ import { callHost, hostFunction } from "./host-function.ts";
 import type { OperationContext } from "./operation.ts";
 
 /** The value of an option that may be a function of the operation. */
-export async function made<Value extends string | object | undefined>(
+export async function resolveOption<Value extends string | object | undefined>(
   option: string,
   given: PerOperation<Value>,
   context: OperationContext,

@@ -114,8 +114,8 @@ export class Operation implements OperationContext {
   isRefused = false;
 
   /** Counts one call of a model. */
-  count(told: CountedTokens): void {
-    this.add(oneCall(told));
+  count(usage: CountedTokens): void {
+    this.add(oneCall(usage));
   }
 
   /** Counts what was used. */
@@ -123,9 +123,9 @@ export class Operation implements OperationContext {
     this.#usage = sumUsage(this.#usage, used);
   }
 
-  /** Counts one call of an agent whose calls are not recorded one by one: the record of the tool that asked it tells it. */
-  countUnrecorded(told: CountedTokens): void {
-    this.count(told);
+  /** Counts one call of an agent whose calls are not recorded one by one: the record of the tool that called it has its usage. */
+  countUnrecorded(usage: CountedTokens): void {
+    this.count(usage);
   }
 
   /** This call of a tool has used something beside the calls that are recorded. */
@@ -143,9 +143,9 @@ export class Operation implements OperationContext {
 }
 
 /** What one call of a model has used. */
-export function oneCall(told: CountedTokens): AgentUsage {
-  const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
-  return { ...wholeTokens(told), calls: 1, ...details };
+export function oneCall(usage: CountedTokens): AgentUsage {
+  const details = usageDetails(usage.cachedInputTokens, usage.reasoningTokens);
+  return { ...wholeTokens(usage), calls: 1, ...details };
 }
 
 function unknownCaller(signal: AbortSignal | undefined): OperationContext {

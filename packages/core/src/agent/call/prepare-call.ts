@@ -1,23 +1,28 @@
 // Turns an agent and a call into the AI SDK's options: one place for settings, hooks, limits and usage.
+import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import {
   type AgentCallParameters,
   isStepCount,
+  type LanguageModel,
   type StepResult,
   type ToolExecutionEndEvent,
   type ToolExecutionStartEvent,
   type ToolSet,
 } from "ai";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
+import { recordedModel, usageOf } from "../durable/recorded-model.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
 import { boundedDownload, downloadAll } from "./bounded-download.ts";
+import { boundedModel } from "./bounded-model.ts";
 import { budgetConditions } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { AgentInfo, AgentResult } from "./callable-agent.ts";
+import { distinctCalls } from "./distinct-calls.ts";
+import { fittingModel } from "./fitting-model.ts";
 import { callGuard, callHook, callReplyGuard } from "./hooks.ts";
-import { hostApproval, made, preparing, stopConditions } from "./host-options.ts";
+import { hostApproval, preparing, resolveOption, stopConditions } from "./host-options.ts";
 import { mergeSettings } from "./merge-settings.ts";
-import { modelWrapper } from "./model-wrapper.ts";
 import { Operation, type OperationContext } from "./operation.ts";
 import { timeoutsOf } from "./timeouts.ts";
 import { type ToolGuard, toolsWithin } from "./tool-context.ts";
@@ -51,12 +56,12 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
     { ...options, maxSteps: agent.maxSteps },
     given,
   );
-  const instructions = await made("instructions", options.instructions, operation);
+  const instructions = await resolveOption("instructions", options.instructions, operation);
   const tools = call.tools ?? (await agent.toolsFor(operation));
   const { modelMs, others } = timeoutsOf(options.timeout);
   const tokens = options.memory ? options.memory.tokens : undefined;
   const wrap = modelWrapper(modelMs, operation, tokens);
-  const model = wrap(await made("model", options.model, operation));
+  const model = wrap(await resolveOption("model", options.model, operation));
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
   const { toolChoice, hooks, repairToolCall } = options;
   const output = call.output ?? options.output;
@@ -102,6 +107,26 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       if (loop?.left !== undefined) return;
       await callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error }));
     },
+  };
+}
+
+/** Wraps each model of the call once, however often the host's `prepareStep` returns it. `tokens` bounds a prompt, roughly. */
+function modelWrapper(
+  timeout: number,
+  operation: Operation,
+  tokens?: number,
+): (model: LanguageModel) => LanguageModelV4 {
+  const { loop } = operation;
+  const count = (usage: LanguageModelV4Usage) => operation.count(usageOf(usage));
+  const wrapped = new Map<LanguageModel, LanguageModelV4>();
+  return (model) => {
+    const known = wrapped.get(model);
+    if (known !== undefined) return known;
+    const fitting = fittingModel(boundedModel(model, timeout, count), tokens, operation.logger);
+    const distinct = distinctCalls(fitting);
+    const ready = loop === undefined ? distinct : recordedModel(distinct, loop, count);
+    wrapped.set(model, ready);
+    return ready;
   };
 }
 

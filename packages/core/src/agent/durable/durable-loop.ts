@@ -35,7 +35,7 @@ export class DurableLoop {
   readonly #walked = new Set<number>();
   #isLive = false;
   #left: LoopLeftError | undefined;
-  #toldOtherPrompt = false;
+  #warnedOfPrompt = false;
 
   /** `gate` is asked before each call of a model that is not recorded; it rejects when there may be none. */
   constructor(recorder: CallRecorder, logger: Logger, gate?: CallGate, prefix = "") {
@@ -281,8 +281,8 @@ export class DurableLoop {
 
   /** The record wins. That the model would be asked something else now is worth one line. */
   #compare(place: string, recorded: string, prompt: string): void {
-    if (recorded === prompt || this.#toldOtherPrompt) return;
-    this.#toldOtherPrompt = true;
+    if (recorded === prompt || this.#warnedOfPrompt) return;
+    this.#warnedOfPrompt = true;
     const fields = { stepPath: this.recorder.pathOf(place) };
     this.logger.warn(fields, "the prompt differs from the one whose reply is recorded; the record is used");
   }

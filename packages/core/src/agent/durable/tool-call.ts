@@ -1,4 +1,4 @@
-// One call of a tool: read from the record, or run and recorded, perhaps after a person's word.
+// One call of a tool: read from the record, or run and recorded, perhaps after approval.
 import { ToolDeniedError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";

@@ -37,7 +37,7 @@ export class MessageBuilder {
   /** The message, as far as it was built. Never throws. */
   async finish(): Promise<UIMessage | undefined> {
     const { messageId, history, operation } = this.#reply;
-    const chunks = [...this.#chunks, ...this.#untoldOutcomes()];
+    const chunks = [...this.#chunks, ...this.#missingToolResults()];
     const plain = history.at(-1)?.role === "assistant" ? undefined : plainMessage(messageId, chunks);
     if (plain !== undefined) return plain;
     let message: UIMessage | undefined;
@@ -60,8 +60,8 @@ export class MessageBuilder {
     return message;
   }
 
-  /** Of tools that ended when the reply had broken off: the AI SDK does not tell of them any more. */
-  #untoldOutcomes(): UIMessageChunk[] {
+  /** Results of tools that ended after the reply broke off, which the AI SDK does not report. */
+  #missingToolResults(): UIMessageChunk[] {
     const { history, operation } = this.#reply;
     const ended = operation.loop?.endedTools;
     if (ended === undefined || ended.size === 0) return [];

@@ -1,4 +1,4 @@
-// One part of a streamed reply as callers of `stream` see it: every part of the AI SDK, without the provider's business.
+// One part of a streamed reply as callers of `stream` see it: every part of the AI SDK, without provider internals.
 import { replyErrorText } from "../call/model-failure.ts";
 import type { Part } from "./stream-parts.ts";
 

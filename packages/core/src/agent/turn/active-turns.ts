@@ -105,9 +105,9 @@ export class ActiveTurns {
    * The turn waits for one of another process. It stays the first of those that wait; only the other one goes before it,
    * should that continue here.
    */
-  async aside(turn: ActiveTurn, work: Promise<void>): Promise<void> {
+  async yieldWhile(turn: ActiveTurn, work: Promise<void>): Promise<void> {
     const place = this.#turns.get(turn);
-    await (place === undefined ? work : place.aside(work));
+    await (place === undefined ? work : place.yieldWhile(work));
   }
 
   /** Work that only the end of the process waits for. It never rejects. */

@@ -94,7 +94,7 @@ test.each([
     const second = queue.enter("a", "second", patient);
     const early = when === "after" ? queue.enter("a", "ahead", patient, { ahead: true }) : undefined;
     const order: string[] = [];
-    const back = first.aside(work.promise).then(() => order.push("first"));
+    const back = first.yieldWhile(work.promise).then(() => order.push("first"));
     void second.then(() => order.push("second"));
     const passed = await inTime(early ?? queue.enter("a", "ahead", patient, { ahead: true }), "its turn");
     expect(queue.holder("a")).toBe("ahead");
@@ -116,7 +116,7 @@ test("one that is aborted while it waits to come back lets the next one in", asy
   const controller = new AbortController();
   const first = await queue.enter("a", "first", controller.signal);
   const second = queue.enter("a", "second", patient);
-  const back = first.aside(Promise.resolve());
+  const back = first.yieldWhile(Promise.resolve());
   const passed = await inTime(queue.enter("a", "ahead", patient, { ahead: true }), "its turn");
   controller.abort(new Error("enough"));
   await expect(back).rejects.toThrow("enough");

@@ -9,7 +9,7 @@ export interface Place {
    * Keeps its place while the work lasts, and lets those past that go ahead. Resolves when it is its turn again; rejects
    * when the work does, or it is aborted.
    */
-  aside(work: Promise<void>): Promise<void>;
+  yieldWhile(work: Promise<void>): Promise<void>;
 }
 
 export interface EnterOptions {
@@ -57,7 +57,7 @@ export class KeyedQueue<Member> {
       throw error;
     }
     standing.isIn = true;
-    return { leave, aside: (work) => aside(line, standing, work, signal) };
+    return { leave, yieldWhile: (work) => yieldWhile(line, standing, work, signal) };
   }
 
   /** The one whose turn it is; undefined until it has entered. */
@@ -81,7 +81,7 @@ export class KeyedQueue<Member> {
   }
 }
 
-async function aside<Member>(
+async function yieldWhile<Member>(
   line: Standing<Member>[],
   standing: Standing<Member>,
   work: Promise<void>,

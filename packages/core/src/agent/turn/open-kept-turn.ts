@@ -9,7 +9,7 @@ import type { BeginTurnResult } from "../../store/store.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { Attachments } from "../call/attachments.ts";
-import { reached } from "../call/budget.ts";
+import { budgetError } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
@@ -95,7 +95,7 @@ async function waitElsewhere(
     await keepWaiting(environment, agent.id, sent, { conversationId, userId });
     active.begun();
   }
-  await turns.aside(active, elsewhere.ended({ executionId }, active.signal));
+  await turns.yieldWhile(active, elsewhere.ended({ executionId }, active.signal));
   return undefined;
 }
 
@@ -155,7 +155,7 @@ async function begin(
   const opening = { agent, tools, conversationId, userId, again, named, at };
   if (agent.budget?.conversation !== undefined) {
     const known = await store.read({ conversationId, userId });
-    const problem = known && reached(agent.budget.conversation, known.usage);
+    const problem = known && budgetError(agent.budget.conversation, known.usage);
     if (problem !== undefined) throw problem;
   }
   const { history: historyWith, messageId, message } = await openConversation(store, opening, sent);

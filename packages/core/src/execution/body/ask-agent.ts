@@ -2,7 +2,7 @@
 
 import type { FinishReason, ModelMessage, TelemetryOptions, ToolSet } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
-import { reached } from "../../agent/call/budget.ts";
+import { budgetError } from "../../agent/call/budget.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { FileBudget, type FilePool } from "../../agent/call/file-budget.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
@@ -209,7 +209,7 @@ function whyIncomplete(
 ): string | undefined {
   if (reason === "length") return "it has reached the number of tokens that the model may write";
   if (reason === "content-filter") return "the provider's content filter stopped it";
-  if (reason === "tool-calls" && reached(agent.budget, usage) !== undefined)
+  if (reason === "tool-calls" && budgetError(agent.budget, usage) !== undefined)
     return "it has used the agent's budget, and the last reply asks for tools";
   // Ended by a condition of the host's, a loop of tools is complete.
   const { maxSteps } = agent;

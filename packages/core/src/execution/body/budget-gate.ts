@@ -3,7 +3,7 @@
 // What the execution has used is read from the store before each call of a model that is not recorded, so that steps
 // beside this one count too. Recorded calls are replayed without asking. An approved amount counts from the moment
 // of the decision; when steps beside this one have used it up before the call, the call waits again.
-import { reached } from "../../agent/call/budget.ts";
+import { budgetError } from "../../agent/call/budget.ts";
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
 import type { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import type { StepUsage } from "../../journal/events.ts";
@@ -78,7 +78,7 @@ export class BudgetGate {
   };
 
   async #reached(loop: DurableLoop) {
-    return reached(await this.#limitsAt(loop), await this.#usage.now(), "execution");
+    return budgetError(await this.#limitsAt(loop), await this.#usage.now(), "execution");
   }
 
   /** The step's own limits, or those of the last approval. */

@@ -88,6 +88,14 @@ function timeOf(reader: (text: string) => unknown, text: string, tries: number):
   return least;
 }
 
+/** How much longer the reader takes for four times the text. A growth that is too large is measured again. */
+function growthOf(reader: (text: string) => unknown, text: (length: number) => string): number {
+  let growth = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 3 && growth >= maxGrowth; round += 1)
+    growth = timeOf(reader, text(4 * short), 10) / timeOf(reader, text(short), 10);
+  return growth;
+}
+
 const beginnings = ["", " ", "a", ":", "@", "=", '"', "?", "bearer "];
 const endings = ["", "\n!"];
 const short = 2_000;
@@ -101,10 +109,7 @@ test.each(Object.entries(readers))("%s", (_, reader) => {
       for (const piece of pieces) {
         const text = (length: number) => first + piece.repeat(length / piece.length) + last;
         if (timeOf(reader, text(4 * short), 2) < negligible) continue;
-        const long = timeOf(reader, text(4 * short), 10);
-        const growth = long / timeOf(reader, text(short), 10);
-        const what = JSON.stringify([first, piece, last]);
-        expect(growth, `${what} took ${long} ms`).toBeLessThan(maxGrowth);
+        expect(growthOf(reader, text), JSON.stringify([first, piece, last])).toBeLessThan(maxGrowth);
       }
     }
   }

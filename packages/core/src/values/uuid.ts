@@ -8,6 +8,7 @@ const maxPerMillisecond = 0x1000;
 export function uuidMaker(now: () => number = Date.now): () => string {
   let time = 0;
   let counter = 0;
+  let prefix = "";
   return () => {
     const current = now();
     counter++;
@@ -15,11 +16,12 @@ export function uuidMaker(now: () => number = Date.now): () => string {
       // With too many ids in one millisecond the next one begins early.
       time = Math.max(current, time + 1);
       counter = 0;
+      const digits = time.toString(16).padStart(12, "0");
+      prefix = `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
     }
-    const digits = time.toString(16).padStart(12, "0");
     const count = counter.toString(16).padStart(3, "0");
     // The variant and 62 random bits.
-    return `${digits.slice(0, 8)}-${digits.slice(8)}-7${count}-${randomUUID().slice(19)}`;
+    return `${prefix}${count}-${randomUUID().slice(19)}`;
   };
 }
 

@@ -34,7 +34,7 @@ test("beyond that the largest are cut, no more of them than are needed, and the 
   vi.advanceTimersByTime(period);
   expect(all.map(({ destroy }) => destroy.mock.calls.length)).toEqual([0, 1, 0, 0]);
   expect(logger.lines).toEqual([
-    { level: "warn", msg: expect.stringContaining("cut"), connections: 1, bytes: 90 },
+    { level: "warn", msg: expect.stringContaining("closed"), connections: 1, bytes: 90 },
   ]);
 });
 

@@ -80,7 +80,7 @@ test("a span holds a bounded number of events, the last ones", () => {
   expect(one?.events.at(-1)?.timestamp).toBe(new Date(1_000 + 1_001).toISOString());
 });
 
-test("steps inside iterations belong to their loop, a journal that is not ours harms nothing", () => {
+test("steps inside iterations belong to their loop; a bad traceparent and an end without a start have no effect", () => {
   const inner = { path: "each[2]/resize", stepIndex: 0, stepType: "andThen" };
   const spans = spansOf([
     { type: "workflow-start", detail: '{"traceparent":"bad"}' },
@@ -89,7 +89,7 @@ test("steps inside iterations belong to their loop, a journal that is not ours h
     { ...inner, type: "step-complete" },
     { path: "never-began", type: "step-complete" },
     { path: "each", stepIndex: 0, stepType: "andForEach", type: "step-complete" },
-    { type: "workflow-error", value: '"no object"' },
+    { type: "workflow-error", value: '{"name":"Error","message":"failed"}' },
   ]);
   const [resize, each, root] = spans;
   expect(spans).toHaveLength(3);

@@ -87,8 +87,8 @@ export default defineConfig({
     passWithNoTests: isCi,
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
-    // Two more than cores: many files wait for timers and processes for most of their time.
-    maxWorkers: availableParallelism() + 2,
+    // Two more than cores: many files wait for timers and processes for most of their time. Those for CI alone do not.
+    maxWorkers: availableParallelism() + (isCi || onPostgres ? 0 : 2),
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.

@@ -62,8 +62,8 @@ const fill = `set search_path to ${s};
     'talk-' || n % 1000, 'user-' || n % 500, '{}' from generate_series(1, 10000) n;
   insert into trace_roots select 'trace-' || n, 'span-' || n, 'agent', 'agent-' || n % 20, 'id-' || n, 'user-' || n % 500, null,
     n, n, 'completed' from generate_series(1, 10000) n;
-  insert into span_chunks (trace_id, root_span_id, timestamp, spans)
-  select 'trace-' || n, 'span-' || n, n, '[]' from generate_series(1, 10000) n;
+  insert into span_chunks (trace_id, root_span_id, timestamp, spans, node, number)
+  select 'trace-' || n, 'span-' || n, n, '[]', 'node-' || n % 3, n from generate_series(1, 10000) n;
   reset search_path`;
 
 interface Plan {

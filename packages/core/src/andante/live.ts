@@ -19,13 +19,13 @@ export interface Live {
 }
 
 export function liveOf(
-  engine: Pick<Engine, "changes" | "running" | "room" | "clock" | "store" | "workflows">,
+  engine: Pick<Engine, "admission" | "changes" | "running" | "clock" | "store" | "workflows">,
   { rollups }: Observation,
 ): Live {
-  const { changes, running, room } = engine;
+  const { admission, changes, running } = engine;
   return {
     changes,
-    slots: { running, limit: running + room },
+    slots: { running, limit: admission.slots.limit },
     rollups,
     now: () => engine.clock.now(),
     waiting: (options) => listWaiting(engine, options),

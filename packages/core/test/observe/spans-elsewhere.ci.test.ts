@@ -30,7 +30,7 @@ test("an execution that was forgotten meanwhile is not shown again, and new ones
       stepIndex: null,
       stepType: null,
       value: null,
-      detail: null,
+      detail: '{"suspensionId":"s","reason":"","suspendedAt":1}',
     }));
     journals.set(executionId, [...before, ...added]);
     const sequence = before.length + added.length;

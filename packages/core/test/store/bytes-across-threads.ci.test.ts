@@ -123,7 +123,7 @@ describe("messages stay short", () => {
     );
     for (const executionId of ids(12)) {
       const start = event("workflow-start", { value: "{}" });
-      const detail = JSON.stringify({ name: "note", attempt: 1 });
+      const detail = JSON.stringify({ type: "note", attempt: 1 });
       const events = [
         start,
         ...emitted.map((each) => ({ ...each, stepIndex: 0, stepType: "andThen", detail })),

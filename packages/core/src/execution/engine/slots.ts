@@ -39,6 +39,11 @@ export class Slots {
     this.#options = options;
   }
 
+  /** How many executions may run at once. */
+  get limit(): number {
+    return this.#options.limit;
+  }
+
   /** How many are free. Negative while deadlines have brought more than the limit. */
   get room(): number {
     return this.#options.limit - this.#options.taken() - this.#reserved;

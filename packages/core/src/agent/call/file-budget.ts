@@ -6,7 +6,7 @@ const maxBytes = 100 * mebibyte;
 /** Milliseconds of loading; the time between two files does not count. */
 const maxTime = 30_000;
 /** Bytes that all calls of a process hold at once. Sending a file takes several times its bytes. */
-const poolBytes = 256 * mebibyte;
+const poolBytes = 128 * mebibyte;
 /** Bytes that a file is expected to have at most: it reserves more only when it turns out to be larger. */
 const usualBytes = 8 * mebibyte;
 

@@ -18,6 +18,7 @@ import { inTime } from "../support/in-time.ts";
 import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { attach, flow, heldBody } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 /** Long enough to be kept once and referred to from then on. */
 const long = (letter: string) => letter.repeat(1_000);
@@ -249,6 +250,35 @@ test("what a node holds of an execution that went another way is not taken for i
     status: "completed",
     result: "kept on",
   });
+});
+
+test("a failover between the read and the write of a resume is noticed by the write", async () => {
+  const gate = (id: string) => andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+  const workflow = flow().andAll({ id: "both", steps: [gate("one"), gate("two")] });
+  const workflows = { [workflow.id]: workflow };
+  const joined = sharedStore(replicated.store, { lease: 600 });
+  const b = createAndante({ store: joined(), logger, workflows });
+  const shared = joined();
+  let failOver = async () => {};
+  const store = wrapStore(shared, {
+    resume: async (resume) => {
+      await failOver();
+      return shared.resume(resume);
+    },
+  });
+  const a = createAndante({ store, logger, workflows });
+  nodes.push(a, b);
+  const { executionId } = await a.execute(workflow.id, {});
+  replicated.detach();
+  await a.resume(workflow.id, executionId, "lost", { stepId: "one" });
+  failOver = async () => {
+    failOver = async () => {};
+    replicated.promote();
+    // The same number of events, of which one differs.
+    await b.resume(workflow.id, executionId, "kept", { stepId: "one" });
+  };
+  const result = await a.resume(workflow.id, executionId, "on", { stepId: "two" });
+  expect(result).toMatchObject({ status: "completed", result: ["kept", "on"] });
 });
 
 test("a stream that has shown events that are lost shows the end all the same", async () => {

@@ -77,7 +77,7 @@ export class Slots {
     if (this.standsBack().has(user)) throw new UserShareError({ limit, userShare });
   }
 
-  /** A user was turned away or has to wait. One who holds its share already does not make others stand back. */
+  /** A user was refused or has to wait. A user with its full share does not limit others. */
   waits(user: SlotUser): void {
     if (this.#holding().has(user)) return;
     this.#contendedUntil = this.#options.clock.now() + patience;

@@ -1,7 +1,7 @@
 // Writes a resume, by a caller or by a deadline, and continues the execution: of many writers exactly one wins.
 import { decodeEvent } from "../../journal/codec.ts";
 import { pageOf } from "../../journal/read-journal.ts";
-import type { Resume } from "../../store/store.ts";
+import type { Resume, ResumeResult } from "../../store/store.ts";
 import { addPage, type ExecutionFold } from "../run/execution-fold.ts";
 import { afterResume, type LoadableState } from "./after-resume.ts";
 import type { ClaimOnItsWay } from "./claims.ts";
@@ -40,14 +40,15 @@ export async function writeResume(
 ): Promise<boolean> {
   const { executionId, claim } = resume;
   const take = async (onItsWay: ClaimOnItsWay) => {
-    const result = await engine.store.resume(resume);
+    const { result, isCurrent } = await writeAfter(engine.store, resume, fold);
     if (result.kind === "refused") return result;
     written?.();
     engine.observation.resumed(state.execution.workflowId);
     const page = pageOf(result.events);
     engine.publish(state.execution, page.events);
     if (result.kind === "owned") return result;
-    const after = onItsWay.isOvertaken ? undefined : afterResume(state, resume, result, page);
+    const isKnown = isCurrent && !onItsWay.isOvertaken;
+    const after = isKnown ? afterResume(state, resume, result, page) : undefined;
     if (after !== undefined && fold !== undefined) addPage(fold, page);
     const resumed = after && { state: after, fold };
     const claimed = {
@@ -69,4 +70,21 @@ export async function writeResume(
     driver?.deliver(result.events.map(decodeEvent));
   }
   return result.kind !== "refused";
+}
+
+/**
+ * Writes the resume on the condition that the journal still ends with the last event of the fold: a failover may have
+ * replaced it since the fold was compared. Otherwise the resume is written to the journal as it is, which is read again.
+ */
+async function writeAfter(
+  store: Pick<Engine["store"], "resume">,
+  resume: Resume,
+  fold: ExecutionFold | undefined,
+): Promise<{ readonly result: ResumeResult; readonly isCurrent: boolean }> {
+  if (fold !== undefined) {
+    const last = { sequence: fold.sequence, at: fold.lastAt };
+    const result = await store.resume({ ...resume, last });
+    if (result.kind !== "refused") return { result, isCurrent: true };
+  }
+  return { result: await store.resume(resume), isCurrent: fold === undefined };
 }

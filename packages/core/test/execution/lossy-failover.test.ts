@@ -255,7 +255,7 @@ test("what a node holds of an execution that went another way is not taken for i
 test("a failover between the read and the write of a resume is noticed by the write", async () => {
   const gate = (id: string) => andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
   const workflow = flow().andAll({ id: "both", steps: [gate("one"), gate("two")] });
-  const workflows = { [workflow.id]: workflow };
+  const workflows: Record<string, WorkflowDefinition> = { [workflow.id]: workflow };
   const joined = sharedStore(replicated.store, { lease: 600 });
   const b = createAndante({ store: joined(), logger, workflows });
   const shared = joined();

@@ -179,7 +179,7 @@ onMemory((bench) => {
       expect(errors[0]?.err).toMatchObject({ stack: expect.stringContaining("LimitError") });
     });
 
-    test("for a deadline that nobody met", async () => {
+    test("for a missed deadline", async () => {
       const logger = new RecordingLogger();
       const workflow = flow().andThen({
         id: "gate",

@@ -135,7 +135,7 @@ onMemory((bench) => {
         fields: { stepPath: "set", attempt: 1, err: { name: "UnserializableError" } },
       },
       {
-        name: "what the host calls permanent",
+        name: "a permanent error of the host",
         make: () =>
           flow().andThen({
             id: "work",

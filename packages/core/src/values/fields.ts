@@ -6,7 +6,7 @@ export class Fields {
 
   /** `fail` makes the error, which names the location. */
   constructor(value: unknown, fail: (problem: string) => Error) {
-    if (!isObject(value)) throw fail("it is not a JSON object");
+    if (!isRecord(value)) throw fail("it is not a JSON object");
     this.#values = value;
     this.#fail = fail;
   }
@@ -60,6 +60,7 @@ export class Fields {
 
 const none: Readonly<Record<string, unknown>> = {};
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** A JSON object; not an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { InvalidSchemaError } from "../../errors/index.ts";
 import { problemOfSchema, schemaText } from "./check-schema.ts";
-import { performWork } from "./schema-work.ts";
+import { performWork } from "./schema-thread.ts";
 
 const nested = (levels: number): unknown => (levels === 0 ? {} : { not: nested(levels - 1) });
 

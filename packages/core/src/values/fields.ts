@@ -42,6 +42,11 @@ export class Fields {
     return typeof value === "number" ? value : undefined;
   }
 
+  /** A value of any type; undefined where it is absent. */
+  value(name: string): unknown {
+    return this.#values[name];
+  }
+
   isTrue(name: string): boolean {
     return this.#values[name] === true;
   }
@@ -60,7 +65,16 @@ export class Fields {
 
 const none: Readonly<Record<string, unknown>> = {};
 
-/** A JSON object; not an array. */
+/** The property of a value of any type; undefined where it has none. */
+export function propertyOf(value: unknown, name: PropertyKey): unknown {
+  return hasProperties(value) ? value[name] : undefined;
+}
+
+function hasProperties(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** An object that is not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@
 // interrupted after 114 ms with a limit of 100. A call costs 0.15 ms.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createContext, Script } from "node:vm";
-import { isRecord } from "./fields.ts";
+import { propertyOf } from "./fields.ts";
 
 /** The limit is wall time: on a busy machine, work that got little of the processor is repeated. */
 export const maxTries = 5;
@@ -47,5 +47,5 @@ function once<T>(work: () => T, timeout: number): T {
 
 /** Thrown inside the script's own realm, so it is not an instance of our Error. */
 export function isTimeout(error: unknown): boolean {
-  return isRecord(error) && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+  return propertyOf(error, "code") === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

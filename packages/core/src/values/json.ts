@@ -116,7 +116,9 @@ function misfitInside(value: object, above: object[]): Misfit | undefined {
 
 function misfitInProperty(
   value: Readonly<Record<string, unknown>>,
-  key: string, above: object[]): Misfit | undefined {
+  key: string,
+  above: object[],
+): Misfit | undefined {
   let property: unknown;
   try {
     property = value[key];

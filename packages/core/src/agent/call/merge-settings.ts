@@ -53,5 +53,7 @@ export function checkAllowed(
 /** True when a host's list has the form of one. */
 export function isAllowList(value: unknown): boolean {
   if (!isRecord(value)) return false;
-  return Object.values(value).every((list) => Array.isArray(list) && list.every((name) => typeof name === "string"));
+  return Object.values(value).every(
+    (list) => Array.isArray(list) && list.every((name) => typeof name === "string"),
+  );
 }

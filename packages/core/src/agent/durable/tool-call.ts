@@ -178,7 +178,10 @@ export class ToolCall {
     if (resumed === undefined) throw await this.#wait(waits, work);
     if (work.isClients) return () => JSON.parse(resumed);
     const { toolName } = this.#called;
-    const decision = Fields.parse(resumed, (problem) => new TypeError(`The decision on ${toolName}: ${problem}`));
+    const decision = Fields.parse(
+      resumed,
+      (problem) => new TypeError(`The decision on ${toolName}: ${problem}`),
+    );
     if (!decision.isTrue("approved")) {
       return () => {
         throw new ToolDeniedError({ toolName, reason: decision.optionalText("reason") });

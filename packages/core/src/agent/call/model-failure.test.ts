@@ -1,4 +1,4 @@
-// What went wrong with a reply, in words for the caller: a provider that is busy, and a file that is not there.
+// The causes of a failed reply as messages for the caller: a provider that is busy, and a missing file.
 import { APICallError, DownloadError } from "ai";
 import { expect, test } from "vitest";
 import { PublicError } from "../../errors/index.ts";

@@ -1,4 +1,4 @@
-// When storage trouble begins and ends where nothing is written for long, and what is said of it.
+// When storage trouble begins and ends where nothing is written for long, and its log lines.
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";

@@ -15,7 +15,7 @@ const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) }
 describeStore("sqliteStore", fileStore);
 describeStore("memoryStore", memoryStore);
 
-/** Told with every commit how far the execution has come, as an engine does: most commits then take one statement. */
+/** Passes the expected sequence with every commit, as an engine does: most commits then take one statement. */
 function toldStore(): Store {
   const store = memoryStore();
   const told = async (commit: Commit): Promise<Commit> => {

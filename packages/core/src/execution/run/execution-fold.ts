@@ -14,6 +14,7 @@ import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { PackedSpans } from "../../observe/trace/open-span.ts";
 import type { ExecutionRow, Snapshot } from "../../store/store.ts";
+import { isRecord } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** The fold of a journal up to one of its events. */
@@ -140,7 +141,8 @@ export function unpackFold(
   observation: Observation,
 ): ExecutionFold | undefined {
   if (format !== packedFormat || sequence > row.sequence) return undefined;
-  const packed: PackedFold = JSON.parse(body);
+  const packed: unknown = JSON.parse(body);
+  if (!isPackedFold(packed)) return undefined;
   const { startAt, texts, input, bytes } = packed;
   if (startAt !== row.startAt) return undefined;
   const spans = observation.tracing && packed.spans && observation.spansOf(row, packed.spans);
@@ -159,4 +161,14 @@ export function unpackFold(
     lastAt: packed.lastAt,
     kept: { sequence, bytes, length: body.length },
   };
+}
+
+function isPackedFold(value: unknown): value is PackedFold {
+  return (
+    isRecord(value) &&
+    [value.startAt, value.bytes, value.lastAt].every(Number.isFinite) &&
+    Array.isArray(value.texts) &&
+    Array.isArray(value.values) &&
+    isRecord(value.journal)
+  );
 }

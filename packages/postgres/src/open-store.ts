@@ -31,7 +31,7 @@ import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
 import { waiting } from "./operations/waiting.ts";
-import type { Settings } from "./options.ts";
+import { addressesIn, type Settings } from "./options.ts";
 
 export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
   askToStop(executionId: string): void;
@@ -59,7 +59,7 @@ export async function openStore(
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
   const { url, listenUrl, connectTimeout } = settings;
-  const servers = new Servers(url, connectTimeout);
+  const servers = new Servers(addressesIn(url), connectTimeout);
   const connect: ConnectSettings = { ...settings, servers };
   // A connection that was cut in silence is given up while there is time for another.
   const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
@@ -73,7 +73,7 @@ export async function openStore(
   const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
   const lease = new Connection(quick);
   const clock = new DatabaseClock();
-  const elsewhere = listenUrl === undefined ? undefined : new Servers(listenUrl, connectTimeout);
+  const elsewhere = listenUrl === undefined ? undefined : new Servers(addressesIn(listenUrl), connectTimeout);
   const listenServers = listenUrl === url ? servers : elsewhere;
   const hints = new Hints({ connect: quick, listenServers, schema: name, node, listener });
   const writers = new Writers({

@@ -1,6 +1,6 @@
 // The options of a host, and the errors of wrong ones.
 import { expect, test } from "vitest";
-import { addressesIn } from "./connection/servers.ts";
+import { addressesIn } from "./options.ts";
 import { postgresStore } from "./postgres-store.ts";
 
 const url = "postgres://ada:secret@127.0.0.1/app";

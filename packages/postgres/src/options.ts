@@ -1,7 +1,6 @@
 // The options of the store: their checks and defaults.
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
-import { addressesIn } from "./connection/servers.ts";
 
 export interface PostgresStoreOptions {
   /**
@@ -95,6 +94,12 @@ export function readOptions(options: PostgresStoreOptions): Settings {
     connectTimeout: count("connectTimeout", options.connectTimeout, 5_000, 600_000),
     statementTimeout: count("statementTimeout", options.statementTimeout, 30_000, 3_600_000),
   };
+}
+
+/** The addresses in a URL that names one or several hosts, as libpq writes them: `postgres://user@one:5432,two:5432/name`. */
+export function addressesIn(url: string): readonly string[] {
+  const [, before = "", hosts = "", rest = ""] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? [];
+  return hosts.split(",").map((host) => `${before}${host}${rest}`);
 }
 
 function checkUrl(option: string, url: unknown): void {

@@ -41,7 +41,7 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-const serversOf = (url: string) => new Servers(url, 5_000);
+const serversOf = (url: string) => new Servers([url], 5_000);
 const limits = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
 
 test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {

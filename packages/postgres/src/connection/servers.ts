@@ -4,12 +4,6 @@ import pg from "pg";
 /** PostgreSQL's code for a write that a read-only server refuses. */
 const readOnly = "25006";
 
-/** The addresses in a URL that names one or several hosts, as libpq writes them: `postgres://user@one:5432,two:5432/name`. */
-export function addressesIn(url: string): readonly string[] {
-  const [, before = "", hosts = "", rest = ""] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? [];
-  return hosts.split(",").map((host) => `${before}${host}${rest}`);
-}
-
 export class Servers {
   readonly #addresses: readonly string[];
   readonly #timeout: number;
@@ -18,11 +12,11 @@ export class Servers {
   #finding: Promise<string> | undefined;
 
   /** `connectTimeout`: milliseconds that a connection may take. */
-  constructor(url: string, connectTimeout: number) {
-    this.#addresses = addressesIn(url);
+  constructor(addresses: readonly string[], connectTimeout: number) {
+    this.#addresses = addresses;
     this.#timeout = connectTimeout;
-    this.#current = this.#addresses[0] ?? url;
-    this.#isKnown = this.#addresses.length === 1;
+    this.#current = addresses[0] ?? "";
+    this.#isKnown = addresses.length === 1;
   }
 
   /** The address that `find` found last. */

@@ -11,6 +11,7 @@ import {
 import { stateLength } from "../../journal/path-state.ts";
 import type { JournalPage } from "../../journal/read-journal.ts";
 import type { ExecutionRow, Snapshot } from "../../store/store.ts";
+import { isRecord } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** The fold of a journal up to one of its events. */
@@ -128,7 +129,8 @@ export function unpackFold(
   { sequence, format, body }: Snapshot,
 ): { readonly fold: ExecutionFold; readonly spans: string | undefined } | undefined {
   if (format !== packedFormat || sequence > row.sequence) return undefined;
-  const packed: PackedFold = JSON.parse(body);
+  const packed: unknown = JSON.parse(body);
+  if (!isPackedFold(packed)) return undefined;
   const { startAt, texts, input, bytes, spans } = packed;
   if (startAt !== row.startAt) return undefined;
   const values = new KeptValues(row.input);
@@ -144,4 +146,14 @@ export function unpackFold(
     kept: { sequence, bytes, length: body.length },
   };
   return { fold, spans };
+}
+
+function isPackedFold(value: unknown): value is PackedFold {
+  return (
+    isRecord(value) &&
+    [value.startAt, value.bytes, value.lastAt].every(Number.isFinite) &&
+    Array.isArray(value.texts) &&
+    Array.isArray(value.values) &&
+    isRecord(value.journal)
+  );
 }

@@ -1,14 +1,13 @@
 // The work of the schema thread, without the thread.
 import { expect, test } from "vitest";
 import { reasonOf } from "./bounded-validator.ts";
-import { performWork, type SchemaWork } from "./schema-work.ts";
+import { performWork, type SchemaWork } from "./schema-thread.ts";
 
 // As long as a busy machine may need; only work that never ends takes it.
 const work = (schema: object, value?: unknown): SchemaWork => ({
   schema: JSON.stringify(schema),
   value: value === undefined ? undefined : JSON.stringify(value),
   limit: 2000,
-  tries: 1,
 });
 const point = { type: "object", properties: { x: { properties: { y: { type: "number" } } } } };
 

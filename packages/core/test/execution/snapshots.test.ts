@@ -99,7 +99,7 @@ onMemory((bench) => {
     expect(await types(kept.executionId)).toEqual(await types(plain.executionId));
   });
 
-  test("a loop costs what is live of it, however often it has gone round", async () => {
+  test("the snapshot and the read events of a loop stay constant, however often it has gone round", async () => {
     const workflow = asking(1_000_000);
     const lengths: number[] = [];
     let read = 0;
@@ -193,7 +193,7 @@ onMemory((bench) => {
     expect(body).toHaveProperty("texts", texts.texts);
   });
 
-  test("going back to a step forgets what a snapshot says of it and what follows", async () => {
+  test("going back to a step discards its outcome and later ones from a snapshot", async () => {
     const workflow = asking(3);
     const first = made(workflow, always);
     const { executionId } = await first.execute(workflow.id, { n: 1 });
@@ -210,7 +210,7 @@ onMemory((bench) => {
     await third.close();
   });
 
-  test("a replay takes over what came before, from the journal itself", async () => {
+  test("a replay takes over earlier steps from the journal itself", async () => {
     const workflow = asking(3);
     const { executionId } = await throughLives(workflow, always, 3);
     const andante = made(workflow, always);
@@ -245,7 +245,7 @@ onMemory((bench) => {
     await second.close();
   });
 
-  test("one that cannot be read is told of", async () => {
+  test("one that cannot be read is logged", async () => {
     const workflow = asking(2);
     const first = made(workflow, always);
     const { executionId } = await first.execute(workflow.id, { n: 0 });
@@ -292,7 +292,7 @@ onMemory((bench) => {
     await andante.close();
   });
 
-  test("what is too large for one is read from the journal", async () => {
+  test("an execution too large for one is read from the journal", async () => {
     const kept: unknown[] = [];
     const counted = wrapStore(bench.store, {
       keepSnapshot: async (snapshot) => void kept.push(snapshot),
@@ -374,7 +374,7 @@ onMemory((bench) => {
     expect(differences).toEqual([]);
   });
 
-  test("what a body's checkpoints have recorded is in a snapshot until the body has ended", async () => {
+  test("the records of a body's checkpoints are in a snapshot until the body has ended", async () => {
     let charged = 0;
     const workflow = flow()
       .andRace({
@@ -443,7 +443,7 @@ onMemory((bench) => {
     await second.close();
   });
 
-  test("what is held in memory is bounded: what was used longest ago is read again", async () => {
+  test("the memory for executions is bounded: the least recently used one is read again", async () => {
     const workflow = flow().andThen({
       id: "ask",
       execute: ({ setState, suspend, resumeData }) => {

@@ -4,10 +4,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
-import type { FoldOptions } from "../../src/execution/engine/folds.ts";
+import { type FoldOptions, Folds } from "../../src/execution/engine/folds.ts";
 import { Journal, replayEvents } from "../../src/journal/journal.ts";
 import { packJournal, TextNumbers } from "../../src/journal/packed-journal.ts";
 import { pageOf } from "../../src/journal/read-journal.ts";
+import { Observation } from "../../src/observe/observation.ts";
+import type { SpanRecord } from "../../src/observe/trace/span-record.ts";
 import type { EventsQuery, Snapshot, Store } from "../../src/store/store.ts";
 import { crashTestWith } from "../../src/test-kit/crash-test.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -487,6 +489,47 @@ onMemory((bench) => {
     };
     expect(await isHeld("")).toBe(true);
     expect(await isHeld({ pad })).toBe(false);
+  });
+
+  test.each([
+    ["a snapshot", always],
+    ["no snapshot", never],
+  ])("with %s of a process that did not trace, open spans follow from the journal", async (_, folds) => {
+    const workflow = asking(1);
+    const options = { logger: bench.logger, workflows: { workflow }, tracing: false as const };
+    const untraced = new AndanteService({ ...options, store: wrapStore(bench.store) }, folds);
+    const { executionId } = await untraced.execute(workflow.id, { n: 0 });
+    await untraced.close();
+    const traced = made(workflow, folds);
+    const ended: SpanRecord[] = [];
+    traced.traces.follow(({ type, span }) => type === "span-end" && ended.push(span));
+    expect(await traced.resume(workflow.id, executionId, 1)).toMatchObject({ status: "completed" });
+    await traced.close();
+    const names = ["step loop[0]/ask", "step loop", "step see", `workflow ${workflow.id}`];
+    expect(ended.map(({ name }) => name)).toEqual(names);
+    const events = ended.at(-1)?.events.map(({ name }) => name);
+    expect(events).toEqual(["suspended"]);
+    const { execution } = (await bench.store.state(executionId)) ?? {};
+    expect(ended.at(-1)?.startTime).toBe(new Date(execution?.startAt ?? 0).toISOString());
+  });
+
+  test("a fold without its open spans is held, and they follow from the journal", async () => {
+    const workflow = asking(2);
+    const first = made(workflow, never);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    const { execution } = (await bench.store.state(executionId)) ?? {};
+    if (execution === undefined) throw new Error("there is no execution");
+    const { store, logger } = bench;
+    const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
+    onTestFinished(() => observation.close());
+    const folds = new Folds({ store, observation, logger });
+    const { fold, spans } = await folds.take(execution);
+    folds.keep(executionId, fold, undefined);
+    const taken = await folds.take(execution);
+    expect(taken.fold).toBe(fold);
+    expect(taken.spans?.pack()).toBe(spans?.pack());
+    expect(taken.spans?.isWholeAt(execution.sequence)).toBe(true);
   });
 
   test("the end of a traced execution names its root span as the beginning did", async () => {

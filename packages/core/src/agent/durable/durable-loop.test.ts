@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
+import { CallsWaitError } from "./call-waits.ts";
 import { DurableLoop } from "./durable-loop.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import type { ToolWork } from "./tool-call.ts";
@@ -72,6 +73,26 @@ test("what runs is waited for before the loop is left, however it ends", async (
   await expect(tracked[1]).rejects.toThrow("broken");
   await inTime(stopped, "the end of the loop");
   expect(loop.signal.reason).toBe(left);
+});
+
+test("calls beside one that waits may begin until the loop has stopped; after any other reason none may", async () => {
+  const waiting = loopOver({}).loop;
+  const tool = Promise.withResolvers<void>();
+  const tracked = waiting.track(tool.promise);
+  const stopped = new Promise((resolve) => waiting.signal.addEventListener("abort", resolve));
+  const left = waiting.leave(new CallsWaitError());
+  expect(() => waiting.checkMayBegin()).not.toThrow();
+  tool.resolve();
+  await tracked;
+  await inTime(stopped, "the end of the loop");
+  expect(() => waiting.checkMayBegin()).toThrow(left);
+  const failing = loopOver({}).loop;
+  const held = Promise.withResolvers<void>();
+  const running = failing.track(held.promise);
+  const failed = failing.leave(new Error("enough"));
+  expect(() => failing.checkMayBegin()).toThrow(failed);
+  held.resolve();
+  await running;
 });
 
 test("an agent that is asked as a whole is not asked when nothing may begin, and need not be when it is recorded", async () => {

@@ -23,6 +23,7 @@ const patience = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 
 // Tests that report a missing event do so before their time is over, also those that wait for several in turn.
 const testTimeout = 2.5 * patience;
 process.env.ANDANTE_TEST_PATIENCE = String(patience);
+if (isTrial) process.env.ANDANTE_PROPERTIES_LIMIT = String(20 * patience);
 const limits = {
   testTimeout,
   hookTimeout: testTimeout,

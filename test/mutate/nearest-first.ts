@@ -1,5 +1,5 @@
 // The order of test files: those that tell a standstill in words first, which others can only tell by waiting; then those
-// nearest to the fault, and those that drive a server last. The first failure ends a trial.
+// nearest to the fault, those that drive a server, and the random ones last. The first failure ends a trial.
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -15,7 +15,10 @@ const order = [
 export class NearestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const fault = fileOf(this.ctx.getProvidedContext().activeMutant)?.split("/") ?? [];
-    const rank = ({ moduleId }: TestSpecification) => order.findIndex((pattern) => pattern.test(moduleId));
+    const rank = ({ moduleId }: TestSpecification) =>
+      moduleId.endsWith("/properties.test.ts")
+        ? order.length
+        : order.findIndex((pattern) => pattern.test(moduleId));
     /** The folders that a test has in common with the fault, and one more for the test beside its file. */
     const nearness = ({ moduleId }: TestSpecification) => {
       const parts = path.relative(this.ctx.config.root, moduleId).replace(".test.ts", ".ts").split("/");

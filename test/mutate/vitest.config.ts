@@ -27,12 +27,10 @@ const suites: Readonly<Record<string, string[]>> = {
   ],
 };
 
-// Tests that start processes cannot see the fault that is switched on; tests that measure time or generate for seconds
-// cost more than they find.
+// Tests that start processes cannot see the fault that is switched on; tests that measure time cost more than they find.
 const elsewhere = [
   // Those of MCP drive its client in the test's own process.
   "**/!(mcp-servers).ci.test.ts",
-  "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
   "test/auth/{description,pages}.test.ts",
   "test/contract/{console,doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",

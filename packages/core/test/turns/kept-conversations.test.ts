@@ -60,6 +60,17 @@ test("a copy of many pages is made, and one whose source never stays as it was i
   expect(fork).toHaveBeenCalledTimes(6);
 });
 
+test("a copy up to a message that is not there is refused", async () => {
+  const andante = await talkOf(2);
+  await expect(andante.conversations.fork("talk", { upTo: "m9" })).rejects.toThrow(
+    "upTo: the conversation has no such message",
+  );
+  await expect(andante.conversations.fork("none", { upTo: "m9" })).rejects.toMatchObject({ status: 404 });
+  const { conversationId } = await andante.conversations.fork("talk", { upTo: "m0" });
+  const { messages } = await andante.conversations.messages(conversationId);
+  expect(messages.map(({ id }) => id)).toEqual(["m0"]);
+});
+
 test("metadata is an object that JSON can hold, and is not endless", async () => {
   const andante = await talkOf(1);
   const change = (metadata: unknown) =>

@@ -34,7 +34,9 @@ test("with one it is what the schema makes of it", async () => {
 
 test("a tool whose schema refuses it does not run", async () => {
   const { output, seen } = run(z.object({ tenant: z.string() }));
-  await expect(output).rejects.toThrow(/expected string/);
+  await expect(output).rejects.toThrow(
+    "the tool's contextSchema refused the context: Invalid input: expected string, received undefined",
+  );
   expect(seen).toEqual([]);
 });
 

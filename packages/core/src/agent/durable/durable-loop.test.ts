@@ -2,13 +2,19 @@
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { CallsWaitError } from "./call-waits.ts";
 import { DurableLoop } from "./durable-loop.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import type { ToolWork } from "./tool-call.ts";
 
 /** A loop over these records. */
-function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => undefined) {
+function loopOver(
+  records: Record<string, RecordedCall>,
+  checkMayBegin = () => undefined,
+  logger: Logger = createLogger({ level: "silent" }),
+) {
   const written: EndedCall[] = [];
   const recorder: CallRecorder = {
     executionId: "e",
@@ -25,7 +31,7 @@ function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => u
     failed: () => undefined,
     emit: () => undefined,
   };
-  return { loop: new DurableLoop(recorder, createLogger({ level: "silent" })), written };
+  return { loop: new DurableLoop(recorder, logger), written };
 }
 
 const said = (prompt: string, ...parts: object[]): RecordedCall => ({
@@ -52,6 +58,19 @@ test("a call of the model that is recorded is walked, and the next one is not", 
   expect(loop.isWalked(0)).toBe(true);
   expect(loop.nextPlace).toBe("call[1]");
   expect(loop.walkModelCall("p")).toBeUndefined();
+});
+
+test("a prompt that is not the recorded one is worth one warning, and the record is used", () => {
+  const logger = new RecordingLogger();
+  const { loop } = loopOver({ "call[0]": said("p"), "call[1]": said("q") }, undefined, logger);
+  expect(loop.walkModelCall("other")).toEqual({ parts: [] });
+  expect(loop.walkModelCall("another")).toEqual({ parts: [] });
+  expect(logger.lines).toEqual([
+    {
+      ...{ level: "warn", stepPath: "ask#call[0]" },
+      msg: "the prompt differs from the one whose reply is recorded; the record is used",
+    },
+  ]);
 });
 
 test("the record of an agent that was asked as a whole is not one of the model", () => {

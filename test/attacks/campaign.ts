@@ -41,13 +41,16 @@ export const maxDelay = 1000;
 
 const source = (file: string) => path.join(import.meta.dirname, file);
 const execArgv = ["--conditions=andante-source"];
-/** As in `deploy/`: with the heap that Node allows itself on a large machine it collects too late. */
-const asDeployed = ["--max-semi-space-size=16", "--max-old-space-size=1024"];
+/** As in `deploy/`: by default Node collects garbage late on a large machine, and the allocator keeps freed blocks. */
+const asDeployed = {
+  execArgv: [...execArgv, "--max-semi-space-size=16", "--max-old-space-size=1024"],
+  env: { ...process.env, MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072" },
+};
 
 export async function runAttacks({ names, seconds, quiet }: CampaignOptions): Promise<CampaignResult> {
   const folder = await mkdtemp(path.join(tmpdir(), "andante-attacks-"));
   const server = fork(source("child.ts"), [path.join(folder, "andante.db")], {
-    execArgv: [...execArgv, ...asDeployed],
+    ...asDeployed,
   });
   const attackers = names.map((name) => ({ name, child: fork(source("attacker.ts"), { execArgv }) }));
   try {

@@ -41,13 +41,16 @@ const flood = createWorkflow({ id: "flood", input: z.object({ door: z.string() }
   })
   .andAll({
     id: "all",
-    steps: Array.from({ length: branches }, (_, branch) => (chain: Workflow<{ door: string }, string>) => {
-      let longer = chain;
-      for (let step = 0; step < steps; step++) {
-        longer = longer.andThen({ id: `${branch}-${step}`, execute: ({ data }) => data });
-      }
-      return longer;
-    }),
+    steps: Array.from(
+      { length: branches },
+      (_, branch) => (chain: Workflow<{ parsed: { door: string }; output: string }>) => {
+        let longer = chain;
+        for (let step = 0; step < steps; step++) {
+          longer = longer.andThen({ id: `${branch}-${step}`, execute: ({ data }) => data });
+        }
+        return longer;
+      },
+    ),
   })
   .andThen({ id: "forget", execute: () => "done" });
 

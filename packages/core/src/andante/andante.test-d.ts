@@ -2,7 +2,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
-import type { InferInput, InferResult, InferResume } from "../workflow/chain-types.ts";
+import type { InferInput, InferResult, InferResume, SameAsOutput } from "../workflow/chain-types.ts";
 import { createWorkflow } from "../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { andThen, andWorkflow } from "../workflow/steps/free-steps.ts";
@@ -199,6 +199,28 @@ describe("a type for any workflow", () => {
     expectTypeOf<InferResume<WorkflowDefinition>>().toBeUnknown();
   });
 
+  test("is one object, of which any part may be written", () => {
+    expectTypeOf<typeof publish>().toEqualTypeOf<
+      Workflow<{
+        id: "publish";
+        input: { topic: string; size?: number | undefined };
+        parsed: { topic: string; size: number };
+        output: Published;
+        result: SameAsOutput;
+        resume: { approved: boolean };
+        steps: "draft" | "approve";
+      }>
+    >();
+    const parts: Workflow<{ id: "publish"; output: { approved: boolean } }> = publish;
+    expectTypeOf<InferResult<typeof parts>>().toBeUnknown();
+    // @ts-expect-error approved is a boolean
+    const wrong: Workflow<{ output: { approved: string } }> = publish;
+    // @ts-expect-error publish takes no number as its topic
+    const wider: Workflow<{ input: { topic: string | number } }> = publish;
+    // @ts-expect-error there is no such member
+    expectTypeOf<Workflow<{ otput: string }>>([wrong, wider]);
+  });
+
   test("a chain can grow in a loop", () => {
     let chain = createWorkflow({ id: "grown", input: z.number() }).andThen({ id: "first", execute: () => 1 });
     for (let n = 0; n < 3; n++) chain = chain.andThen({ id: `step-${n}`, execute: ({ data }) => data + 1 });
@@ -206,7 +228,7 @@ describe("a type for any workflow", () => {
   });
 
   test("a branch can be written apart", () => {
-    const twice = (chain: Workflow<unknown, number>) =>
+    const twice = (chain: Workflow<{ output: number }>) =>
       chain.andThen({ id: "twice", execute: ({ data }) => data * 2 });
     const chain = createWorkflow({ id: "apart", input: z.number() }).andAll({
       id: "all",

@@ -27,9 +27,3 @@ export function uuidMaker(now: () => number = Date.now): () => string {
 
 /** A new id. */
 export const uuid = uuidMaker();
-
-/** A new secret of 128 random bits, such as the token of a claim: the digits of two UUIDs that are random. */
-export function randomToken(): string {
-  const first = randomUUID();
-  return first.slice(0, 8) + first.slice(24) + randomUUID().slice(24);
-}

@@ -17,9 +17,14 @@ export interface HasResume<Resume> {
   readonly "~resume"?: () => Resume;
 }
 
-/** Carries the type that a result schema declares; `undefined` without a result schema. */
+/** Carries the type that a result schema declares; `SameAsOutput` without a result schema. */
 export interface HasResult<Result> {
   readonly "~result"?: () => Result;
+}
+
+/** The result type of a workflow without a result schema: its result is the output of its last step. */
+export interface SameAsOutput {
+  readonly "~sameAsOutput": never;
 }
 
 /** Carries the ids of a workflow's top-level steps. A method, so that a chain grown in a loop keeps its type. */
@@ -45,7 +50,7 @@ export type Named<Id extends string, Options> = Options & { readonly id: Id };
 export type ResumeOf<R> = R extends Schema ? SchemaInput<R> : never;
 
 /** The output of a result schema. */
-export type DeclaredResult<R> = R extends Schema ? Json<SchemaOutput<R>> : undefined;
+export type DeclaredResult<R> = R extends Schema ? Json<SchemaOutput<R>> : SameAsOutput;
 
 /** The input of a workflow; `unknown` for `Workflow`, any workflow, of which nothing is known. */
 export type InferInput<W> =
@@ -53,7 +58,7 @@ export type InferInput<W> =
 
 /** The result of a completed execution of a workflow: dates are strings, as JSON passes them on. */
 export type InferResult<W> =
-  W extends HasResult<infer Result> ? ([Result] extends [undefined] ? OutputOf<W> : Result) : unknown;
+  W extends HasResult<infer Result> ? ([Result] extends [SameAsOutput] ? OutputOf<W> : Result) : unknown;
 
 type OutputOf<W> = W extends HasOutput<infer Output> ? Output : unknown;
 

@@ -15,7 +15,7 @@ import { checkDefinitionId } from "../values/step-path.ts";
 import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
-import { Workflow } from "./workflow.ts";
+import { type Workflow, WorkflowChain } from "./workflow.ts";
 
 export interface WorkflowOptions<
   I extends Schema = Schema,
@@ -86,15 +86,15 @@ export function createWorkflow<
   R extends Schema | undefined = undefined,
 >(
   options: WorkflowOptions<I, Id, Result, R>,
-): Workflow<
-  Json<SchemaOutput<I>>,
-  Json<SchemaOutput<I>>,
-  Id,
-  SchemaInput<I>,
-  never,
-  ResumeOf<R>,
-  DeclaredResult<Result>
-> {
+): Workflow<{
+  id: Id;
+  input: SchemaInput<I>;
+  parsed: Json<SchemaOutput<I>>;
+  output: Json<SchemaOutput<I>>;
+  result: DeclaredResult<Result>;
+  resume: ResumeOf<R>;
+  steps: never;
+}> {
   const id: unknown = options?.id;
   checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
   checkDefinitionId(id, "createWorkflow");
@@ -116,7 +116,7 @@ export function createWorkflow<
   const { tags = [] } = options;
   const problem = problemWithTags(tags);
   if (problem !== undefined) throw new DefinitionError({ where, problem: `tags: ${problem}` });
-  return new Workflow({
+  return new WorkflowChain({
     id: options.id,
     name: options.name ?? options.id,
     purpose: options.purpose ?? "",

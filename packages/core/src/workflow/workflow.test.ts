@@ -176,7 +176,7 @@ describe("a step", () => {
 });
 
 function chainOf(first: string, second: string) {
-  return (chain: Workflow<{ topic: string }, { topic: string }>) =>
+  return (chain: Workflow<{ parsed: { topic: string }; output: { topic: string } }>) =>
     chain.andThen({ id: first, execute: () => 1 }).andThen({ id: second, execute: () => 1 });
 }
 

@@ -13,6 +13,7 @@ import type {
   InferResult,
   Named,
   ResumeOf,
+  SameAsOutput,
 } from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { Step, WorkflowDefinition } from "./step.ts";
@@ -36,7 +37,7 @@ import type { BranchesOptions } from "./steps/branches.ts";
 import { appendStep, type BodyOutput } from "./steps/step-options.ts";
 
 /** The chain that a branch extends. */
-export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, never, undefined>;
+export type Chain<Input, Data> = WorkflowChain<Input, Data, string, never, never, never, SameAsOutput>;
 
 /**
  * A branch of a container: a function that extends a chain. The free functions such as `andThen({ … })` make one with
@@ -55,30 +56,74 @@ export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
   chain: Chain<Input, Data>,
 ) => HasOutput<Output> & HasResume<Resume>;
 
+/** The types of a workflow. A type that is left out fits any workflow. */
+export interface WorkflowTypes {
+  readonly id?: string;
+  /** The input that callers pass. */
+  readonly input?: unknown;
+  /** The input after its schema, as the steps see it. */
+  readonly parsed?: unknown;
+  /** The output of the last step. */
+  readonly output?: unknown;
+  /** The output of the result schema; `SameAsOutput` without one. */
+  readonly result?: unknown;
+  /** The resume data of its steps. */
+  readonly resume?: unknown;
+  /** The ids of its top-level steps. */
+  readonly steps?: string;
+}
+
 /**
- * A workflow: an ordered chain of steps with schemas. Each `andX` returns a new one and leaves this as it was.
- * Inside a container the same class is the chain that a branch extends. Made by `createWorkflow`; as a type without
- * parameters it stands for any workflow.
+ * A workflow: an ordered chain of steps with schemas, made by `createWorkflow`. Each `andX` returns a new one and
+ * leaves this as it was. Without a parameter the type is that of any workflow.
  *
- * Positional parameters and not one object type: in an object type the compiler resolves the fields of every step
- * before it, which ends at a chain of about 50 steps, and all fields have the same variance.
+ * The intersection adds no member. Editors show the name of an intersection, and of a class only its own name with
+ * its positional parameters (decision 36).
  *
- * @typeParam Input - the workflow's input as its steps see it
- * @typeParam Data - the output of the last step so far
- * @typeParam Id - its id
- * @typeParam Accepts - the input that a caller may pass
- * @typeParam StepIds - the ids of its top-level steps
- * @typeParam Resume - the resume data of its steps
- * @typeParam Result - the output of its result schema
+ * @example
+ * ```ts
+ * import { createWorkflow, type Workflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * const double = (chain: Workflow<{ output: number }>) =>
+ *   chain.andThen({ id: "double", execute: ({ data }) => data * 2 });
+ *
+ * export const both = createWorkflow({ id: "both", input: z.number() }).andAll({ id: "all", steps: [double] });
+ * ```
  */
-export class Workflow<
-  out Input = unknown,
-  out Data = unknown,
-  out Id extends string = string,
-  in Accepts = never,
-  StepIds extends string = string,
-  out Resume = unknown,
-  out Result = unknown,
+export type Workflow<T extends WorkflowTypes = WorkflowTypes> = WorkflowChain<
+  T extends { readonly parsed: infer Parsed } ? Parsed : unknown,
+  T extends { readonly output: infer Output } ? Output : unknown,
+  T extends { readonly id: infer Id extends string } ? Id : string,
+  T extends { readonly input: infer Input } ? Input : never,
+  T extends { readonly steps: infer Ids extends string } ? Ids : string,
+  T extends { readonly resume: infer Resume } ? Resume : unknown,
+  T extends { readonly result: infer Result } ? Result : unknown
+> &
+  (T extends Required<WorkflowTypes> ? WorkflowDefinition : unknown);
+
+/** A workflow by positional types. The member access keeps the name `Workflow` in editors. */
+type Next<Input, Data, Id extends string, Accepts, StepIds extends string, Resume, Result> = {
+  workflow: Workflow<{
+    id: Id;
+    input: Accepts;
+    parsed: Input;
+    output: Data;
+    result: Result;
+    resume: Resume;
+    steps: StepIds;
+  }>;
+}["workflow"];
+
+/** The chain of steps. Inside a container the same class is the chain that a branch extends. */
+export class WorkflowChain<
+  out Input,
+  out Data,
+  out Id extends string,
+  in Accepts,
+  StepIds extends string,
+  out Resume,
+  out Result,
 > implements WorkflowDefinition
 {
   declare readonly "~input"?: (input: Accepts) => void;
@@ -121,7 +166,7 @@ export class Workflow<
     R extends Schema | undefined = undefined,
   >(
     options: Named<StepId, ThenOptions<Data, Input, Output, S, R>>,
-  ): Workflow<Input, BodyOutput<Output>, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
+  ): Next<Input, BodyOutput<Output>, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
     return append(this, thenStep(options));
   }
 
@@ -132,14 +177,14 @@ export class Workflow<
     R extends Schema | undefined = undefined,
   >(
     options: Named<StepId, TapOptions<Data, Input, S, R>>,
-  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
+  ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
     return append(this, tapStep(options));
   }
 
   /** Runs its step when the condition holds; otherwise the data passes unchanged. */
   andWhen<StepId extends string, Output, R>(
     options: Named<StepId, WhenOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
-  ): Workflow<Input, Data | Output, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+  ): Next<Input, Data | Output, Id, Accepts, StepIds | StepId, Resume | R, Result> {
     return append(this, whenStep(options, openBranch));
   }
 
@@ -150,7 +195,7 @@ export class Workflow<
    */
   andAll<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
     options: Named<StepId, BranchesOptions<Branches>>,
-  ): Workflow<
+  ): Next<
     Input,
     BranchOutputs<Branches>,
     Id,
@@ -165,7 +210,7 @@ export class Workflow<
   /** Runs all branches at once and continues with the first that succeeds. For branches made from a list see `andAll`. */
   andRace<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
     options: Named<StepId, BranchesOptions<Branches>>,
-  ): Workflow<
+  ): Next<
     Input,
     BranchOutputs<Branches>[number],
     Id,
@@ -180,14 +225,14 @@ export class Workflow<
   /** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
   andAgent<StepId extends string, S extends Schema = Schema>(
     options: Named<StepId, AgentStepOptions<Data, Input, S>>,
-  ): Workflow<Input, AgentOutput<S>, Id, Accepts, StepIds | StepId, Resume, Result> {
+  ): Next<Input, AgentOutput<S>, Id, Accepts, StepIds | StepId, Resume, Result> {
     return append(this, agentStep(options));
   }
 
   /** Runs another workflow with the data as its input. */
   andWorkflow<StepId extends string, W extends WorkflowDefinition & HasInput<Data>>(
     options: Named<StepId, WorkflowStepOptions<W>>,
-  ): Workflow<Input, InferResult<W>, Id, Accepts, StepIds | StepId, Resume | DeclaredResume<W>, Result> {
+  ): Next<Input, InferResult<W>, Id, Accepts, StepIds | StepId, Resume | DeclaredResume<W>, Result> {
     return append(this, workflowStep(options));
   }
 
@@ -201,30 +246,30 @@ export class Workflow<
       StepId,
       ForEachOptions<ResumableBranch<ItemOf<Data>, Input, Output, R>> & { readonly items?: never }
     >,
-  ): Workflow<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
+  ): Next<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
   andForEach<StepId extends string, Item, Output, R>(
     options: Named<
       StepId,
       ForEachItemsOptions<Data, Input, Item, ResumableBranch<NoInfer<Json<Item>>, Input, Output, R>>
     >,
-  ): Workflow<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
+  ): Next<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
   andForEach<StepId extends string, R>(
     options: Named<StepId, ForEachOptions<unknown>>,
-  ): Workflow<Input, unknown[], Id, Accepts, StepIds | StepId, Resume | R, Result> {
+  ): Next<Input, unknown[], Id, Accepts, StepIds | StepId, Resume | R, Result> {
     return append(this, forEachStep(options, openBranch));
   }
 
   /** Runs its step, then again with its own output while the condition holds. */
   andDoWhile<StepId extends string, Output extends Data, R>(
     options: Named<StepId, LoopOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
-  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+  ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
     return append(this, doWhileStep(options, openBranch));
   }
 
   /** Runs its step, then again with its own output until the condition holds. */
   andDoUntil<StepId extends string, Output extends Data, R>(
     options: Named<StepId, LoopOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
-  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+  ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
     return append(this, doUntilStep(options, openBranch));
   }
 
@@ -234,7 +279,7 @@ export class Workflow<
     const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[],
   >(
     options: Named<StepId, BranchOptions<Cases>>,
-  ): Workflow<
+  ): Next<
     Input,
     Data | BranchOutput<Cases[number]["step"]>,
     Id,
@@ -249,14 +294,14 @@ export class Workflow<
   /** Waits for a while; the data passes unchanged. */
   andSleep<StepId extends string>(
     options: Named<StepId, SleepOptions<Data, Input>>,
-  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
+  ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
     return append(this, sleepStep(options));
   }
 
   /** Waits until a date; the data passes unchanged. */
   andSleepUntil<StepId extends string>(
     options: Named<StepId, SleepUntilOptions<Data, Input>>,
-  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
+  ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
     return append(this, sleepUntilStep(options));
   }
 }
@@ -265,16 +310,16 @@ export class Workflow<
 function append<Input, Data, Id extends string, Accepts, StepIds extends string, Resume, Result>(
   workflow: WorkflowDefinition & { readonly id: Id },
   step: Step,
-): Workflow<Input, Data, Id, Accepts, StepIds, Resume, Result> {
+): Next<Input, Data, Id, Accepts, StepIds, Resume, Result> {
   const steps = appendStep(workflow.steps, step, `Workflow "${workflow.id}"`);
-  return new Workflow({ ...workflow, steps });
+  return new WorkflowChain({ ...workflow, steps });
 }
 
 /** A branch with this one step. */
 export function branchOf<Data, Input, Output, Resume>(
   step: Step,
 ): ResumableBranch<Data, Input, Output, Resume> {
-  return (chain) => append<Input, Output, string, never, never, Resume, undefined>(chain, step);
+  return (chain) => append<Input, Output, string, never, never, Resume, SameAsOutput>(chain, step);
 }
 
 /** The steps of a branch, in order. */
@@ -283,8 +328,8 @@ export function openBranch(branch: unknown, where: string): readonly Step[] {
     const problem = "a branch must be a step such as andThen({ … }) or a function of a chain";
     throw new DefinitionError({ where, problem });
   }
-  const chain: unknown = branch(new Workflow({ ...emptyChain, id: where }));
-  if (!(chain instanceof Workflow)) {
+  const chain: unknown = branch(new WorkflowChain({ ...emptyChain, id: where }));
+  if (!(chain instanceof WorkflowChain)) {
     throw new DefinitionError({ where, problem: "a branch function must return the chain it was given" });
   }
   if (chain.steps.length === 0) throw new DefinitionError({ where, problem: "a branch has no steps" });

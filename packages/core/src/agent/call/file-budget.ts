@@ -1,12 +1,12 @@
 // Bounds of the files that agents load by address: bytes and time of one call, and bytes of all calls together.
 
 const mebibyte = 1024 * 1024;
-/** Bytes of the files of one call. Models accept no more. */
-const maxBytes = 100 * mebibyte;
+/** Bytes of the files of one call. Providers accept requests of 20 to 50 MB. */
+const maxBytes = 50 * mebibyte;
 /** Milliseconds of loading; the time between two files does not count. */
 const maxTime = 30_000;
 /** Bytes that all calls of a process hold at once. Sending a file takes several times its bytes. */
-const poolBytes = 128 * mebibyte;
+const poolBytes = 64 * mebibyte;
 /** Bytes that a file is expected to have at most: it reserves more only when it turns out to be larger. */
 const usualBytes = 8 * mebibyte;
 
@@ -68,7 +68,7 @@ export class FilePool {
 }
 
 export interface FileBudgetOptions {
-  /** Default: 100 MiB. */
+  /** Default: 50 MiB. */
   readonly bytes?: number;
   /** Default: 30 000. */
   readonly milliseconds?: number;

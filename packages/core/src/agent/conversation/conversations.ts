@@ -1,5 +1,5 @@
 // Conversations: list, read, change, fork, export and remove them.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import {
   ConversationConflictError,
@@ -21,7 +21,7 @@ import { checkUrlId } from "../../values/check-id.ts";
 import type { Clock } from "../../values/clock.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
 import { toJson } from "../../values/json.ts";
-import { randomToken, uuid } from "../../values/uuid.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
 
@@ -203,7 +203,7 @@ export class Conversations {
     const kept = metadata === undefined ? undefined : metadataText(metadata);
     await this.#ready;
     const what = { conversationId, userId, title, metadata: kept };
-    if (!(await this.#store.change({ key: randomToken(), ...what, at: this.#clock.now() }))) {
+    if (!(await this.#store.change({ key: randomUUID(), ...what, at: this.#clock.now() }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     return this.read(conversationId, { userId });
@@ -243,7 +243,7 @@ export class Conversations {
     const bounds = { maxBytes: maxForkBytes, page: forkPage };
     for (let [copied, restarts] = [0, 0]; ; await pass()) {
       signal?.throwIfAborted();
-      const key = randomToken();
+      const key = randomUUID();
       const result = await this.#store.fork({ ...fork, ...bounds, key, at: this.#clock.now() });
       if (result.kind !== "more") return result;
       if (result.copied <= copied && ++restarts > maxRestarts) return result;
@@ -254,7 +254,7 @@ export class Conversations {
   /** Removes it with its messages. A reply that runs in it is stopped. */
   async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
     await this.#ready;
-    if (!(await this.#store.remove({ key: randomToken(), conversationId, userId }))) {
+    if (!(await this.#store.remove({ key: randomUUID(), conversationId, userId }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     this.#removed(conversationId);

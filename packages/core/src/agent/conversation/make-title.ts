@@ -1,7 +1,7 @@
 // The title of a conversation as the host makes it: of its first message and the reply, after both are kept.
+import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import type { ConversationStore } from "../../store/conversation-store.ts";
-import { randomToken } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 import { titleOf } from "./open-conversation.ts";
@@ -31,7 +31,7 @@ export async function makeTitle(
     const current = await conversations.read(which);
     // It may have been renamed meanwhile.
     if (current === undefined || current.title !== titleOf(messages[0])) return;
-    await conversations.change({ key: randomToken(), ...which, title, at: now() });
+    await conversations.change({ key: randomUUID(), ...which, title, at: now() });
   } catch (error) {
     operation.logger.warn({ err: error }, "the title of a conversation could not be made");
   }

@@ -1,12 +1,11 @@
 // Tool approvals without a conversation: the client keeps the request and sends it back with the decision. It is signed
 // for its agent and user, expires, and is used once.
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { ModelMessage } from "ai";
 import { ApprovalUsedError, InputValidationError } from "../../errors/index.ts";
 import type { ApprovalStore } from "../../store/approval-store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { canonicalJson } from "../../values/json.ts";
-import { randomToken } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 
@@ -64,7 +63,7 @@ export class ClientApprovals {
         continue;
       }
       const [approval] = splitSignature(decision.signature);
-      const first = await this.#store.use({ key: randomToken(), approval, expiresAt, at });
+      const first = await this.#store.use({ key: randomUUID(), approval, expiresAt, at });
       if (!first && decision.approved) throw new ApprovalUsedError();
     }
     return messages.map(withoutSignatures);

@@ -1,4 +1,5 @@
 // Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
+import { randomUUID } from "node:crypto";
 import type { ToolSet, UIMessage } from "ai";
 import {
   type AndanteError,
@@ -7,7 +8,7 @@ import {
 } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
-import { randomToken, uuid } from "../../values/uuid.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { Attachments } from "../call/attachments.ts";
 import { budgetError } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
@@ -110,7 +111,7 @@ async function keepWaiting(
   where: { readonly conversationId: string; readonly userId: string | null },
 ): Promise<void> {
   const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
-  const key = randomToken();
+  const key = randomUUID();
   await conversations.post({ key, ...where, agentId, ...message, waits: true, at: clock.now() });
 }
 

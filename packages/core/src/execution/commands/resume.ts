@@ -1,4 +1,5 @@
 // Resumes an execution: finds the suspension, checks the data, and lets exactly one caller win.
+import { randomUUID } from "node:crypto";
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import {
   DefinitionChangedError,
@@ -12,7 +13,6 @@ import type { ExecutionRow, Resume, StoredExecution, Suspension } from "../../st
 import { checkId } from "../../values/check-id.ts";
 import type { Schema } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
-import { randomToken } from "../../values/uuid.ts";
 import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -123,7 +123,7 @@ function resumeOf(
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
     ...(pausedFor !== undefined && { pausedFor }),
     events: encodeEvents(eventsOf(target, value, options, now, pausedFor)),
-    claim: { owner: engine.claims.taker, token: randomToken() },
+    claim: { owner: engine.claims.taker, token: randomUUID() },
     byDeadline: false,
   };
   return { resume, liftsPause: pause !== undefined };

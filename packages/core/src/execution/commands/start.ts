@@ -1,4 +1,5 @@
 // Starts an execution: checks its input and options, creates it, and makes a start with a given id idempotent.
+import { randomUUID } from "node:crypto";
 import {
   ExecutionConflictError,
   ExecutionParkedError,
@@ -16,7 +17,7 @@ import { storedBytes } from "../../store/stored-event.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
-import { randomToken, uuid } from "../../values/uuid.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
 import { checkSize, type SizeLimits } from "../body/limits.ts";
@@ -124,7 +125,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   const { workflow, row, parsed, replay } = run;
   const { executionId } = row;
   const copies = encodeEvents(replay?.copies ?? []);
-  const token = randomToken();
+  const token = randomUUID();
   const values = new KeptValues(row.input);
   const startAt = engine.clock.now();
   // Nothing is awaited between this check and the driver that counts from then on.

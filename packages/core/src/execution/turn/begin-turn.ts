@@ -1,11 +1,11 @@
 // Begins a turn: one write keeps the message and creates the execution that replies to it, which then runs here.
+import { randomUUID } from "node:crypto";
 import type { TurnToBegin } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
-import { randomToken } from "../../values/uuid.ts";
 import type { Engine } from "../engine/engine.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 import type { TurnKind } from "./turn-kind.ts";
@@ -22,7 +22,7 @@ export async function beginTurn(
   { message, before, ...turn }: TurnToBegin,
 ): Promise<BeginTurnResult> {
   if (engine.closing) throw new ShuttingDownError();
-  const token = randomToken();
+  const token = randomUUID();
   const startAt = engine.clock.now();
   const { input } = turn;
   const values = new KeptValues(input);

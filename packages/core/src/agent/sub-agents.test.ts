@@ -72,7 +72,7 @@ test("the model sees it as a tool with its purpose, which takes a prompt", async
     { name: "writer", description: "Gives a task to the agent writer.", inputSchema },
   ]);
   await andante.close();
-  const writer = tool({ inputSchema: z.object({}) });
+  const writer = tool({ inputSchema: z.object({}), execute: () => "done" });
   expect(() => new Agent({ id: "editor", model, subAgents, tools: { writer } })).toThrow(
     'Agent "editor": a tool and a sub-agent are both called "writer"',
   );

@@ -1,5 +1,5 @@
 // The log of operators: every execution that fails is one error line with the place and the reason, however it failed.
-import { tool } from "ai";
+import { tool, type UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
@@ -240,8 +240,8 @@ onMemory((bench) => {
     test("for files that an agent without a stream function would not see", async () => {
       const agent = { id: "plain", generate: async () => ({ text: "done" }) };
       const file = { type: "file", mediaType: "text/plain", url: "data:text/plain;base64,YQ==" } as const;
-      const prompt = () => [{ id: "m", role: "user", parts: [file] } as const];
-      const { errors } = await run(flow().andAgent({ id: "ask", agent, prompt }));
+      const prompt: UIMessage[] = [{ id: "m", role: "user", parts: [file] }];
+      const { errors } = await run(flow().andAgent({ id: "ask", agent, prompt: () => prompt }));
       const message = "this agent has only a generate function, which takes a string, not files";
       expect(errors).toMatchObject([{ msg: "the execution failed", err: { message } }]);
     });

@@ -12,7 +12,7 @@ import {
   recordedBy,
   usageOf,
 } from "./build-commit.ts";
-import { CommitBatch } from "./commit-batch.ts";
+import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { endingOf } from "./settlement.ts";
 
 const target = (changes: Partial<CommitTarget> = {}): CommitTarget => ({
@@ -22,11 +22,11 @@ const target = (changes: Partial<CommitTarget> = {}): CommitTarget => ({
 });
 const identity = { executionId: "e", token: "t", number: 3, stepIndex: 2, after: 7 };
 const address = { path: "a", stepIndex: 2, stepType: "andThen" };
-const started = (timestamp: number): NewEvent => ({
+const started = (timestamp: number): FollowingEvent => ({
   ...{ type: "step-start", timestamp, ...address },
   input: undefined,
 });
-const completed = (timestamp: number, output = "1"): NewEvent => ({
+const completed = (timestamp: number, output = "1"): FollowingEvent => ({
   ...{ type: "step-complete", timestamp, ...address },
   ...{ output, usage: undefined },
 });
@@ -35,7 +35,7 @@ const suspension: Suspension = {
   ...{ suspendedAt: 90, deadline: null, onDeadline: null },
 };
 
-function batchOf(events: readonly NewEvent[], following: readonly NewEvent[] = []): CommitBatch {
+function batchOf(events: readonly NewEvent[], following: readonly FollowingEvent[] = []): CommitBatch {
   const batch = new CommitBatch();
   batch.events.push(...events);
   batch.following.push(...following.map((event) => ({ event, scope: new AbortScope() })));
@@ -68,7 +68,7 @@ describe("a whole batch", () => {
     });
   });
 
-  test.each<[boolean, NewEvent[], NewEvent[]]>([
+  test.each<[boolean, NewEvent[], FollowingEvent[]]>([
     [false, [started(1)], [started(2)]],
     [true, [completed(1)], []],
     [true, [], [completed(1)]],

@@ -168,7 +168,7 @@ describe("connections that were cut in silence", () => {
       .toBe(true);
   });
 
-  test("are told from those whose statement takes long", { timeout: 15_000 }, async () => {
+  test("are distinguished from those whose statement takes long", { timeout: 15_000 }, async () => {
     const { store, made } = await openBehind({ lease: 800 });
     await admin.query(`create sequence bounds.tries;
       create function bounds.slow() returns trigger language plpgsql as $$
@@ -213,7 +213,7 @@ describe("connections that were cut in silence", () => {
   });
 });
 
-test("what callers read is refused while too many wait, what the engine reads is not", async () => {
+test("reads of callers are refused while too many wait, reads of the engine are not", async () => {
   const store = await open({ connectTimeout: 60_000 });
   const heads = Array.from({ length: 5_200 }, () => store.heads(["none"]));
   await expect(store.state("none")).rejects.toMatchObject({ code: "store-busy" });
@@ -221,7 +221,7 @@ test("what callers read is refused while too many wait, what the engine reads is
   expect(await store.state("none")).toBeUndefined();
 });
 
-test("a column that a later release adds does not break what is prepared", async () => {
+test("a column that a later release adds does not break prepared statements", async () => {
   const store = await open({ readers: 1 });
   const made = execution();
   await store.create(made);
@@ -271,7 +271,7 @@ test("large events and spans do not cross a connection for the time of one, or b
   expect(rows.map(({ timestamp }) => Number(timestamp))).toEqual([11, 10, 9, 8, 7, 6, 5, 4]);
 });
 
-test("a lane that is busy when it closes refuses what is left", { timeout: 5_000 }, async () => {
+test("a lane that is busy when it closes refuses the remaining writes", { timeout: 5_000 }, async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const address = silent.address();

@@ -205,7 +205,7 @@ test("writes that wait for a locked row leave the connections to others, and one
   }
 });
 
-test("a parked execution that another client keeps locked does not hold up what a node lets go", async () => {
+test("a parked execution that another client keeps locked does not hold up those that a node releases", async () => {
   const store = await open({ schema: "parked" });
   await store.define({ definition: "one", outline: "[]" });
   const made = [1, 2].map(() => execution({ definition: "one" }));
@@ -267,7 +267,7 @@ test("leases by the clock of a database that was ahead do not outlive a fail-ove
   expect(Math.abs(clock.offset)).toBeLessThan(60_000);
 });
 
-test("what is live is written while retention waits for a row, and what another client has locked is passed over", async () => {
+test("live executions are written while retention waits for a row, and rows locked by another client are passed over", async () => {
   const store = await open({ schema: "retention" });
   const made = Array.from({ length: 30 }, () => execution());
   await Promise.all(made.map((each) => store.create(each)));
@@ -352,7 +352,7 @@ test("two schemas of one database know nothing of each other", async () => {
   expect(await two.state("gate", executionId)).toMatchObject({ status: "suspended" });
 });
 
-test("half characters and NULs, in whatever a caller may write, are kept or refused as SQLite does", async () => {
+test("half characters and NULs, in any value of a caller, are kept or refused as SQLite does", async () => {
   const andante = await node();
   const odd = "a\u0000b\ud800c";
   const { executionId } = await andante.execute(

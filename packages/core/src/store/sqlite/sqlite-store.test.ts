@@ -29,7 +29,7 @@ function toldStore(): Store {
     endTurn: async (end: EndTurn) => endTurn({ ...end, commit: await told(end.commit) }),
   });
 }
-describeStore("memoryStore, told what its callers know", toldStore);
+describeStore("memoryStore, with the expected sequence in every commit", toldStore);
 
 test("the health of a store that is not open names this problem", async () => {
   const closed = { problem: "the store is not open", bytes: null };

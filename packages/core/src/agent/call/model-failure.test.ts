@@ -63,7 +63,7 @@ test.each([
   });
 });
 
-test("whatever else a call throws is the timeout's, the reply's, the provider's or our own", () => {
+test("any other error of a call is a timeout, or an error of the reply, of the provider or of ours", () => {
   const late = new DOMException("late", "TimeoutError");
   expect(toAgentError(late, never)).toMatchObject({ code: "reply-timeout", cause: late });
   expect(toAgentError(new DOMException("gone", "AbortError"), never)).toMatchObject({

@@ -133,7 +133,7 @@ test("a caller waits for a slow store no longer than a quarter of a second, and 
   expect(await last).toMatchObject({ problem: "the disk is full" });
 });
 
-test("a database thread that was started again is told once, with the reason", async () => {
+test("a restart of a database thread is logged once, with the reason", async () => {
   const { watch, health, lines } = watchForTest();
   watch.start(async () => undefined);
   const restarts = (count: number) => ({ ...well, restarts: { count, reason: `reason ${count}` } });

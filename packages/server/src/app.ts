@@ -20,6 +20,7 @@ import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { CachedReads } from "./overview/cached-read.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
 import { limitCustomBody } from "./request/limit-custom-body.ts";
@@ -97,8 +98,19 @@ export function createApp(options: AppOptions): App {
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
   const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
-  const built = builtResponses();
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, bounds, built, ...known };
+  const caches = { built: builtResponses(), cachedReads: new CachedReads() };
+  const service = {
+    andante,
+    logger,
+    gate,
+    cors,
+    basePath,
+    authorize,
+    compression,
+    bounds,
+    ...caches,
+    ...known,
+  };
   // Custom routes have a separate application behind the contract's routes: they cannot replace one, and requests to
   // built-in routes do not pass their middleware.
   if (gate.enabled)
@@ -202,6 +214,7 @@ interface Service {
   readonly authorize: Authorize | undefined;
   readonly bounds: Bounds;
   readonly built: BuiltResponses;
+  readonly cachedReads: CachedReads;
   hasConsole(): boolean;
   isReplaced(row: Route): boolean;
   readonly compression: boolean;
@@ -289,8 +302,7 @@ async function handleRequest(
 }
 
 async function readBody(row: Route, http: Context, { bounds }: Service): Promise<unknown> {
-  const { maxBody, bodies } = bounds;
-  const given = await readJsonBody(http.req, maxBody, bodies);
+  const given = await readJsonBody(http.req, bounds);
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }

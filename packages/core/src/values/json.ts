@@ -189,3 +189,12 @@ function misfitInConverted(value: { toJSON(): unknown }, above: object[]): Misfi
 function wordsOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : typeof thrown;
 }
+
+/** The value as JSON; a value that JSON cannot hold is replaced, so that it does not break the reply. */
+export function plainJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null");
+  } catch {
+    return "[not representable as JSON]";
+  }
+}

@@ -11,7 +11,6 @@ import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
-import type { HeldTools } from "./held-tools.ts";
 import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
@@ -89,7 +88,7 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly messageMetadata: MessageMetadata | undefined;
   /** Makes the title of a conversation. */
   abstract readonly title: MakeTitle | undefined;
-  /** What the model sees of data parts. */
+  /** Converts data parts for the model. */
   abstract readonly convertDataPart: ConvertDataPart | undefined;
 
   /** Which addresses of files its model's provider loads by itself. */
@@ -105,4 +104,14 @@ export abstract class CallableAgent implements AgentInfo {
   parts(request: AgentRequest): PromiseLike<Pick<AgentStreamResult, "stream">> {
     return this.stream(request);
   }
+}
+
+/** Tools that hold something open, such as connections. An Andante retains them when it is made, and releases them when it has closed. */
+export interface HeldTools {
+  retain(): void;
+  release(): Promise<void>;
+}
+
+export function isHeld(tools: unknown): tools is HeldTools {
+  return typeof tools === "function" && "retain" in tools && "release" in tools;
 }

@@ -1,8 +1,11 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
+
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
+import type { Schema } from "../../values/schema.ts";
+import { plainSchema } from "../../values/schema.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
@@ -157,3 +160,8 @@ function unknownCaller(signal: AbortSignal | undefined): OperationContext {
     signal: signal ?? new AbortController().signal,
   };
 }
+
+/** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */
+export const operationContext: Schema<unknown, OperationContext> = plainSchema<OperationContext>({
+  type: "object",
+});

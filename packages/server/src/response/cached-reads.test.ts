@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { CachedReads } from "./cached-read.ts";
+import { CachedReads } from "./cached-reads.ts";
 
 const reads = new CachedReads();
 const here = new AbortController().signal;

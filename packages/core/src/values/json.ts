@@ -2,7 +2,7 @@
 import { UnserializableError } from "../errors/index.ts";
 import { isRecord } from "./fields.ts";
 
-/** A value as JSON text; `undefined` stands for "no value" (a body that returned nothing). */
+/** A value as JSON text; `undefined` is "no value" (a body that returned nothing). */
 export type JsonText = string | undefined;
 
 /**

@@ -33,7 +33,7 @@ function within(
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
-    // Not async: the AI SDK shows what a tool yields when the call itself returns an async iterable.
+    // Not async: the AI SDK shows preliminary outputs when the call itself returns an async iterable.
     execute: (input, options) => {
       const start = (given: typeof input, inside: Operation) =>
         execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
@@ -79,7 +79,7 @@ async function* yieldAfter(
   if (isAsyncIterable(values)) yield* values;
 }
 
-/** True for a tool whose output comes from whoever reads the reply; a provider runs its own. */
+/** True for a tool whose output comes from the client; a provider runs its own. */
 function isClients({ type }: ToolSet[string]): boolean {
   return type === undefined || type === "function" || type === "dynamic";
 }

@@ -101,7 +101,7 @@ async function waitElsewhere(
 
 /**
  * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
- * user's meanwhile nothing is kept, and the beginning of its own turn tells so.
+ * user's meanwhile nothing is kept, and the beginning of its own turn fails.
  */
 async function keepWaiting(
   { conversations, clock }: TurnEnvironment,

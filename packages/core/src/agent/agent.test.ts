@@ -35,7 +35,7 @@ const calling = (name: string, input: unknown = {}) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },
   );
 
-test("instructions, as a string or as a function of the operation, are the first thing the model is told", async () => {
+test("instructions, as a string or as a function of the operation, come first in the prompt", async () => {
   const told = model();
   await new Agent({ id: "a", model: told, instructions: "Be brief." }).generate({ prompt: "hi" });
   expect(told.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Be brief." });
@@ -46,7 +46,7 @@ test("instructions, as a string or as a function of the operation, are the first
   expect(agent.instructions).toBeNull();
 });
 
-test("instructions that are empty are not told", async () => {
+test("empty instructions are not sent", async () => {
   const told = model();
   await new Agent({ id: "a", model: told, instructions: () => "" }).generate({ prompt: "hi" });
   expect(told.asked[0]?.prompt.map(({ role }) => role)).toEqual(["user"]);
@@ -83,7 +83,7 @@ test("hooks are called in order, with the agent and the operation", async () => 
   for (const [, userId, user] of seen) expect([userId, user]).toEqual(["ada", { id: "ada" }]);
 });
 
-test("onToolEnd is told of a tool that failed, and why", async () => {
+test("onToolEnd receives the error of a tool that failed", async () => {
   const told: unknown[] = [];
   const execute = async (): Promise<string> => {
     throw new Error("broken");
@@ -114,7 +114,7 @@ test("onError is called for a provider that failed and for an abort, with genera
   expect(String(seen[2])).toBe("Error: enough");
 });
 
-test("hooks that are not there are not called, and nobody is told of a failure in them", async () => {
+test("missing hooks are not called, and cause no log line", async () => {
   const logger = new RecordingLogger();
   const failing = controlledModel(() => ({ refuse: new Error("no") }));
   const agent = new Agent({ id: "a", model: failing, hooks: { onEnd: () => undefined }, maxRetries: 0 });
@@ -122,7 +122,7 @@ test("hooks that are not there are not called, and nobody is told of a failure i
   expect(logger.of("warn")).toEqual([]);
 });
 
-test("a transform of the caller's changes what is streamed", async () => {
+test("a transform of the caller's changes the stream", async () => {
   const result = await new Agent({ id: "a", model: model() }).stream({
     prompt: "hi",
     experimental_transform: () =>
@@ -194,7 +194,7 @@ test("any agent of the AI SDK can be a sub-agent, and its usage counts too", asy
   expect(within.usage.calls).toBe(3);
 });
 
-test("a host says who asks with any operation context, not only with one of ours", async () => {
+test("a host gives the user with any operation context, not only with one of ours", async () => {
   const made = model();
   const agent = new Agent({ id: "a", model: made, instructions: ({ userId }) => `Talk to ${userId}.` });
   const { signal } = new AbortController();
@@ -230,7 +230,7 @@ test("settings reach the model, and a call may change them within their ranges",
   );
 });
 
-describe("what the host set on an agent", () => {
+describe("the settings of the host on an agent", () => {
   const numbers = {
     temperature: 0.5,
     topP: 0.5,
@@ -352,6 +352,43 @@ test.each([
   ["an id of another type", { id: 5 as never }, "Agent: the id must be a string"],
   ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is not a language model'],
   ["a wrong setting", { id: "a", topP: 2 }, 'Agent "a": Invalid option topP: expected a number from 0 to 1'],
+  [
+    "instructions that are none",
+    { id: "a", instructions: [{ role: "user", content: "hi" }] as never },
+    'Agent "a": instructions must be a string, system messages or a function',
+  ],
+  ["a title that is none", { id: "a", title: "T" as never }, 'Agent "a": title must be a function'],
+  [
+    "a wrong number of tokens",
+    { id: "a", memory: { tokens: 0.5 } },
+    'Agent "a": memory.tokens must be 1 or more',
+  ],
+  [
+    "a preparation that is none",
+    { id: "a", memory: { prepare: {} as never } },
+    'Agent "a": memory.prepare must be a function',
+  ],
+  ["a wrong number of retries", { id: "a", maxRetries: -1 }, 'Agent "a": maxRetries must be 0 or more'],
+  [
+    "an empty secret",
+    { id: "a", approvalSecret: "" },
+    'Agent "a": approvalSecret must be a string of 1 character or more',
+  ],
+  [
+    "an unknown option of the memory",
+    { id: "a", memory: Object({ windows: 5 }) },
+    'Agent "a", memory: unknown option "windows"; did you mean "window"?',
+  ],
+  [
+    "an unknown hook",
+    { id: "a", hooks: Object({ onEnds: () => undefined }) },
+    'Agent "a", hooks: unknown option "onEnds"; did you mean "onEnd"?',
+  ],
+  [
+    "two sub-agents of one id",
+    { id: "a", subAgents: [1, 2].map(() => new Agent({ id: "b", model: model() })) },
+    'Agent "a": two sub-agents have the id "b"',
+  ],
   ["a wrong window", { id: "a", memory: { window: 0 } }, 'Agent "a": memory.window must be 1 or more'],
   [
     "a sub-agent without an id",
@@ -360,4 +397,11 @@ test.each([
   ],
 ])("%s is a definition error", (_, options, message) => {
   expect(() => new Agent({ model: model(), ...options })).toThrow(message);
+});
+
+test("the least values are accepted", () => {
+  const least = { memory: { window: 1, tokens: 1 }, maxRetries: 0, approvalSecret: "s" };
+  const system = { role: "system", content: "Help." } as const;
+  for (const instructions of ["", system, [system, system], () => ""])
+    expect(() => new Agent({ id: "a", model: model(), ...least, instructions })).not.toThrow();
 });

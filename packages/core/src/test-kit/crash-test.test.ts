@@ -107,7 +107,7 @@ describe("crashTest", () => {
     expect(bodyRuns["each[1]/double"]).toBe(3);
   });
 
-  test("says which step waits when it is given no resume data", async () => {
+  test("names the waiting step when it is given no resume data", async () => {
     const workflow = createWorkflow({ id: "gate", input: order }).andThen({
       id: "approve",
       execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
@@ -123,5 +123,15 @@ describe("crashTest", () => {
     });
     const { differences } = await crashTest({ workflow, input: { amount: 1 }, timeout: 200 });
     expect(differences[0]).toContain('status is "stuck", undisturbed "completed"');
+  });
+
+  test("an execution that does not end without a crash is stuck, and no crash is tried", async () => {
+    const workflow = createWorkflow({ id: "hangs-always", input: order }).andThen({
+      id: "never",
+      execute: () => new Promise<string>(() => undefined),
+    });
+    const { expected, runs } = await crashTest({ workflow, input: { amount: 1 }, timeout: 200 });
+    expect(expected.status).toBe("stuck");
+    expect(runs).toEqual([]);
   });
 });

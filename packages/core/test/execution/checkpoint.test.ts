@@ -31,7 +31,7 @@ onMemory((bench) => {
     JSON.parse((await bench.store.state(executionId))?.execution.error ?? "{}");
 
   describe("a checkpoint", () => {
-    test("returns what its work returned, through JSON, and is told in the journal, the stream and the trace", async () => {
+    test("returns the result of its function through JSON, and appears in the journal, the stream and the trace", async () => {
       const workflow = flow().andThen({
         id: "charge",
         execute: async ({ checkpoint }) => checkpoint("card", () => ({ at: new Date(0), paid: 20 })),
@@ -531,6 +531,44 @@ onMemoryAndFile((bench) => {
     expect(await inTime(resumed, "the result")).toMatchObject({ result: ["first", "second"] });
     expect(runs).toEqual({ body: 2, first: 1, second: 1 });
     expect(bench.logger.messages).toEqual([]);
+  });
+
+  test("a body that swallows the interruption, or a wait for a retry, runs again all the same", async () => {
+    const { runs, do: work } = counter();
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const workflow = flow().andThen({
+      id: "charge",
+      execute: async ({ checkpoint }) => {
+        await checkpoint("first", async () => {
+          begun.resolve();
+          await gate.promise;
+        });
+        const second = checkpoint("second", () => work("second", "second")());
+        const paid = await second.catch(() => "swallowed");
+        const mail = (context: { attempt: number }) => {
+          if (context.attempt === 1) throw new Error("busy");
+          return "sent";
+        };
+        const retry = { attempts: 2, delay: "2s", jitter: false } as const;
+        return [paid, await checkpoint("mail", mail, { retry }).catch(() => "lost")];
+      },
+    });
+    const andante = bench.andanteWith({ clock: new TestClock() }, workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await begun.promise;
+    await andante.suspend(workflow.id, executionId, {});
+    gate.resolve();
+    await expect.poll(() => recorded(executionId)).toEqual(["charge#first"]);
+    await inTime(andante.settled(), "the end of the body");
+    expect(await andante.resume(workflow.id, executionId)).toMatchObject({ result: ["second", "sent"] });
+    expect(runs).toEqual({ second: 1 });
+    const swallowed = (what: string) => `the body swallowed what checkpoint() throws ${what}`;
+    expect(bench.logger.messages).toEqual([
+      swallowed("during a pause or a shut-down; running it again anyway"),
+      "the checkpoint failed and is tried again",
+      swallowed("before a delay; running it again anyway"),
+    ]);
   });
 
   test("in a shut-down none begins, and the next process goes on from the record", async () => {

@@ -66,7 +66,7 @@ onMemoryAndFile((bench) => {
     expect(await retentionOn(bench.store, { maxCount: 0 }).run()).toBe(4);
   });
 
-  test("deletes what is older than an age, and nothing younger", async () => {
+  test("deletes executions older than an age, and nothing younger", async () => {
     const andante = bench.andante(workflow);
     const { executionId, endAt } = await andante.execute(workflow.id, 0);
     expect(await retentionOn(bench.store, { maxAge: "1d" }).run()).toBe(0);
@@ -241,6 +241,22 @@ onStore("a store of its own", memoryStore(), (bench) => {
     await andante.execute(workflow.id, 0);
     await andante.close();
     expect(bench.logger.messages).toEqual([]);
+  });
+
+  test("what was deleted is one line with the number of executions", async () => {
+    const rounds = [
+      { executionIds: ["a", "b"], more: true },
+      { executionIds: ["b", "c"], more: false },
+    ];
+    const store = wrapStore(bench.store, {
+      deleteFinished: async () => rounds.shift() ?? { executionIds: [], more: false },
+    });
+    const logger = new RecordingLogger();
+    bench.andanteWith({ store, logger, retention: { maxAge: "1h" } }, workflow);
+    const lines = () => logger.lines.filter(({ deleted }) => deleted !== undefined);
+    await expect
+      .poll(lines)
+      .toMatchObject([{ level: "info", deleted: 3, msg: "deleted executions that ended long ago" }]);
   });
 
   test("a store in trouble is logged and does not end anything", async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Worker } from "node:worker_threads";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { event, execution } from "../../src/store-cases/store-cases.ts";
 
@@ -41,7 +41,7 @@ async function openWithThreads() {
   return { store, threads, writer, reader };
 }
 
-test("the thread that reads is started by the first read of a caller, and none for what the engine reads", async () => {
+test("the reader thread is started by the first read of a caller, and not by reads of the engine", async () => {
   const { store, threads } = await openStore();
   await store.create(execution({ executionId: "a" }));
   expect(await store.due({ workflowIds: ["w"], limit: 10 })).toEqual([]);
@@ -65,6 +65,25 @@ test("a thread that cannot be started for a read refuses it, and the next read t
   });
   renameSync(`${file}.away`, file);
   expect((await store.state("a"))?.execution.executionId).toBe("a");
+});
+
+test("a thread keeps the process alive while a caller waits for it, and only then", async () => {
+  const { store, writer, reader } = await openWithThreads();
+  const calls: string[] = [];
+  const notice = (thread: Worker, name: string) => {
+    vi.spyOn(thread, "ref").mockImplementation(() => void calls.push(`${name} ref`));
+    vi.spyOn(thread, "unref").mockImplementation(() => void calls.push(`${name} unref`));
+  };
+  notice(writer, "writer");
+  notice(reader, "reader");
+  const created = store.create(execution({ executionId: "a" }));
+  expect(calls).toEqual(["writer ref"]);
+  await created;
+  expect(calls).toEqual(["writer ref", "writer unref"]);
+  const reads = [store.state("a"), store.state("a")];
+  expect(calls.slice(2)).toEqual(["reader ref"]);
+  await Promise.all(reads);
+  expect(calls.slice(2)).toEqual(["reader ref", "reader unref"]);
 });
 
 test("a store that was never read closes", async () => {
@@ -100,7 +119,7 @@ test("a reader that dies again and again loses no read: each is served or refuse
   expect((await store.state("a"))?.execution.sequence).toBe(1);
 });
 
-test("an idle writer that dies is replaced, and what is written while it is gone waits for it", async () => {
+test("an idle writer that dies is replaced, and writes meanwhile wait for it", async () => {
   const { store, threads, writer } = await openWithThreads();
   await store.create(execution({ executionId: "a" }));
   await writer.terminate();
@@ -155,7 +174,7 @@ test("a writer that dies with a write of an execution under way is replaced, and
   expect({ code, output }).toEqual({ code: 0, output: "true 1\n" });
 });
 
-test("a writer that dies with another write under way ends the process, which says so in one line", async () => {
+test("a writer that dies during another write ends the process, which logs one line", async () => {
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
@@ -170,7 +189,7 @@ test("a writer that dies with another write under way ends the process, which sa
   expect(errors).toContain(file);
 });
 
-test("a memory store whose thread dies ends the process: what it kept is gone", async () => {
+test("a memory store whose thread dies ends the process: its data is gone", async () => {
   const { code, errors } = await runChild(
     "memoryStore()",
     "await store.create(made); threads[0].terminate();",

@@ -60,6 +60,19 @@ test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
     [{ type: "tool-output-available", toolCallId: "c", output: 3 }],
   ],
   [
+    "with an output so far",
+    { ...call, type: "tool-add", state: "output-available", output: 3, preliminary: true },
+    [{ type: "tool-output-available", toolCallId: "c", output: 3, preliminary: true }],
+  ],
+  [
+    "whose provider says more about its output",
+    {
+      ...{ ...call, type: "tool-add", state: "output-available", output: 3 },
+      resultProviderMetadata: providerMetadata,
+    },
+    [{ type: "tool-output-available", toolCallId: "c", output: 3, providerMetadata }],
+  ],
+  [
     "that failed",
     { ...call, type: "tool-add", state: "output-error", errorText: "no" },
     [{ type: "tool-output-error", toolCallId: "c", errorText: "no" }],
@@ -110,7 +123,7 @@ test("a dynamic tool, and one that the provider runs, say so", async () => {
   expect(executed).not.toHaveProperty("dynamic");
 });
 
-test("what a text cites, a tool's title and what an approval is about are kept", async () => {
+test("citations of a text, the title of a tool and the details of an approval are kept", async () => {
   const citations = [{ type: "url", url: "http://x", title: "x" }];
   const cited = { type: "text", text: "so", citations };
   const text = await chunksAround(Object(cited));
@@ -131,7 +144,7 @@ test("what a text cites, a tool's title and what an approval is about are kept",
   ]);
 });
 
-test("what a host says about the message comes first", async () => {
+test("the host's metadata of the message comes first", async () => {
   const message: UIMessage = {
     id: "m",
     role: "assistant",

@@ -44,7 +44,7 @@ test("the reason is not longer than a line", () => {
   if (!verdict.ok) expect(verdict.detail).toHaveLength(500);
 });
 
-test("what takes too long, never ends or is no JSON has a reason, and only the first may be tried again", () => {
+test("work that takes too long, never ends or is no JSON has a reason, and only the first may be tried again", () => {
   const hostile = { ...work({ pattern: "^(a+)+$" }, `${"a".repeat(40)}b`), limit: 10 };
   const late = "the schema could not be checked within 10 ms";
   expect(performWork(hostile)).toStrictEqual({ ok: false, detail: late, overran: true });

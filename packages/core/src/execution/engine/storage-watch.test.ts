@@ -46,7 +46,7 @@ test("goes by the clock that it is given", () => {
 
 const ends = { store: "x.db", level: "warn", msg: "the storage works again: runs continue" };
 
-test("what is written ends it, and the line says how long it took and how often something failed", () => {
+test("a write ends it, and the line has its duration and the number of failures", () => {
   const { watch, lines } = watchForTest();
   expect(watch.failed(full())).toBe(true);
   expect(watch.failed(full())).toBe(true);
@@ -74,7 +74,7 @@ test("a heartbeat ends it too, but only after half a minute without a failure", 
   expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 60, failures: 2 }]);
 });
 
-test("commits that nobody replies to are trouble when a probe is not replied to either", async () => {
+test("commits without a reply are trouble when a probe has no reply either", async () => {
   const { watch, lines } = watchForTest();
   const probe = vi.fn(() => new Promise<void>(() => undefined));
   watch.start(probe);
@@ -131,4 +131,22 @@ test("a caller waits for a slow store no longer than a quarter of a second, and 
   const last = watch.health();
   await vi.advanceTimersByTimeAsync(250);
   expect(await last).toMatchObject({ problem: "the disk is full" });
+});
+
+test("a database thread that was started again is told once, with the reason", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  const restarts = (count: number) => ({ ...well, restarts: { count, reason: `reason ${count}` } });
+  for (const count of [1, 1, 2]) {
+    health.mockResolvedValueOnce(restarts(count));
+    await watch.health();
+  }
+  const line = {
+    ...{ level: "error", store: "x.db" },
+    msg: "a database thread died and was started again",
+  };
+  expect(lines()).toMatchObject([
+    { ...line, reason: "reason 1" },
+    { ...line, reason: "reason 2" },
+  ]);
 });

@@ -14,7 +14,7 @@ test("without anything late every time is its own", () => {
   ]);
 });
 
-test("what was overdue at the same time comes as much later as it would have", () => {
+test("timers overdue at the same time keep their distance", () => {
   const pace = new Pace();
   pace.happened(100, 1000);
   expect(pace.isBehind).toBe(true);

@@ -41,15 +41,17 @@ export type Line = z.infer<typeof lineSchema>;
 export type StartLine = Extract<Line, { kind: "start" }>;
 export type EventLine = Extract<Line, { kind: "event" }>;
 
+/** Marks the end of a whole line. JSON never holds it unescaped. */
+const end = "\t";
+
+/** The line break comes first: the line before it may have been cut off by a kill. */
 export function appendLine(file: string, line: Line): void {
-  appendFileSync(file, `${JSON.stringify(line)}\n`);
+  appendFileSync(file, `\n${JSON.stringify(line)}${end}`);
 }
 
-/** All lines so far; a last line without its end is one that the kill cut off. */
+/** All whole lines so far; one without its end was cut off by a kill. */
 export function readLines(file: string): Line[] {
   if (!existsSync(file)) return [];
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .slice(0, -1)
-    .map((text) => lineSchema.parse(JSON.parse(text)));
+  const lines = readFileSync(file, "utf8").split("\n");
+  return lines.filter((text) => text.endsWith(end)).map((text) => lineSchema.parse(JSON.parse(text)));
 }

@@ -105,7 +105,7 @@ export class Observation {
     const { executionId, workflowId, startAt } = execution;
     this.#known.set(executionId, { workflowId, startAt });
     if (spans === undefined) return;
-    this.tracing?.elsewhere?.takenOver(execution);
+    this.tracing?.elsewhere?.reached(execution);
     this.tracing?.adopt(spans);
   }
 

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { Connection } from "../src/connection/connection.ts";
 import { DatabaseClock } from "../src/connection/database-clock.ts";
 import { Readers } from "../src/connection/readers.ts";
+import { Servers } from "../src/connection/servers.ts";
 import { heartbeat } from "../src/operations/heartbeat.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startProxy } from "./switching-proxy.ts";
@@ -169,9 +170,9 @@ test("writes that wait for a locked row leave the connections to others, and one
   await store.create(made);
   const connect = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
   const timeouts = { idle: 5_000, lock: 7_500 };
-  const readers = new Readers({ url: server.url, ...connect }, 2, timeouts);
+  const readers = new Readers({ servers: new Servers([server.url], 5_000), ...connect }, 2, timeouts);
   const hasty = new Readers(
-    { url: server.url.replace("postgres:password", "hasty:hasty"), ...connect },
+    { servers: new Servers([server.url.replace("postgres:password", "hasty:hasty")], 5_000), ...connect },
     1,
     timeouts,
   );
@@ -237,7 +238,7 @@ test("a parked execution that another client keeps locked does not hold up those
 test("leases by the clock of a database that was ahead do not outlive a fail-over to another by as much", async () => {
   await open({ schema: "clocks" });
   const connection = new Connection({
-    url: server.url,
+    servers: new Servers([server.url], 5_000),
     connectTimeout: 5_000,
     statementTimeout: 5_000,
     prepare: false,

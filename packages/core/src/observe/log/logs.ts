@@ -41,7 +41,7 @@ export class Logs {
     const { logsElsewhere } = store.observations;
     this.#elsewhere =
       logsElsewhere &&
-      new RowsElsewhere({
+      new RowsElsewhere<StoredLog>({
         now: () => feed.now,
         limit: maxElsewhere,
         read: ({ from, limit }) => logsElsewhere({ from: firstIdAt(from), limit }),

@@ -129,9 +129,7 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
-    this.#loaded = agents.size + asked.length > 0 ? loadAgents(this.#ready, this.#engine) : this.#ready;
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
-    this.#loaded.catch(() => undefined);
     this.agents = new Agents({
       agents,
       asked,
@@ -146,6 +144,9 @@ export class AndanteService implements Andante {
       observed: () => observation.open(),
       ready: this.#ready,
     });
+    const hasAgents = agents.size + asked.length > 0;
+    this.#loaded = hasAgents ? loadAgents(this.#ready, this.#engine, this.agents) : this.#ready;
+    this.#loaded.catch(() => undefined);
     const forget = (conversationId: string) => this.agents.forget(conversationId);
     this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }

@@ -81,7 +81,10 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The metrics in Prometheus' text format. */
   readonly metrics: Pick<Metrics, "text" | "contentType">;
   /** The registered agents and their replies. */
-  readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept" | "releaseTools" | "schemas">;
+  readonly agents: Omit<
+    Agents,
+    "areRepliesRequested" | "check" | "close" | "forget" | "kept" | "loadReplies" | "releaseTools" | "schemas"
+  >;
   readonly conversations: Conversations;
 
   /**

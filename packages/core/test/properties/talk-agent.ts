@@ -4,7 +4,7 @@ import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
-import { operationContext } from "../../src/agent/call/operation-context.ts";
+import { operationContext } from "../../src/agent/call/operation.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import type { Pace } from "./pace.ts";
 import { callId, inputOf, type Talk, type ToolUse, taskOf, textOfRound } from "./talk.ts";
@@ -21,7 +21,7 @@ export interface EnteredTool {
 
 /** The reports of the model and the tools, and the events that they wait for. */
 export interface TalkStage {
-  /** A tool runs; the answer says that it has ended, and whether it must not run again. */
+  /** A tool runs; the result marks its end, and whether it must not run again. */
   enters(context: EnteredTool): (isDone?: boolean) => void;
   /** The agent is asked. */
   asked(): void;

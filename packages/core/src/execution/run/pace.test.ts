@@ -1,4 +1,4 @@
-// What was overdue together keeps its distances; everything else happens at its own time.
+// Timers that were overdue together keep their distances; everything else happens at its own time.
 import { expect, test } from "vitest";
 import { Pace } from "./pace.ts";
 

@@ -1,10 +1,10 @@
 // The log lines of one Andante: those that are kept, and those that come.
 import type { StoredLog } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
-import { RowsElsewhere } from "../rows-elsewhere.ts";
 import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
+import { RowsElsewhere } from "./rows-elsewhere.ts";
 
 /** Lines of other processes in one read. */
 const maxElsewhere = 1000;

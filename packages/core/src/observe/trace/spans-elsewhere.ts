@@ -6,7 +6,7 @@
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
-import { RowsElsewhere } from "../rows-elsewhere.ts";
+import { RowsElsewhere } from "../log/rows-elsewhere.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { TracedExecution } from "./span-attributes.ts";
 import type { SpanOwner, SpanRecord } from "./span-record.ts";

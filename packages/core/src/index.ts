@@ -14,7 +14,7 @@ export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export type { AndanteOptions } from "./andante/andante-options.ts";
 export { createAndante } from "./andante/create-andante.ts";
 export { AndanteError, PermanentError, PublicError } from "./errors/index.ts";
-export type { AndanteLimits } from "./execution/body/limits.ts";
+export type { AndanteLimits } from "./execution/limits/limits.ts";
 export type { CancelOptions } from "./execution/commands/cancel.ts";
 export type { ExecutionHandle } from "./execution/commands/execution-handle.ts";
 export type { ExecutionPage, ListOptions } from "./execution/commands/list.ts";

@@ -9,7 +9,7 @@ export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
 export type { AgentRecord } from "./andante/host-types.ts";
 export { type AndanteInternals, internalsOf } from "./andante/internals.ts";
-export { limitOf } from "./execution/body/limits.ts";
+export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";
 export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";

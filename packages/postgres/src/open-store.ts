@@ -1,5 +1,5 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
-import type { NeighbourListener, Store } from "@andante/core/store";
+import type { ClusterListener, Store } from "@andante/core/store";
 import pg from "pg";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
@@ -9,7 +9,7 @@ import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
-import { Hints } from "./neighbours/index.ts";
+import { Hints } from "./cluster/index.ts";
 import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { claims } from "./operations/claims.ts";
@@ -32,7 +32,7 @@ import { endTurn } from "./operations/turns/end-turn.ts";
 import { waiting } from "./operations/waiting.ts";
 import type { Settings } from "./options.ts";
 
-export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
+export type OpenStore = Omit<Store, "location" | "open" | "clusterChannel"> & {
   askToStop(executionId: string): void;
   readonly clock: DatabaseClock;
 };
@@ -53,7 +53,7 @@ const minPatience = 250;
 export async function openStore(
   settings: Settings,
   node: string,
-  listener: NeighbourListener,
+  listener: ClusterListener,
 ): Promise<OpenStore> {
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);

@@ -1,8 +1,8 @@
 // The PostgreSQL store: any number of processes on one database.
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import type { Neighbours, NewExecution, Store, StoreHealth } from "@andante/core/store";
-import { Listeners } from "./neighbours/listeners.ts";
+import type { ClusterChannel, NewExecution, Store, StoreHealth } from "@andante/core/store";
+import { Listeners } from "./cluster/listeners.ts";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -32,7 +32,7 @@ class PostgresStore implements Store {
     this.#settings = settings;
     this.location = locationOf(settings);
     const opened = () => this.#opened;
-    this.neighbours = {
+    this.clusterChannel = {
       lease: settings.lease,
       get clockOffset() {
         return opened()?.clock.offset ?? 0;
@@ -84,7 +84,7 @@ class PostgresStore implements Store {
   deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
   compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
 
-  readonly neighbours: Neighbours;
+  readonly clusterChannel: ClusterChannel;
 
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),

@@ -7,7 +7,7 @@ import {
   runningLimit,
   sizeLimits,
   userShareOf,
-} from "../execution/body/limits.ts";
+} from "../execution/limits/limits.ts";
 import { type RetentionOptions, retentionBounds } from "../execution/engine/retention.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";

@@ -5,7 +5,7 @@ import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import type { RunningTurn } from "../agent/turn/turn-host.ts";
-import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
+import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -93,7 +93,7 @@ export class AndanteService implements Andante {
     this.#ready = this.#open();
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
-    const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
+    const clock = wholeMilliseconds(options.clock ?? clockOf(store.clusterChannel));
     const files = new FilePool();
     this.#scheduler = new Scheduler({
       store,

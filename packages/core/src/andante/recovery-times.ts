@@ -11,8 +11,8 @@ export interface RecoveryTimes {
 }
 
 /** Where others may leave something behind, this process looks more often. */
-export function recoveryTimes({ neighbours }: Store): RecoveryTimes {
-  if (neighbours === undefined) return { lease: 30_000, period: 10_000, duePeriod: 60_000 };
-  const { lease } = neighbours;
+export function recoveryTimes({ clusterChannel }: Store): RecoveryTimes {
+  if (clusterChannel === undefined) return { lease: 30_000, period: 10_000, duePeriod: 60_000 };
+  const { lease } = clusterChannel;
   return { lease, period: Math.min(1000, lease / 5), duePeriod: 2000 };
 }

@@ -5,7 +5,7 @@ export type * from "./conversation-store.ts";
 export * from "./decide/index.ts";
 export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
-export type * from "./neighbours.ts";
+export type * from "./cluster-channel.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
 export {

@@ -14,7 +14,7 @@ import type {
   StoredMessage,
   StoredUsage,
 } from "./conversation-store.ts";
-import type { Neighbours } from "./neighbours.ts";
+import type { ClusterChannel } from "./cluster-channel.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
@@ -477,7 +477,7 @@ export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
   /** Absent where one process has the store to itself. */
-  readonly neighbours?: Neighbours;
+  readonly clusterChannel?: ClusterChannel;
   /** Opens it, once, before anything else; a store that cannot be opened says why. */
   open(): Promise<void>;
   /**

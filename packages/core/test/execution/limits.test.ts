@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { Andante } from "../../src/andante/andante.ts";
-import type { AndanteLimits } from "../../src/execution/body/limits.ts";
+import type { AndanteLimits } from "../../src/execution/limits/limits.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";

@@ -7,7 +7,7 @@ import type {
   Facts,
   NewExecution,
 } from "@andante/core/store";
-import type { SwiftCommit } from "./swift-commit.ts";
+import type { FastCommit } from "./fast-commit.ts";
 
 /** A decision with its argument and its caller. */
 export interface BoundWrite {
@@ -45,7 +45,7 @@ export interface GroupItem {
     | { readonly creation: Creation }
     | {
         readonly write: BoundWrite /** Where it may be done at once. */;
-        readonly swift?: SwiftCommit | undefined;
+        readonly fast?: FastCommit | undefined;
       };
   /** Its caller is waiting and can come again: refused at once while the database is in trouble. */
   readonly isIntake: boolean;

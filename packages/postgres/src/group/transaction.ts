@@ -13,7 +13,7 @@ import { GroupFacts } from "../write/facts.ts";
 import { lockedColumns, toRecord } from "../write/row.ts";
 import type { Creation, GroupItem } from "./item.ts";
 import type { KnownSequences } from "./known-sequences.ts";
-import { type ExpectedCommit, isExpected, sequenceAfter, swiftCommits } from "./swift-commit.ts";
+import { type ExpectedCommit, isExpected, sequenceAfter, fastCommits } from "./fast-commit.ts";
 
 /** The group failed, and whether it was committed all the same is not known: the connection broke meanwhile. */
 export class UnknownOutcome extends Error {
@@ -50,7 +50,7 @@ export const beginGroup = (timeouts: TransactionTimeouts) =>
     ...["seqscan", "hashjoin", "mergejoin"].map((each) => `set local enable_${each} = off`),
   ].join("; ");
 
-/** A group of nothing but creations and swift commits takes one round trip; undefined for any other. */
+/** A group of nothing but creations and fast commits takes one round trip; undefined for any other. */
 async function performAtOnce(
   query: Query,
   { schema, timeouts, known }: GroupSettings,
@@ -62,19 +62,19 @@ async function performAtOnce(
     if ("creation" in does) creations.push(does.creation);
     else {
       const before = known.of(executionId);
-      if (does.swift === undefined || before === undefined || !isExpected(does.swift, before))
+      if (does.fast === undefined || before === undefined || !isExpected(does.fast, before))
         return undefined;
-      expected.push({ swift: does.swift, before });
+      expected.push({ fast: does.fast, before });
     }
   }
-  const swift = expected.length === 0 ? [] : [swiftCommits(schema, expected)];
-  const statements = inText([...swift, ...creating(schema, creations)]);
+  const fast = expected.length === 0 ? [] : [fastCommits(schema, expected)];
+  const statements = inText([...fast, ...creating(schema, creations)]);
   const results = await commit(query, [query(beginGroup(timeouts))], statements);
-  const moved = swift.length === 0 ? none : idsIn(results[0] ?? nothing);
+  const moved = fast.length === 0 ? none : idsIn(results[0] ?? nothing);
   const created = await createdIn(query, schema, creations, results);
   const outcomes = noteCreations(creations, created, known);
   for (const each of expected) {
-    const { commit: given, resolve } = each.swift;
+    const { commit: given, resolve } = each.fast;
     const { executionId, end } = given;
     const wasMoved = moved.has(executionId);
     const sequence = sequenceAfter(each);

@@ -5,7 +5,7 @@ import type { AbortScope } from "./abort-scope.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
-import { checkOutput } from "./limits.ts";
+import { checkOutput } from "../limits/limits.ts";
 
 /** How a body ends without returning. */
 export interface BodyExits {

@@ -10,7 +10,7 @@ import type { RunCommand } from "../interpreter/commands.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { CheckpointLog } from "./checkpoint-log.ts";
-import type { SizeLimits } from "./limits.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 
 export interface BodyRun {
   readonly facts: ExecutionFacts;

@@ -25,7 +25,7 @@ import type { BodyRun, ExecutionFacts } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
-import { checkOutput } from "./limits.ts";
+import { checkOutput } from "../limits/limits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 

@@ -9,7 +9,7 @@ import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { CallSuspension } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
-import { checkOutput } from "./limits.ts";
+import { checkOutput } from "../limits/limits.ts";
 
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;

@@ -13,7 +13,7 @@ import { CopyQueue } from "../../values/copy-queue.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { checkSize } from "../body/limits.ts";
+import { checkSize } from "../limits/limits.ts";
 import {
   checkOptions,
   contextText,

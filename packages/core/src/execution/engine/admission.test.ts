@@ -47,9 +47,9 @@ test("it runs, waits here or is put back, and the caller hears which", async () 
   const { admission, ran, released, free, lookups } = admissionForTest();
   expect(await admission.runWhenFree(waiting("first"))).toBe(true);
   expect(await admission.runWhenFree(waiting("second"))).toBe(true);
-  expect(admission.someInStore).toBe(false);
+  expect(admission.hasUnclaimedBacklog).toBe(false);
   expect(await admission.runWhenFree(waiting("third"))).toBe(false);
-  expect([ran, released, admission.someInStore]).toEqual([["first"], ["third"], true]);
+  expect([ran, released, admission.hasUnclaimedBacklog]).toEqual([["first"], ["third"], true]);
   free();
   expect(ran).toEqual(["first", "second"]);
   expect(lookups()).toBe(0);

@@ -1,7 +1,7 @@
 // The other processes that share the store: notices their writes to executions that run here, or that callers here wait
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
 import type { Observation } from "../../observe/observation.ts";
-import type { Neighbours } from "../../store/neighbours.ts";
+import type { ClusterChannel } from "../../store/cluster-channel.ts";
 import type { ExecutionHead, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { TurnoverMap } from "../../values/turnover-map.ts";
@@ -47,20 +47,20 @@ const headsAtOnce = 1000;
 
 export class Cluster {
   readonly #member: ClusterMember;
-  readonly #neighbours: Neighbours;
+  readonly #clusterChannel: ClusterChannel;
   /** Executions that have to be looked at. */
   readonly #heard = new Set<string>();
   #looking = false;
   #timer: NodeJS.Timeout | undefined;
   #leave: () => void = () => undefined;
 
-  constructor(member: ClusterMember, neighbours: Neighbours) {
+  constructor(member: ClusterMember, clusterChannel: ClusterChannel) {
     this.#member = member;
-    this.#neighbours = neighbours;
+    this.#clusterChannel = clusterChannel;
   }
 
   start(turns: TurnStopper, finders: readonly WorkFinder[]): void {
-    this.#leave = this.#neighbours.listen({
+    this.#leave = this.#clusterChannel.listen({
       wrote: (executionIds) => this.#hear(executionIds),
       offered: () => {
         for (const finder of finders) finder.look();

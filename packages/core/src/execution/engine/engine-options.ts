@@ -4,7 +4,7 @@ import type { Observation } from "../../observe/observation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import type { SizeLimits } from "../body/limits.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 import type { EngineKind } from "./engine-kind.ts";
 import type { FoldOptions } from "./folds.ts";
 import type { Waiters } from "./waiters.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import type { SizeLimits } from "../body/limits.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import { Changes } from "../stream/changes.ts";
@@ -80,7 +80,7 @@ export class Engine {
     this.clock = options.clock;
     this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics, this.clock);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
-    this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
+    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.limits = options.limits;
     this.files = options.files ?? new FilePool();
     this.workflowKind = new WorkflowKind(this);
@@ -176,7 +176,7 @@ export class Engine {
   discard(driver: Driver): void {
     const kind = this.#starting.get(driver)?.kind;
     this.#starting.delete(driver);
-    if (kind !== undefined) this.#left(driver.executionId, kind);
+    if (kind !== undefined) this.#released(driver.executionId, kind);
     this.#checkIdle();
   }
 
@@ -195,7 +195,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
-      if (!this.has(executionId)) this.#left(executionId, kind);
+      if (!this.has(executionId)) this.#released(executionId, kind);
       this.progress.notify();
     }
   }
@@ -297,7 +297,7 @@ export class Engine {
     const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
-      this.#left(executionId, kind);
+      this.#released(executionId, kind);
       const spans = this.observation.leave(executionId);
       if (idle !== undefined) this.folds.keep(executionId, { ...idle, spans });
     }
@@ -314,9 +314,9 @@ export class Engine {
     if (!kind.takesSlot) this.#slotless.add(executionId);
   }
 
-  #left(executionId: string, kind: EngineKind): void {
+  #released(executionId: string, kind: EngineKind): void {
     if (!kind.takesSlot) this.#slotless.delete(executionId);
-    kind.left(executionId);
+    kind.released(executionId);
   }
 
   #withSlots(drivers: readonly Driver[]): readonly Driver[] {

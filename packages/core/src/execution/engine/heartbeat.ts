@@ -68,7 +68,7 @@ export class Heartbeat {
     const blockedFor = Math.round(now - this.#ticked - period);
     this.#ticked = now;
     // A process that has the store to itself is not taken over.
-    if (store.neighbours !== undefined && now - this.#heard > lease) {
+    if (store.clusterChannel !== undefined && now - this.#heard > lease) {
       this.#heard = now;
       // Two heartbeats fit into the rest of the lease: a shorter block did not end the lease alone.
       if (blockedFor > lease - 2 * period) logger.warn({ blockedFor, lease }, blocked);

@@ -156,10 +156,10 @@ export class Recovery {
     this.#giveBack();
     const limit = Math.min(claimedAtOnce, this.#engine.room);
     // Executions put back meanwhile set it again. Without room it is unknown: the next free slot triggers a poll.
-    admission.someInStore = limit <= 0;
+    admission.hasUnclaimedBacklog = limit <= 0;
     const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failed.lately() });
     // An execution that was put back waits for a slot: the next poll would find it again at once.
-    return taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
+    return taken.length > 0 && taken.length === limit && !admission.hasUnclaimedBacklog && !this.#interrupted;
   }
 
   /** Executions without a slot go first: they are few, and a client waits for each. */

@@ -33,7 +33,7 @@ export interface DueTimerProcessor {
   /** How many of those that have to wake before a deadline or a timeout. */
   readonly roomForLimits: number;
   /** The users whose executions are not woken now, because they run their share already and others wait. */
-  standsBack(): ReadonlySet<string | null>;
+  usersOverShare(): ReadonlySet<string | null>;
   /** Keeps up to so many free slots; the returned function gives them back. */
   keepFor(count: number): () => void;
   process(timer: DueTimer, now: number): Promise<Processed>;
@@ -266,10 +266,10 @@ function nextOfEach(
       next.set(executionId, { timer, before: limit });
     } else waiting++;
   }
-  const standsBack = processor.standsBack();
+  const usersOverShare = processor.usersOverShare();
   for (const timer of due) {
     if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
-    if (standsBack.has(timer.userId ?? null)) continue;
+    if (usersOverShare.has(timer.userId ?? null)) continue;
     if (woken < room) {
       woken++;
       next.set(timer.executionId, { timer });

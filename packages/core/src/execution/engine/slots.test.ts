@@ -19,11 +19,11 @@ function slotsFor(held: { users: SlotUser[]; waiting: SlotUser[] }) {
 test("those who hold their share stand back while somebody who holds less waits here", () => {
   const held: { users: SlotUser[]; waiting: SlotUser[] } = { users: ["ada", "ada", "bob"], waiting: [] };
   const slots = slotsFor(held);
-  expect(slots.standsBack()).toEqual(new Set());
+  expect(slots.usersOverShare()).toEqual(new Set());
   held.waiting = ["ada"];
-  expect(slots.standsBack()).toEqual(new Set());
+  expect(slots.usersOverShare()).toEqual(new Set());
   held.waiting = ["ada", "bob"];
-  expect(slots.standsBack()).toEqual(new Set(["ada"]));
+  expect(slots.usersOverShare()).toEqual(new Set(["ada"]));
   expect(() => slots.checkStart("ada")).toThrow(expect.objectContaining({ code: "user-share" }));
   expect(() => slots.checkStart("bob")).not.toThrow();
   expect(() => slots.checkStart(null)).not.toThrow();

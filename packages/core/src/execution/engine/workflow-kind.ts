@@ -84,7 +84,7 @@ export class WorkflowKind implements EngineKind {
     this.#parts.observation.recovered(workflowId);
   }
 
-  left(): void {}
+  released(): void {}
 
   /** The current definition becomes the execution's when it fits, and parks the execution when it does not. */
   async #adopt(row: ExecutionRow, journal: Journal, token: string): Promise<boolean> {

@@ -11,7 +11,7 @@ import type { JsonText } from "../../values/json.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
-import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
+import { JournalGauge, StateGauge, withinResult } from "../limits/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import {
@@ -112,7 +112,7 @@ export class Driver implements CheckpointLog {
       limits: facts.limits,
       stateGauge: new StateGauge(facts.limits),
       limitIsDue: (at) => options.scheduleWakeup(at, "limit"),
-      checks: (fiber, outcome) => {
+      onAsyncCheck: (fiber, outcome) => {
         this.#begin(fiber);
         outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
       },

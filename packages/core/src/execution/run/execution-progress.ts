@@ -10,7 +10,7 @@ import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
-import { type SizeLimits, type StateGauge, withinContainer } from "../body/limits.ts";
+import { type SizeLimits, type StateGauge, withinContainer } from "../limits/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
@@ -20,7 +20,7 @@ import { type Fiber, Fibers, sliceSize, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OpenWaits } from "./open-waits.ts";
-import { Pace } from "./pace.ts";
+import { CatchUpPacing } from "./catch-up-pacing.ts";
 import {
   callSuspensionOf,
   emittedEvent,
@@ -44,7 +44,7 @@ export interface ExecutionProgressOptions {
   /** Called when a deadline or timeout that has passed must be processed before anything else can happen here. */
   limitIsDue(at: number): void;
   /** Called when a check must be waited for; its outcome comes back through `consume`. */
-  checks(fiber: Fiber, outcome: Promise<Outcome>): void;
+  onAsyncCheck(fiber: Fiber, outcome: Promise<Outcome>): void;
 }
 
 export class ExecutionProgress implements Work {
@@ -57,7 +57,7 @@ export class ExecutionProgress implements Work {
   #stepIndex: number;
   /** When the execution fails unless it has ended; a pause moves it. */
   timeoutAt: number | null;
-  readonly pace = new Pace();
+  readonly pacing = new CatchUpPacing();
   batch = new CommitBatch();
 
   constructor(options: ExecutionProgressOptions) {
@@ -69,7 +69,7 @@ export class ExecutionProgress implements Work {
     this.timeoutAt = timeoutAt;
     this.#waits = new OpenWaits(options.execution);
     this.#fibers = new Fibers(journal, this);
-    if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
+    if (dueAt !== undefined) this.pacing.record(dueAt, this.#now());
   }
 
   /** Everything that runs here is inside it. */
@@ -157,7 +157,7 @@ export class ExecutionProgress implements Work {
     this.#journal.resumed(path, event);
     const suspension = this.#waits.suspension(path);
     if (suspension?.suspensionId !== event.suspensionId) return;
-    if (event.byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
+    if (event.byDeadline) this.pacing.record(suspension.deadline ?? this.#now(), this.#now());
     this.#waits.close(path);
     this.#fibers.resume(path);
   }
@@ -183,10 +183,10 @@ export class ExecutionProgress implements Work {
           this.#options.limitIsDue(firstLimit);
           return undefined;
         }
-        const earliest = this.pace.earliest(at);
+        const earliest = this.pacing.earliest(at);
         if (earliest > now && (inFlight || this.batch.starts.length > 0)) return earliest;
         this.#clearTimer(path);
-        this.pace.happened(at, now);
+        this.pacing.record(at, now);
         this.#fibers.reply(fiber, at, 0);
       }
     }
@@ -240,7 +240,7 @@ export class ExecutionProgress implements Work {
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined {
     const outcome = checkValue(command);
     if (!(outcome instanceof Promise)) return outcome;
-    this.#options.checks(fiber, outcome);
+    this.#options.onAsyncCheck(fiber, outcome);
     return undefined;
   }
 

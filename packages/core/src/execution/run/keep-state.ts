@@ -1,7 +1,7 @@
 // Records the values that a body has set with `setState`, in the order of outcomes.
 import { toFailure } from "../../journal/failure.ts";
 import type { Journal } from "../../journal/journal.ts";
-import type { StateGauge } from "../body/limits.ts";
+import type { StateGauge } from "../limits/limits.ts";
 import type { DoneBody, FailedBody } from "../body/run-body.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { CommitBatch } from "./commit-batch.ts";

@@ -59,8 +59,8 @@ export class HintSender {
     void this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
   }
 
-  hello(): void {
-    void this.#send([writeHint(this.#options.sender, { kind: "hello" })]);
+  joined(): void {
+    void this.#send([writeHint(this.#options.sender, { kind: "joined" })]);
   }
 
   async close(): Promise<void> {

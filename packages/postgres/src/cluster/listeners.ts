@@ -1,11 +1,11 @@
 // The listeners to other processes, also before the store is open.
-import type { NeighbourListener } from "@andante/core/store";
+import type { ClusterListener } from "@andante/core/store";
 
-export class Listeners implements NeighbourListener {
-  readonly #listeners = new Set<NeighbourListener>();
+export class Listeners implements ClusterListener {
+  readonly #listeners = new Set<ClusterListener>();
 
   /** Returns a function that ends it. */
-  add(listener: NeighbourListener): () => void {
+  add(listener: ClusterListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

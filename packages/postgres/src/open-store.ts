@@ -1,6 +1,7 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
 import type { ClusterListener, Store } from "@andante/core/store";
 import pg from "pg";
+import { Hints } from "./cluster/index.ts";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseClock } from "./connection/database-clock.ts";
@@ -9,7 +10,6 @@ import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
-import { Hints } from "./cluster/index.ts";
 import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { claims } from "./operations/claims.ts";

@@ -7,7 +7,7 @@ import { createRandom } from "../../core/test/support/random.ts";
 import { type RandomExecution, randomWrites } from "../../core/test/support/random-writes.ts";
 import type { Query } from "../src/connection/client.ts";
 import { inText } from "../src/connection/parameters.ts";
-import { canBeFast, isExpected, sequenceAfter, fastCommits } from "../src/group/fast-commit.ts";
+import { canBeFast, fastCommits, isExpected, sequenceAfter } from "../src/group/fast-commit.ts";
 import { migrate } from "../src/migrate.ts";
 import { CollectedChanges } from "../src/write/changes.ts";
 import { GroupFacts } from "../src/write/facts.ts";

@@ -88,7 +88,11 @@ test("hints are heard at the database's own address; without it listeners are to
     offered: () => {},
     stop: () => {},
   });
-  looking.clusterChannel?.listen({ wrote: (ids) => void (ids ?? looks++), offered: () => {}, stop: () => {} });
+  looking.clusterChannel?.listen({
+    wrote: (ids) => void (ids ?? looks++),
+    offered: () => {},
+    stop: () => {},
+  });
   await vi.waitFor(async () => {
     await writing.create(execution());
     expect(heard.size).toBeGreaterThan(0);

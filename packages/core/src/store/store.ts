@@ -6,6 +6,7 @@
 // with no body in flight. A *turn* is an execution of its own kind: the reply to one message of a conversation. It has
 // no workflow, and lists, counts and deletions of executions mean those of workflows unless stated otherwise.
 import type { ApprovalStore } from "./approval-store.ts";
+import type { ClusterChannel } from "./cluster-channel.ts";
 import type {
   ConversationStore,
   KeepReply,
@@ -14,7 +15,6 @@ import type {
   StoredMessage,
   StoredUsage,
 } from "./conversation-store.ts";
-import type { ClusterChannel } from "./cluster-channel.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";

@@ -11,9 +11,9 @@ import { createdBefore, createStatement, idsIn } from "../operations/create.ts";
 import { CollectedChanges } from "../write/changes.ts";
 import { GroupFacts } from "../write/facts.ts";
 import { lockedColumns, toRecord } from "../write/row.ts";
+import { type ExpectedCommit, fastCommits, isExpected, sequenceAfter } from "./fast-commit.ts";
 import type { Creation, GroupItem } from "./item.ts";
 import type { KnownSequences } from "./known-sequences.ts";
-import { type ExpectedCommit, isExpected, sequenceAfter, fastCommits } from "./fast-commit.ts";
 
 /** The group failed, and whether it was committed all the same is not known: the connection broke meanwhile. */
 export class UnknownOutcome extends Error {
@@ -62,8 +62,7 @@ async function performAtOnce(
     if ("creation" in does) creations.push(does.creation);
     else {
       const before = known.of(executionId);
-      if (does.fast === undefined || before === undefined || !isExpected(does.fast, before))
-        return undefined;
+      if (does.fast === undefined || before === undefined || !isExpected(does.fast, before)) return undefined;
       expected.push({ fast: does.fast, before });
     }
   }

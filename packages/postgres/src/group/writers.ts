@@ -12,9 +12,9 @@ import {
 import type { ConnectSettings, TransactionTimeouts } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import type { SilenceWatch } from "../connection/silence-watch.ts";
+import { canBeFast } from "./fast-commit.ts";
 import { bind, type GroupItem } from "./item.ts";
 import { Lane } from "./lane.ts";
-import { canBeFast } from "./fast-commit.ts";
 
 export interface WritersOptions {
   readonly connect: ConnectSettings;

@@ -1,7 +1,6 @@
 // Executions: their state, their events, and commands.
 import type { ExecutionState } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { lastEventId } from "../request/last-event-id.ts";
 import { headerOf } from "../request/node-request.ts";
@@ -268,7 +267,7 @@ async function findVisible({ andante, params, caller, scope }: Visible): Promise
   const executionId = params.executionId ?? "";
   const found = await andante.find(executionId);
   if (scope === "all") return found;
-  const owner = (await internalsOf(andante).idsOf(executionId))?.userId;
+  const owner = (await andante.idsOf(executionId))?.userId;
   if (caller.userId === undefined || owner !== caller.userId)
     throw new ExecutionNotFoundError({ executionId });
   return found;

@@ -1,11 +1,11 @@
 // What one run of a body reads from the journal and adds to it before it has ended.
 import type { CheckpointState } from "../../journal/checkpoints.ts";
 import { fromJson } from "../../values/json.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
-import { checkOutput } from "../limits/limits.ts";
 
 /** How a body ends without returning. */
 export interface BodyExits {

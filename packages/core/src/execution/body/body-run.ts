@@ -7,10 +7,10 @@ import type { StoredUsage } from "../../store/usage.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { CheckpointLog } from "./checkpoint-log.ts";
-import type { SizeLimits } from "../limits/limits.ts";
 
 export interface BodyRun {
   readonly facts: ExecutionFacts;

@@ -6,6 +6,7 @@ import { type Failure, toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { askAgent } from "./ask-agent.ts";
 import type { BodyRun } from "./body-run.ts";
 import {
@@ -14,7 +15,6 @@ import {
   ControlFlowSignal,
   type SuspendRequest,
 } from "./control-flow-signal.ts";
-import { checkOutput } from "../limits/limits.ts";
 import { isPermanent } from "./permanent.ts";
 import { RunningStepContext } from "./running-step-context.ts";
 import type { StateChanges } from "./state-changes.ts";
@@ -176,7 +176,10 @@ function fromSwallowed(
   context: RunningStepContext,
   request: ControlFlowRequest,
 ): BodyResult {
-  facts.logger.warn({ stepPath: command.path }, `the body swallowed what ${swallowedMessages[request.kind]} anyway`);
+  facts.logger.warn(
+    { stepPath: command.path },
+    `the body swallowed what ${swallowedMessages[request.kind]} anyway`,
+  );
   return fromControlFlow(context, request);
 }
 

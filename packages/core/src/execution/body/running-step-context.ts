@@ -18,6 +18,7 @@ import type {
   WorkflowState,
 } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { BodyRecords } from "./body-records.ts";
@@ -25,7 +26,6 @@ import type { BodyRun, ExecutionFacts } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
-import { checkOutput } from "../limits/limits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 

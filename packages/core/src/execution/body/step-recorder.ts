@@ -5,11 +5,11 @@ import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { functionPath } from "../../values/step-path.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { CallSuspension } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
-import { checkOutput } from "../limits/limits.ts";
 
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;

@@ -20,10 +20,10 @@ import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
-import { checkSize, type SizeLimits } from "../limits/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Definitions } from "../engine/definitions.ts";
 import type { Engine } from "../engine/engine.ts";
+import { checkSize, type SizeLimits } from "../limits/limits.ts";
 import { usageOf } from "../run/build-commit.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 

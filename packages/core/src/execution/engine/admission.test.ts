@@ -32,10 +32,10 @@ function admissionForTest(release = async () => undefined) {
       await release();
     },
     wakeSleepers: () => undefined,
-    claimAbandoned: () => {
-      lookups++;
-    },
   });
+  admission.claimAbandoned = () => {
+    lookups++;
+  };
   const free = () => {
     taken--;
     admission.roomFreed();

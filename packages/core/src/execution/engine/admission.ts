@@ -11,14 +11,14 @@ export interface AdmissionOptions extends Omit<SlotsOptions, "released" | "waiti
   release(waiting: WaitingExecution): Promise<void>;
   /** Called when executions that sleep and are due may find a slot. */
   wakeSleepers(): void;
-  /** Called when executions that wait in the store may find a slot. */
-  claimAbandoned(): void;
 }
 
 export class Admission {
   readonly slots: Slots;
   /** Executions may wait in the store for a slot here, without an owner. */
   hasUnclaimedBacklog = false;
+  /** Called when executions that wait in the store may find a slot; set by the part that claims them. */
+  claimAbandoned: () => void = () => undefined;
   readonly #options: AdmissionOptions;
   readonly #queue: RunQueue;
   #sleepersFirst = false;
@@ -72,7 +72,7 @@ export class Admission {
   /** Runs those that wait here, as far as there are slots, then those that wait in the store. */
   runWaiting(): void {
     if (!this.#queue.isEmpty) this.#runQueued();
-    if (this.hasUnclaimedBacklog && this.slots.room > 0) this.#options.claimAbandoned();
+    if (this.hasUnclaimedBacklog && this.slots.room > 0) this.claimAbandoned();
   }
 
   /** A deadline or a timeout of this one is due: earlier work of the same execution must not wait longer. */

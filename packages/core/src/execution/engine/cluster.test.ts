@@ -6,7 +6,6 @@ import { inTime } from "../../../test/support/in-time.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { AndanteOptions } from "../../andante/andante-options.ts";
 import { createAndante } from "../../andante/create-andante.ts";
-import { internalsOf } from "../../andante/internals.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
 import type { ClusterListener } from "../../store/cluster-channel.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
@@ -77,7 +76,7 @@ async function replied(): Promise<void> {
 
 test("what it hears of is looked at once, a thousand at a time", async () => {
   const { andante, asked, hear } = await startNode(flow());
-  const unfollow = internalsOf(andante).live.changes.follow({
+  const unfollow = andante.live.changes.follow({
     receive: () => undefined,
     stop: () => undefined,
   });

@@ -7,6 +7,8 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../limits/limits.ts";
 import type { EngineKind } from "./engine-kind.ts";
 import type { FoldOptions } from "./folds.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 
 export interface EngineOptions {
@@ -26,10 +28,7 @@ export interface EngineOptions {
   readonly files?: FilePool;
   /** Default: as `FoldOptions` says. */
   readonly folds?: FoldOptions | undefined;
-  /** Called with every time at which something in the store falls due. */
-  scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
-  /** Called when executions that sleep and are due may run here. */
-  wakeSleepers(): void;
-  /** Called when executions that wait in the store without an owner may run here. */
-  claimAbandoned(): void;
+  readonly storage: StorageWatch;
+  /** Fires the timers in the store. */
+  readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed">;
 }

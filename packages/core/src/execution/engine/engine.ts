@@ -28,7 +28,7 @@ import { loadExecution } from "./load-execution.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import type { WaitingExecution } from "./run-queue.ts";
-import { StorageWatch } from "./storage-watch.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 import { WorkflowKind } from "./workflow-kind.ts";
 
@@ -78,7 +78,7 @@ export class Engine {
     this.logger = options.observation.logger;
     this.folds = new Folds(this, options.folds);
     this.clock = options.clock;
-    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics, this.clock);
+    this.storage = options.storage;
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.limits = options.limits;
@@ -89,6 +89,7 @@ export class Engine {
       ...options,
       limit: options.maxRunning,
       logger: this.logger,
+      wakeSleepers: () => options.scheduler.roomFreed(),
       taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.#slotless.size,
       users: () => this.#withSlots([...this.drivers.values(), ...this.#starting.keys()]).map(userOf),
       run: (waiting) => this.load(waiting),
@@ -110,7 +111,7 @@ export class Engine {
 
   /** Something in the store falls due at this time. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void {
-    this.#options.scheduleWakeup(at, kind);
+    this.#options.scheduler.schedule(at, kind);
   }
 
   /** Publishes committed events of an execution of a workflow. */

@@ -85,6 +85,7 @@ export class Recovery {
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
     this.#orphans = new OrphanedClaims(engine, options, () => this.look());
+    engine.admission.claimAbandoned = () => this.roomFreed();
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 

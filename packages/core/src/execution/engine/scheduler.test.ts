@@ -22,7 +22,7 @@ function schedulerOn(
     logger,
     workflowIds: ["nap"],
     period: 60_000,
-    storageFailed: () => false,
+    storage: { failed: () => false },
   });
   onTestFinished(() => scheduler.stop());
   const processor: DueTimerProcessor = {

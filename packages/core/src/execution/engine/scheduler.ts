@@ -7,6 +7,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 
 export interface SchedulerOptions {
   readonly store: Store;
@@ -16,8 +17,8 @@ export interface SchedulerOptions {
   readonly workflowIds: readonly string[];
   /** At most this many milliseconds between two polls. */
   readonly period: number;
-  /** True when an error is the storage's, which is told elsewhere. */
-  storageFailed(error: unknown): boolean;
+  /** Logs failures of the storage. */
+  readonly storage: Pick<StorageWatch, "failed">;
 }
 
 /**
@@ -144,13 +145,13 @@ export class Scheduler {
   }
 
   async #poll(processor: DueTimerProcessor): Promise<void> {
-    const { clock, logger, storageFailed } = this.#options;
+    const { clock, logger, storage } = this.#options;
     try {
       for (const { dueAt, kind } of await this.#processDue(processor)) {
         this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
-      if (!storageFailed(err)) logger.warn({ err }, "failed to poll for due timers; trying again");
+      if (!storage.failed(err)) logger.warn({ err }, "failed to poll for due timers; trying again");
       this.schedule(clock.now() + shortPause, "sleep");
     }
   }
@@ -221,8 +222,8 @@ export class Scheduler {
       this.#failed.delete(executionId);
       return processed;
     } catch (err) {
-      const { logger, storageFailed } = this.#options;
-      if (storageFailed(err)) return "refused";
+      const { logger, storage } = this.#options;
+      if (storage.failed(err)) return "refused";
       const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? firstPause / 2) * 2);
       if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause });
       logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");

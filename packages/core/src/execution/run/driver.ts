@@ -11,9 +11,9 @@ import type { JsonText } from "../../values/json.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
-import { JournalGauge, StateGauge, withinResult } from "../limits/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { JournalGauge, StateGauge, withinResult } from "../limits/limits.ts";
 import {
   type BuiltCommit,
   buildCommit,

@@ -10,17 +10,17 @@ import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
-import { type SizeLimits, type StateGauge, withinContainer } from "../limits/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
+import { type SizeLimits, type StateGauge, withinContainer } from "../limits/limits.ts";
+import { CatchUpPacing } from "./catch-up-pacing.ts";
 import { checkValue } from "./check-value.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Fiber, Fibers, sliceSize, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OpenWaits } from "./open-waits.ts";
-import { CatchUpPacing } from "./catch-up-pacing.ts";
 import {
   callSuspensionOf,
   emittedEvent,

@@ -1,9 +1,9 @@
 // Records the values that a body has set with `setState`, in the order of outcomes.
 import { toFailure } from "../../journal/failure.ts";
 import type { Journal } from "../../journal/journal.ts";
-import type { StateGauge } from "../limits/limits.ts";
 import type { DoneBody, FailedBody } from "../body/run-body.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import type { StateGauge } from "../limits/limits.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import { stateEvent } from "./step-events.ts";
 

@@ -42,6 +42,7 @@ const tasks = {
   "bench:growth": [source, "bench/growth/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
   "bench:floor": [source, "bench/http/floor.ts"],
+  "bench:compare": [source, "bench/compare.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
   "bench:boot": [source, "bench/boot/main.ts"],

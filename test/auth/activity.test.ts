@@ -111,7 +111,7 @@ test("the permitted workflows are counted from the counts per minute, once for r
   expect(list).not.toHaveBeenCalled();
 });
 
-test("of more than 10 000 own executions the newest are counted, and the response says so", async () => {
+test("of more than 10 000 own executions the newest are counted, and the response is marked", async () => {
   const store = memoryStore();
   const server = await serveForTest({ store, auth, authorize: deciding({ failing: "own" }) });
   await runAll(server);

@@ -117,7 +117,7 @@ test("a caller with a token sees its own whole: errors, causes and stacks", asyn
     expect(kept).toContain(part);
 });
 
-test("without authentication everyone sees everything, unless the host says otherwise", async () => {
+test("without authentication everyone sees everything, unless the host decides otherwise", async () => {
   const open = await serveForTest({ workflows: { telling } });
   await tell(open);
   const shown = await logsOf(open);

@@ -40,7 +40,7 @@ function execution(owner: Owner): string {
 
 const inside = (sight: Sight): readonly string[] => (typeof sight === "string" ? [] : sight);
 
-describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
+describe.each(Object.keys(hosts))("the host decides: %s", async (host) => {
   const server = await serveOwnedData(host);
   await speak(server);
   await converse(server);

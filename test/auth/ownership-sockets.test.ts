@@ -27,7 +27,7 @@ const inQuery = (caller: string) => {
   return [{}, token === undefined ? "" : `&token=${token}`] as const;
 };
 
-describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
+describe.each(Object.keys(hosts))("the host decides: %s", async (host) => {
   describe.each([
     ["the header", inHeader],
     ["the query", inQuery],

@@ -49,7 +49,7 @@ describe("the landing page", () => {
     expect(answer.body).not.toContain("alert(3)");
   });
 
-  test("says so when nothing is registered", async () => {
+  test("has a note when nothing is registered", async () => {
     const empty = await serveForTest({ workflows: {} });
     expect((await empty.get("/")).text).toContain("No workflows registered.");
   });

@@ -31,7 +31,7 @@ test.each(["/ws", "/ws/logs", "/ws/observability"])(
   },
 );
 
-test("a provider of one's own says when, also for ?token= and where no token is needed", async () => {
+test("a provider of one's own sets the time, also for ?token= and where no token is needed", async () => {
   const server = await serveForTest({ auth: sessions(20, "open") });
   expect(await ending(await SocketClient.connect(server, "/ws?token=ada"))).toEqual([4401, "Token expired"]);
   expect(await ending(await SocketClient.connect(server, "/ws", bearer("ada")))).toEqual([

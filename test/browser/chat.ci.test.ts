@@ -124,7 +124,7 @@ describe("useChat in Chromium", async () => {
     ]);
   });
 
-  test("a denied tool does not run, and the model is told", async () => {
+  test("a denied tool does not run, and the model learns of the denial", async () => {
     await open("careful");
     await say("delete denied.txt");
     await page.getByRole("button", { name: "Deny" }).click();

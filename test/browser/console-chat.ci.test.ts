@@ -202,7 +202,7 @@ describe("in Chromium", async () => {
     expect(await begun()).not.toBe(await begun());
   });
 
-  test("a copy that the browser refuses is tried another way, and says so when that fails too", async () => {
+  test("a copy that the browser refuses is tried another way, with a note when that fails too", async () => {
     await server.andante.agents.text("assistant", "A report", { conversationId: "c-6" });
     await page.addInitScript(`
       globalThis.way = "open";

@@ -24,7 +24,7 @@ describe("in Chromium", async () => {
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  test("a workflow tells how long each step takes and which fails, in Home's figures too", async () => {
+  test("a workflow shows the duration and the failures of each step, in Home's figures too", async () => {
     for (const card of [undefined, undefined, "declined"])
       await andante.execute("invoice", { customer: "shop-1", ...(card && { card }) });
     await open("/workflows/invoice?tab=steps");

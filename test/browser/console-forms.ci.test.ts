@@ -128,7 +128,7 @@ describe("in Chromium", async () => {
     });
   });
 
-  test("a schema with a dangling reference leaves JSON, says so, and the page stays", async () => {
+  test("a schema with a dangling reference leaves JSON with a note, and the page stays", async () => {
     await withSchema({
       type: "object",
       properties: { article: { type: "string" }, more: { type: "array", items: { $ref: "#/$defs/gone" } } },

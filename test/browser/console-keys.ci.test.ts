@@ -219,7 +219,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.getByRole("combobox").count()).toBe(0);
   });
 
-  test("a trace that is cut says so; all that are suspended are counted, however many are shown", async () => {
+  test("a trace that is cut has a note; all suspended executions are counted, however many are shown", async () => {
     const { executionId } = await andante.execute("measure", { text: "one two" });
     const { traces } = await andante.traces.list({ executionId });
     const cut = /\/api\/traces\/\w+$/;

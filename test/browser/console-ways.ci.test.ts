@@ -63,7 +63,7 @@ describe("in Chromium", async () => {
     await page.locator(".event").first().waitFor();
   });
 
-  test("many are replayed one after the other, and a bar tells how far it is", async () => {
+  test("many are replayed one after the other, and a bar shows the progress", async () => {
     for (const customer of ["shop-1", "shop-2"]) await andante.execute("invoice", { customer });
     let asked = 0;
     let letThrough = () => {};
@@ -87,7 +87,7 @@ describe("in Chromium", async () => {
     await eventually(() => bar.count()).toBe(0);
   });
 
-  test("a chat tells how long its tools and its first token took, and the list which one waits", async () => {
+  test("a chat shows the time of its tools and of its first token, and the list which one waits", async () => {
     await open("/agents/assistant?chat=c-1");
     await page.getByLabel("Message to Assistant").fill("Delete customer 8813");
     await page.keyboard.press("Enter");

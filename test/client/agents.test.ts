@@ -90,7 +90,7 @@ describe("replies", () => {
     expect(grown.at(-1)).toEqual({ type: "object", object: { n: 1 } });
   });
 
-  test("a stream that is cut is not resumed, and says so", async () => {
+  test("a stream that is cut is not resumed, and the error gives the reason", async () => {
     for (const open of ["stream", "chat"] as const) {
       const { client, proxy } = await behind(900);
       const reading = read<unknown>(client.agent("talker")[open](`never ${open}`));

@@ -228,7 +228,7 @@ describe("calls that are repeated when their response is lost", () => {
     expect(await execution.resume({ approved: false })).toMatchObject({ result: { approved: false } });
   });
 
-  test("a resume that another person was faster with says so", async () => {
+  test("a resume that loses to another person's is rejected as uncertain", async () => {
     const { executionId, ...waiting } = await refund.execute({ order: 1 });
     if (waiting.status !== "suspended") throw new Error(waiting.status);
     const { suspensionId } = waiting.suspension;

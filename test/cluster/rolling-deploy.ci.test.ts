@@ -115,7 +115,7 @@ test("old and new nodes work beside each other, callers notice nothing, and each
   expect(runs.filter((run, index) => runs.indexOf(run) !== index)).toEqual([]);
 });
 
-test("a node for which the schema is too new refuses to start and says so; those that run continue", {
+test("a node for which the schema is too new refuses to start with the reason; running ones continue", {
   timeout: 600_000,
 }, async () => {
   const running = cluster.node(0);

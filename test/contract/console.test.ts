@@ -64,7 +64,7 @@ test("`console: false` leaves it out, and a host's own route keeps its place", a
   expect((await own.get("/console")).status).toBe(404);
 });
 
-test("in opt-out mode it is 401 until it is listed, and the line at the start says which", async () => {
+test("in opt-out mode it is 401 until it is listed, and the line at the start names the route to list", async () => {
   const logger = createLogger({ level: "silent" });
   const info = vi.spyOn(logger, "info");
   const lineAt = () => info.mock.calls.findLast(([, text]) => text === "Andante is listening")?.[0];

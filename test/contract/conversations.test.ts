@@ -357,7 +357,7 @@ describe("with authentication", async () => {
     expect(listOf(messages, "messages")).toHaveLength(2);
   });
 
-  test("lists show a caller its own, unless the host says otherwise", async () => {
+  test("lists show a caller its own, unless the host decides otherwise", async () => {
     const idsFor = async (on: TestServer, headers: Record<string, string>, query = "") =>
       listOf(dataOf(await on.get(`/api/conversations${query}`, headers)), "conversations").map(
         (each) => each.conversationId,

@@ -203,7 +203,7 @@ test("the contract's seven workflow endpoints are there", () => {
   );
 });
 
-test("the start request says that input is required", () => {
+test("the start request requires input", () => {
   const start = fieldsOf(fieldsOf(fieldsOf(document, "components"), "schemas"), "StartRequest");
   expect(start.required).toEqual(["input"]);
 });

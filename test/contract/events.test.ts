@@ -43,7 +43,7 @@ test("suspensions and answers are in it", async () => {
   );
 });
 
-test("errors are told in full, name and message, but no stack", async () => {
+test("errors have their name and full message, but no stack", async () => {
   const answer = await server.post("/workflows/failing/execute", { input: {} });
   const journal = await events("failing", answer.headers.get("x-execution-id"));
   expect(journal.at(-1)).toMatchObject({

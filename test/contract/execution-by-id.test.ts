@@ -50,7 +50,7 @@ test("an execution of a workflow that is gone is listed, read and cancelled", as
   expect(errorOf(await server.post(`${path}/cancel`), 400)).toContain("already cancelled");
 });
 
-test("the workflow's own routes do not find it, as the contract says", async () => {
+test("the workflow's own routes do not find it, as in the contract", async () => {
   const { server, executionId } = await afterRemoval();
   for (const what of ["state", "events"]) {
     const response = await server.get(`/workflows/gone/executions/${executionId}/${what}`);

@@ -60,7 +60,7 @@ test("shows when one has ended", async () => {
   expect(ended).toMatchObject({ status: "completed", startAt: timestamp, endAt: timestamp });
 });
 
-test("tells of a failed one which step failed and how", async () => {
+test("has the step and the error of a failed one", async () => {
   const [failed] = listOf(dataOf(await server.get("/api/executions?status=error")), "executions");
   expect(failed?.error).toEqual({ name: "RangeError", message: "password hunter2 is wrong", step: "broken" });
 });

@@ -43,7 +43,7 @@ test("resume is 409 with both definitions, and works again under the old definit
   expect(dataOf(await resume())).toMatchObject({ status: "completed", result: "text" });
 });
 
-test("one that was running is parked, says so in state and lists, and can be cancelled", async () => {
+test("one that was running is parked, marked in state and lists, and can be cancelled", async () => {
   const arrived = Promise.withResolvers<void>();
   const stuck = (id: string) =>
     createWorkflow({ id: "stuck", input: z.object({}) }).andThen({

@@ -45,7 +45,7 @@ describe("filters", () => {
   });
   const numbers = async (query: string) => (await logs(query)).map((line) => line.n);
 
-  test("the newest hundred unless told, oldest first", async () => {
+  test("the newest hundred by default, oldest first", async () => {
     const newest = await numbers(`?executionId=${executionId}`);
     expect([newest.length, newest[0], newest.at(-1)]).toEqual([100, 31, 130]);
     expect(await numbers(`?executionId=${executionId}&limit=1000`)).toHaveLength(130);

@@ -34,7 +34,7 @@ test("an answer that is too large leaves the execution waiting", async () => {
   expect(dataOf(await resume(198))).toMatchObject({ status: "completed", result: "thanks" });
 });
 
-test("a step that gives too much fails; the journal says why, the caller learns no more than of any failure", async () => {
+test("a step with too large an output fails; the journal has the reason, the caller learns no more than of any failure", async () => {
   const options = { executionId: "grown" };
   const answer = await server.post("/workflows/grow/execute", { input: 299, options });
   expect(errorOf(answer, 500)).toBe("Failed to execute workflow");

@@ -151,7 +151,7 @@ describe("without authentication", async () => {
     expect(listOf(dataOf(await server.get("/api/activity?points=500")), "points")).toHaveLength(60);
   });
 
-  test("the activity of a workflow's steps tells how long each took and which failed", async () => {
+  test("the activity of a workflow's steps has durations and failures", async () => {
     const counted = dataOf(await server.get("/api/workflows/failing/activity"));
     expect(counted.runs).toBeNull();
     expect(listOf(counted, "steps")).toMatchObject([
@@ -193,7 +193,7 @@ describe("without authentication", async () => {
     expect(steps).toMatchObject({ runs: 20, steps: [{ completed: 1 }, { completed: 1 }] });
   });
 
-  test("the changes tell of each execution how it stands, the newest of many commits", async () => {
+  test("the changes have the status of each execution, the newest of many commits", async () => {
     const stream = await follow(server);
     const { executionId } = await startApproval(server);
     expect(await changesUntil(stream, "suspended")).toMatchObject([
@@ -210,7 +210,7 @@ describe("without authentication", async () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("the server says how it is, and nothing of where it keeps its data", async () => {
+  test("the server reports its status, and not the location of its data", async () => {
     const status = dataOf(await server.get("/api/server"));
     const counts = { slots: { running: expect.any(Number), limit: 1000 }, suspended: expect.any(Number) };
     expect(status).toMatchObject({ authentication: false, user: null, ...counts });

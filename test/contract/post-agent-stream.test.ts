@@ -42,7 +42,7 @@ test("tool calls and their results", async () => {
   expect(parts.at(-1)).toMatchObject({ type: "finish" });
 });
 
-test("a tool that fails is told without its words, unless they are meant for everyone", async () => {
+test("the error of a failing tool has a general message, unless its own is meant for everyone", async () => {
   const parts = await (await stream("adder", "add badly")).rest();
   expect(parts).toContainEqual(expect.objectContaining({ type: "tool-error", error: "The tool failed" }));
   expect(JSON.stringify(parts.filter(({ type }) => type === "tool-error"))).not.toContain("hunter2");
@@ -85,7 +85,7 @@ test("a client that goes away stops the model", async () => {
   await expect.poll(async () => (await server.andante.agents.read("held")).status).toBe("idle");
 });
 
-test("nothing of the provider's requests and headers is told", async () => {
+test("the provider's requests and headers are left out", async () => {
   const parts = await (await stream("echo", "x")).rest();
   for (const part of parts) {
     expect(part).not.toHaveProperty("request");

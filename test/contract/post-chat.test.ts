@@ -128,7 +128,7 @@ test("a provider that fails or breaks off ends the stream with an error in safe 
   }
 });
 
-test("a tool that fails is told without its words", async () => {
+test("the error of a failing tool has a general message", async () => {
   const chunks = await (await chat("adder", { input: [user("1", "add badly")] })).rest();
   expect(chunks).toContainEqual(
     expect.objectContaining({ type: "tool-output-error", errorText: "The tool failed" }),
@@ -234,7 +234,7 @@ describe("a tool that needs approval", () => {
     expect(saidIn(more)).toBe("Fine.");
   });
 
-  test("does not run when it is denied, and the model is told why", async () => {
+  test("does not run when it is denied, and the model learns the reason", async () => {
     const { id, waiting } = await ask("b.txt");
     const next = await (
       await chat("careful", { id, messages: [answered(waiting, false, "too dear")] })

@@ -135,7 +135,7 @@ describe("a schema made to hurt does not hold up the others", () => {
   });
 });
 
-test("an agent of the AI SDK is told the schema in words", async () => {
+test("an agent of the AI SDK gets the schema as text", async () => {
   const answer = await ask("x", point, "foreign");
   expect(errorOf(answer, 422)).toContain("it is not JSON");
 });

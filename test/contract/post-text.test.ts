@@ -21,7 +21,7 @@ test("a text is answered with text, usage, reason and steps", async () => {
   });
 });
 
-test("tool calls and results are told, and usage is the sum of all calls of the model", async () => {
+test("tool calls and results are in the response, and usage is the sum of all calls of the model", async () => {
   const data = dataOf(await text("adder", { input: "add" }));
   const call = { toolCallId: "call-add", toolName: "add", input: { a: 1, b: 2 } };
   expect(data).toMatchObject({
@@ -176,7 +176,7 @@ test("a provider that breaks off is 502, and so is one that takes too long", asy
   );
 });
 
-test("a tool that fails is told to the model, not to the caller", async () => {
+test("the model learns that a tool failed, the caller does not", async () => {
   const answer = await text("adder", { input: "add badly" });
   const data = dataOf(answer);
   expect(data.toolResults).toEqual([]);

@@ -35,7 +35,7 @@ describe("respond-async", () => {
     expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
   });
 
-  test("on a start that is repeated after the execution came to rest answers 200 as it stands", async () => {
+  test("on a start that is repeated after the execution came to rest answers 200 with its state", async () => {
     gates.open("repeated");
     const options = { executionId: "prefer-repeated" };
     const first = dataOf(await execute("repeated", "wait=30", options));

@@ -59,7 +59,7 @@ describe("a workflow with a list and a sleep", () => {
     expect(data).toMatchObject({ status: "completed", result: 12, endAt: timestamp });
   });
 
-  test("its stream tells items, sleep and the body's own event, and ends with the result", async () => {
+  test("its stream has items, sleep and the body's own event, and ends with the result", async () => {
     const events = await (await server.stream("/workflows/batch/stream", { input: [1] })).rest();
     expect(typesOf(events)).toEqual([
       "workflow-start",
@@ -91,7 +91,7 @@ test("a failed attempt is an event with its number, its words as public as the s
   expect(events.at(-1)).toMatchObject({ status: "completed", result: "second" });
 });
 
-test("a suspension with a deadline says so, and answers itself", async () => {
+test("a suspension shows its deadline, and answers itself", async () => {
   const data = dataOf(await server.post("/workflows/patient/execute", { input: {} }));
   expect(fieldsOf(data, "suspension")).toMatchObject({ reason: "please", deadline: timestamp });
   const executionId = textOf(data, "executionId");

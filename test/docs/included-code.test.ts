@@ -17,7 +17,7 @@ test.each(recipes)("%s shows its files as they are (`npm run docs -- update` wri
   for (const { onPage, inFile } of included) expect(onPage).toBe(inFile);
 });
 
-test("each recipe is in the index, and can be started as its page says", () => {
+test("each recipe is in the index, and can be started as on its page", () => {
   const index = readFileSync(path.join(root, "docs/README.md"), "utf8");
   for (const page of recipes) {
     const name = path.basename(page, ".md");

@@ -41,7 +41,7 @@ function addOwnSocket(server: Server, ...paths: readonly string[]): void {
 test.each([
   ["the root", undefined, "/ws", ["/live", "/ws/chat"]],
   ["a base path", "/ai", "/ai/ws", ["/live", "/ws", "/ais/ws", "/ai/live"]],
-])("at %s what is not ours is left to the host", async (_, basePath, ours, theirs) => {
+])("at %s sockets of others are left to the host", async (_, basePath, ours, theirs) => {
   const { server, url } = await listen(basePath === undefined ? {} : { basePath });
   addOwnSocket(server, ...theirs);
   for (const path of theirs) {

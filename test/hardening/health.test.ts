@@ -60,7 +60,7 @@ test.each([
   expect(await get("/ready")).toEqual({ status: 200, retry: null, success: true, data: { status: "ready" } });
 });
 
-test("a full file is told, until there is room again", async () => {
+test("a full file is reported, until there is room again", async () => {
   const file = newFile();
   const { andante, get, logger } = serveOn(sqliteStore({ path: file, maxBytes: 1_000_000 }));
   await andante.ready();
@@ -86,7 +86,7 @@ test("a full file is told, until there is room again", async () => {
   ]);
 });
 
-test("a database that cannot be written is told with the reason", async () => {
+test("a database that cannot be written is reported with the reason", async () => {
   const file = newFile();
   const { andante, get } = serveOn(sqliteStore({ path: file }));
   await andante.ready();
@@ -116,7 +116,7 @@ test.each([
       writeFileSync(file, "");
     },
   ],
-])("a file that was %s under the process is told, in one line that names it", async (how, change) => {
+])("a file that was %s under the process is reported, in one line that names it", async (how, change) => {
   const file = newFile();
   const { andante, get, logger } = serveOn(sqliteStore({ path: file }));
   await andante.execute("echo", {});
@@ -130,7 +130,7 @@ test.each([
   expect(errors).toEqual([expect.objectContaining({ msg, store: file })]);
 });
 
-test("a thread that died is replaced, and one line says so", async () => {
+test("a thread that died is replaced, with one log line", async () => {
   const threads: Worker[] = [];
   const notice = (message: unknown) => threads.push(Object(message).worker);
   subscribe("worker_threads", notice);

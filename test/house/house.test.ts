@@ -110,7 +110,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 describe.each(Object.entries(rooms))("%s", (folder, order) => {
   const imports = importsOf(folder);
 
-  test("every file stands in a room of the list", () => {
+  test("every file is in a folder of the list", () => {
     const homeless = sourceFiles(folder).filter(
       (file) => order[0] !== "" && roomOf(order, file) === undefined,
     );

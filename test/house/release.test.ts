@@ -48,7 +48,7 @@ test("the largest change decides the version", () => {
   expect(nextVersion("0.2.3", [minor, change('"@andante/core": major')])).toBe("1.0.0");
 });
 
-test("a release stands above the earlier ones in the changelog", () => {
+test("a release is above the earlier ones in the changelog", () => {
   const changelog = "# Changelog\n\nIntroduction.\n\n## 0.1.0\n\n- Begun.\n";
   expect(withRelease(changelog, "0.2.0", "2027-01-31", [patch, minor])).toBe(`# Changelog
 

@@ -146,7 +146,7 @@ test("a client has one reading under way at a time, however fast it changes its 
   expect(most).toBe(1);
 });
 
-test("a client that does not read is dropped with a code that says so; the others lose nothing", async () => {
+test("a client that does not read is closed with its own code; the others lose nothing", async () => {
   server = await serveForTest();
   const slow = await SocketClient.connect(server, "/ws/logs?workflowId=w");
   const quick = await SocketClient.connect(server, "/ws/logs?workflowId=w");

@@ -36,7 +36,7 @@ test.each([
   expect((await andante.resume("expense", asked.executionId, resumeData)).result).toEqual(result);
 });
 
-test("what nobody decides on is refused after three days", async () => {
+test("an undecided expense is refused after three days", async () => {
   const { andante, clock, paid } = open();
   const { executionId } = await andante.execute("expense", { to: "Ada", amount: 240, what: "a train" });
   clock.advance("3d");

@@ -55,7 +55,7 @@ test("a refund waits for a person, and is paid once it is allowed", async () => 
   expect(refunds).toEqual(["A-1"]);
 });
 
-test("what is denied is not paid, and the agent says so", async () => {
+test("a denied refund is not paid, and the agent replies", async () => {
   const { say, decided, refunds } = open(scriptedModel([wantsRefund, "I cannot do that."]));
   await say(question);
   expect(await say(question, await decided(false))).toContain("text-delta");

@@ -58,7 +58,7 @@ test("the proxy takes one node after the other, passes over one that is gone, an
   socket.close();
 });
 
-test("a proxy without nodes says so", async () => {
+test("a proxy without nodes answers 503", async () => {
   const proxy = await startProxy(() => []);
   onTestFinished(() => proxy.close());
   const response = await fetch(proxy.url);

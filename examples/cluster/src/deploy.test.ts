@@ -97,7 +97,7 @@ test("docker-compose.yml starts three nodes on one database, with ports and a ch
   expect(published.size).toBe(3);
 });
 
-test.each(["DATABASE_URL", "JWT_SECRET"])("a node that is deployed without %s says so and ends", (name) => {
+test.each(["DATABASE_URL", "JWT_SECRET"])("a node that is deployed without %s names it and ends", (name) => {
   const settings = { ...process.env, DATABASE_URL: "postgres://localhost/none", JWT_SECRET: "s" };
   const env = Object.fromEntries(Object.entries(settings).filter(([key]) => key !== name));
   const node = path.join(import.meta.dirname, "node.ts");

@@ -46,7 +46,7 @@ describe("workflows", () => {
     andante.executions({ workflowId: "nothing" });
   });
 
-  test("input is what the schema accepts", () => {
+  test("input has the input type of the schema", () => {
     andante.workflow("publish").execute({ topic: "rivers" });
     andante.workflow("publish").start({ topic: "rivers", size: 2 });
     // @ts-expect-error topic is a string
@@ -57,7 +57,7 @@ describe("workflows", () => {
     andante.workflow("publish").stream(["a"]);
   });
 
-  test("the result is what the last step gives, through JSON", async () => {
+  test("the result is the output of the last step, through JSON", async () => {
     const settled = await andante.workflow("publish").execute({ topic: "rivers" });
     expectTypeOf(settled.result).toEqualTypeOf<Published | null>();
     if (settled.status === "completed") expectTypeOf(settled.result).toEqualTypeOf<Published>();
@@ -83,7 +83,7 @@ describe("workflows", () => {
       if (event.type === "progress") expectTypeOf(event.data.percent).toBeNumber();
   });
 
-  test("resume data is what one of the resume schemas accepts, a replay starts at a top-level step", async () => {
+  test("resume data is the input type of a resume schema, a replay starts at a top-level step", async () => {
     const execution = andante.workflow("publish").execution("1");
     const resumed = await execution.resume({ approved: true }, { stepId: "approve" });
     expectTypeOf(resumed.result).toEqualTypeOf<Published | null>();
@@ -96,7 +96,7 @@ describe("workflows", () => {
     execution.replay({ stepId: "all" });
   });
 
-  test("what is asked about a workflow names one that there is", () => {
+  test("queries about a workflow name an existing one", () => {
     andante.inbox({ workflowId: "publish" });
     // @ts-expect-error there is no such workflow to wait for
     andante.inbox({ workflowId: "publsh" });
@@ -156,7 +156,7 @@ describe("agents", () => {
 });
 
 describe("hosts", () => {
-  test("what serve and createAndante return are hosts too, and promises of it", async () => {
+  test("the results of serve and createAndante are hosts too, and promises of them", async () => {
     const serving = serve({ workflows: { publish } });
     createClient<typeof serving>({ baseUrl: "" }).workflow("publish").execute({ topic: "rivers" });
     // @ts-expect-error there is no such workflow

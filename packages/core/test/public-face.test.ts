@@ -53,7 +53,7 @@ describe("the root of @andante/core", () => {
   });
 });
 
-test("the internal entry says so in its first line", () => {
+test("the first line of the internal entry marks it as internal", () => {
   const [first] = readFileSync(path.join(root, "src/internal.ts"), "utf8").split("\n", 1);
   expect(first).toMatch(/^\/\/ Internal: .*Not covered by semantic versioning\.$/);
 });

@@ -154,7 +154,7 @@ test.each<[string, () => unknown]>([
   expect(attempt).toThrow(message);
 });
 
-test("retry on a container without functions still says where it belongs", () => {
+test("the error about retry on a container without functions names the place where it belongs", () => {
   expect(() => call(andAll, { id: "s", steps: [step], retry: { attempts: 2 } })).toThrow(
     "retry and timeout belong to the steps inside",
   );
@@ -171,7 +171,7 @@ test.each([
   ["tracing", true, "an object, or false for no traces"],
   ["tracing", null, "an object, or false for no traces"],
   ["tracing", [], "an object, or false for no traces"],
-])("%s: %j is refused, and what was expected is said", (option, given, expected) => {
+])("%s: %j is refused, and the error names the expected type", (option, given, expected) => {
   expect(() => call(createAndante, { store, [option]: given })).toThrow(
     `Option ${option}: expected ${expected}`,
   );
@@ -211,6 +211,6 @@ test.each<[string, () => unknown]>([
   ["Option store: expected a store", () => call(createAndante, { store: "andante.db" })],
   ["Option store: expected a store", () => Reflect.apply(createAndante, undefined, [])],
   ["Agent: needs an options object", () => Reflect.construct(Agent, [])],
-])("%s: what is missing is named", (message, define) => {
+])("%s: the error names the missing value", (message, define) => {
   expect(define).toThrow(message);
 });

@@ -189,7 +189,7 @@ describe.each(Object.entries(nodes))("on Node %s", (major, node) => {
     await server.stop();
   });
 
-  test("npm start on PostgreSQL, as .env says", { timeout: 120_000 }, async () => {
+  test("npm start on PostgreSQL, set by .env", { timeout: 120_000 }, async () => {
     // The file that the printed next steps copy, with the address of this database.
     const example = readFileSync(inWork("desk/.env.example"), "utf8");
     const settings = example.replace(/^ANDANTE_DATABASE_URL=.*$/m, `ANDANTE_DATABASE_URL=${database.url}`);

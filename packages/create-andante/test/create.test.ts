@@ -209,7 +209,7 @@ test.each([
   expect(lines.map((line) => line.replace(/#.*/, "").trim())).toEqual(steps);
 });
 
-test("what the system does not allow is one line, and so is a link that leads nowhere", () => {
+test("an error of the system is one line, and so is a link that leads nowhere", () => {
   symlinkSync("round", path.join(parent, "round"));
   symlinkSync("nowhere", path.join(parent, "astray"));
   const program = path.resolve(import.meta.dirname, "../src/index.ts");

@@ -51,7 +51,7 @@ test("“Hello! What can you do?” describes the agent and its tools", async ()
   expect(toolCalls).toEqual([]);
 });
 
-test("“What time is it?” calls the clock and tells what it says", async () => {
+test("“What time is it?” calls the clock and replies with its output", async () => {
   const { text, steps } = await andante.agents.text("assistant", "What time is it?");
   expect(steps.flatMap((step) => step.toolCalls.map((call) => call.toolName))).toEqual(["clock"]);
   expect(text).toBe("According to the clock tool: 2026-11-15T09:30:00.000Z.");

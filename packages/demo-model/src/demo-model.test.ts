@@ -28,7 +28,7 @@ describe("who it is", () => {
     expect(await ask("Surprise me")).toBe(await ask("Surprise me"));
   });
 
-  test("refuses a delay that is not a sensible number, and says which are", () => {
+  test("refuses a delay that is not a sensible number, and the error names the range", () => {
     for (const delay of [-1, Number.NaN, Number.POSITIVE_INFINITY, 60_001])
       expect(() => demoModel({ delay })).toThrow(/delay must be a number of milliseconds from 0 to 60000/);
   });
@@ -65,7 +65,7 @@ describe("follows plain instructions", () => {
     expect(await ask("reply with yes", 'Reply with "no"')).toBe("yes");
   });
 
-  test("remembers what the user said earlier in the conversation", async () => {
+  test("remembers the user's name from earlier in the conversation", async () => {
     const { text } = await generateText({
       model: demoModel(),
       messages: [

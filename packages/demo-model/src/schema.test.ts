@@ -27,14 +27,14 @@ describe("fills the schema", () => {
     expect(json.output).toBeTypeOf("object");
   });
 
-  test("that stands in words at the end of the message", async () => {
+  test("that is written at the end of the message", async () => {
     const prompt = `Write about rivers\n\nReply with JSON for this JSON Schema:\n${JSON.stringify({ type: "object", properties: { title: { type: "string" } }, required: ["title"] })}`;
     expect(JSON.parse((await generateText({ model: demoModel(), prompt })).text)).toEqual({
       title: "Rivers",
     });
   });
 
-  test("or says for which place it cannot", async () => {
+  test("or names the place for which it cannot", async () => {
     const code = { type: "string", pattern: "^(?=.*[a-z])(?=.*\\d)(?=.*[^\\w]).{12}$" };
     const schema = { type: "object", properties: { code }, required: ["code"] };
     await expect(fill(schema)).rejects.toThrow(/^The demo model cannot make up a value for code: .*default/);

@@ -112,7 +112,7 @@ describe("calls a tool that the message names", () => {
     expect(await result.text).toContain("clear");
   });
 
-  test("says what went wrong when the tool fails", async () => {
+  test("replies with the error when the tool fails", async () => {
     const broken = tool({
       inputSchema: z.object({}),
       execute: async (): Promise<string> => {
@@ -128,7 +128,7 @@ describe("calls a tool that the message names", () => {
     expect(text).toMatch(/^The broken tool failed: .*out of order\.$/);
   });
 
-  test("does not call a tool that it is told not to call, or that no one named", async () => {
+  test("does not call a tool that the message excludes or does not name", async () => {
     for (const prompt of [
       "Do not use the weather tool",
       "Answer without weather",
@@ -220,7 +220,7 @@ describe("respects the tool choice", () => {
     );
   });
 
-  test("a given tool: calls that one, whatever the message names", async () => {
+  test("a given tool: calls that one, though the message names another", async () => {
     const { toolCalls } = await generateText({
       model: demoModel(),
       tools,
@@ -277,7 +277,7 @@ describe("tool approval", () => {
 });
 
 describe("tools together with JSON", () => {
-  test("calls the named tool first, then fills the schema with what it gave", async () => {
+  test("calls the named tool first, then fills the schema with its result", async () => {
     const { output, steps } = await generateText({
       model: demoModel(),
       tools,

@@ -6,6 +6,7 @@ import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseClock } from "./connection/database-clock.ts";
 import { Readers } from "./connection/readers.ts";
+import { Servers } from "./connection/servers.ts";
 import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
@@ -30,7 +31,7 @@ import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
 import { waiting } from "./operations/waiting.ts";
-import type { Settings } from "./options.ts";
+import { addressesIn, type Settings } from "./options.ts";
 
 export type OpenStore = Omit<Store, "location" | "open" | "clusterChannel"> & {
   askToStop(executionId: string): void;
@@ -57,10 +58,12 @@ export async function openStore(
 ): Promise<OpenStore> {
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
-  const connect: ConnectSettings = settings;
+  const { url, listenUrl, connectTimeout } = settings;
+  const servers = new Servers(addressesIn(url), connectTimeout);
+  const connect: ConnectSettings = { ...settings, servers };
   // A connection that was cut in silence is given up while there is time for another.
   const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
-  await prepareDatabase(settings, s, patience);
+  await prepareDatabase(settings, connect, s, patience);
   const timeouts = {
     idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
     lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
@@ -70,7 +73,9 @@ export async function openStore(
   const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
   const lease = new Connection(quick);
   const clock = new DatabaseClock();
-  const hints = new Hints({ connect: quick, listenUrl: settings.listenUrl, schema: name, node, listener });
+  const elsewhere = listenUrl === undefined ? undefined : new Servers(addressesIn(listenUrl), connectTimeout);
+  const listenServers = listenUrl === url ? servers : elsewhere;
+  const hints = new Hints({ connect: quick, listenServers, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
@@ -141,11 +146,16 @@ export async function openStore(
 }
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
-async function prepareDatabase(settings: Settings, schema: string, patience: number): Promise<void> {
+async function prepareDatabase(
+  settings: Settings,
+  connect: ConnectSettings,
+  schema: string,
+  patience: number,
+): Promise<void> {
   // A migration walks whole tables, and waits for that of another node: the watch finds a dropped connection long before.
-  const watch = new SilenceWatch(settings, patience, migrationTime);
+  const watch = new SilenceWatch(connect, patience, migrationTime);
   // Not prepared: statements that run once gain nothing, and a pooler may be in between.
-  const connection = new Connection({ ...settings, prepare: false, statementTimeout: migrationTime }, watch);
+  const connection = new Connection({ ...connect, prepare: false, statementTimeout: migrationTime }, watch);
   try {
     const query = await connection.query();
     await checkServer(query);

@@ -3,7 +3,10 @@ import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 
 export interface PostgresStoreOptions {
-  /** Where the database is: `postgres://user:password@host:5432/database`. */
+  /**
+   * Where the database is: `postgres://user:password@host:5432/database`. Several servers of one database, as
+   * `postgres://user:password@one:5432,two:5432/database`: the one that accepts writes is used, also after a failover.
+   */
   readonly url: string;
   /** The schema that holds the tables; made when it is missing and the user may. Default: `andante`. */
   readonly schema?: string;
@@ -93,9 +96,15 @@ export function readOptions(options: PostgresStoreOptions): Settings {
   };
 }
 
+/** The addresses in a URL that names one or several hosts, as libpq writes them: `postgres://user@one:5432,two:5432/name`. */
+export function addressesIn(url: string): readonly string[] {
+  const [, before = "", hosts = "", rest = ""] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? [];
+  return hosts.split(",").map((host) => `${before}${host}${rest}`);
+}
+
 function checkUrl(option: string, url: unknown): void {
-  const isOne = typeof url === "string" && /^postgres(ql)?:\/\//.test(url) && URL.canParse(url);
-  if (!isOne)
+  const isAddress = (text: string) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  if (typeof url !== "string" || !addressesIn(url).every(isAddress))
     throw new OptionError({ option, problem: "expected postgres://user:password@host:port/database" });
 }
 
@@ -108,6 +117,7 @@ function count(option: string, value: number | undefined, usual: number, most: n
 
 /** The location of the store for the log: without the password, the user and the other parts of the address. */
 export function locationOf({ url, schema }: Settings): string {
-  const { host, pathname } = new URL(url);
-  return `postgres://${host}${pathname} (schema ${schema})`;
+  const addresses = addressesIn(url).map((address) => new URL(address));
+  const hosts = addresses.map(({ host }) => host).join(",");
+  return `postgres://${hosts}${addresses[0]?.pathname ?? ""} (schema ${schema})`;
 }

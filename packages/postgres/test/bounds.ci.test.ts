@@ -8,6 +8,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Connection } from "../src/connection/connection.ts";
 import { Readers } from "../src/connection/readers.ts";
+import { Servers } from "../src/connection/servers.ts";
 import { SilenceWatch } from "../src/connection/silence-watch.ts";
 import { Lane } from "../src/group/lane.ts";
 import { spansElsewhereStatement } from "../src/operations/observations/traces.ts";
@@ -40,13 +41,14 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
+const serversOf = (url: string) => new Servers([url], 5_000);
 const limits = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
 
 test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {
   timeout: 8_000,
 }, async () => {
   await admin.query("create table held (id integer); insert into held values (1)");
-  const readers = new Readers({ url: server.url, ...limits }, 2, { idle: 400, lock: 150 });
+  const readers = new Readers({ servers: serversOf(server.url), ...limits }, 2, { idle: 400, lock: 150 });
   const lock = "select id from held for update";
   let thaw: () => void = () => {};
   const thawed = new Promise<void>((resolve) => {
@@ -168,7 +170,7 @@ describe("connections that were cut in silence", () => {
       .toBe(true);
   });
 
-  test("are told from those whose statement takes long", { timeout: 15_000 }, async () => {
+  test("are distinguished from those whose statement takes long", { timeout: 15_000 }, async () => {
     const { store, made } = await openBehind({ lease: 800 });
     await admin.query(`create sequence bounds.tries;
       create function bounds.slow() returns trigger language plpgsql as $$
@@ -182,8 +184,8 @@ describe("connections that were cut in silence", () => {
     expect(rows).toEqual([{ tries: 1 }]);
     // Also where the database does not track running queries.
     for (const url of [server.url, `${server.url}?options=-c%20track_activities%3Doff`]) {
-      const watch = new SilenceWatch({ url, ...limits }, 250);
-      const readers = new Readers({ url, ...limits }, 1, { idle: 400, lock: 150 }, watch);
+      const watch = new SilenceWatch({ servers: serversOf(url), ...limits }, 250);
+      const readers = new Readers({ servers: serversOf(url), ...limits }, 1, { idle: 400, lock: 150 }, watch);
       const [row] = await readers.read("select pg_backend_pid() as before, pg_sleep(1)", []);
       expect(await readers.read("select pg_backend_pid() as before, pg_sleep(0)", [])).toEqual([row]);
       await readers.close();
@@ -213,7 +215,7 @@ describe("connections that were cut in silence", () => {
   });
 });
 
-test("what callers read is refused while too many wait, what the engine reads is not", async () => {
+test("reads of callers are refused while too many wait, reads of the engine are not", async () => {
   const store = await open({ connectTimeout: 60_000 });
   const heads = Array.from({ length: 5_200 }, () => store.heads(["none"]));
   await expect(store.state("none")).rejects.toMatchObject({ code: "store-busy" });
@@ -221,7 +223,7 @@ test("what callers read is refused while too many wait, what the engine reads is
   expect(await store.state("none")).toBeUndefined();
 });
 
-test("a column that a later release adds does not break what is prepared", async () => {
+test("a column that a later release adds does not break prepared statements", async () => {
   const store = await open({ readers: 1 });
   const made = execution();
   await store.create(made);
@@ -247,7 +249,7 @@ test("large events and spans do not cross a connection for the time of one, or b
   await store.commit(commitOf(made, 1, { events }));
   const facts = new GroupFacts("bounds");
   facts.requests.timeOf(made.executionId, 3);
-  const readers = new Readers({ url: server.url, ...limits }, 1, { idle: 1_000, lock: 1_000 });
+  const readers = new Readers({ servers: serversOf(server.url), ...limits }, 1, { idle: 1_000, lock: 1_000 });
   let read = 0;
   await readers.once((query) =>
     facts.read(async (statement, values) => {
@@ -271,14 +273,14 @@ test("large events and spans do not cross a connection for the time of one, or b
   expect(rows.map(({ timestamp }) => Number(timestamp))).toEqual([11, 10, 9, 8, 7, 6, 5, 4]);
 });
 
-test("a lane that is busy when it closes refuses what is left", { timeout: 5_000 }, async () => {
+test("a lane that is busy when it closes refuses the remaining writes", { timeout: 5_000 }, async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const address = silent.address();
   if (address === null || typeof address === "string") throw new Error("no port");
   const url = `postgres://nobody:nothing@127.0.0.1:${address.port}/postgres`;
   const lane = new Lane({
-    connection: new Connection({ url, ...limits, connectTimeout: 300 }),
+    connection: new Connection({ servers: serversOf(url), ...limits, connectTimeout: 300 }),
     schema: "bounds",
     timeouts: { idle: 100, lock: 100 },
     written: () => {},

@@ -63,7 +63,7 @@ async function hearing(store: Store) {
 }
 
 describe("hints", () => {
-  test("tell every other process what was written, and never oneself", async () => {
+  test("give every other process the ids of written executions, and never oneself", async () => {
     const [one, two, three] = [await open(), await open(), await open()];
     const heard = [await hearing(one), await hearing(two), await hearing(three)];
     const made = execution();

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { Connection } from "../src/connection/connection.ts";
 import { DatabaseClock } from "../src/connection/database-clock.ts";
 import { Readers } from "../src/connection/readers.ts";
+import { Servers } from "../src/connection/servers.ts";
 import { heartbeat } from "../src/operations/heartbeat.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startProxy } from "./switching-proxy.ts";
@@ -169,9 +170,9 @@ test("writes that wait for a locked row leave the connections to others, and one
   await store.create(made);
   const connect = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
   const timeouts = { idle: 5_000, lock: 7_500 };
-  const readers = new Readers({ url: server.url, ...connect }, 2, timeouts);
+  const readers = new Readers({ servers: new Servers([server.url], 5_000), ...connect }, 2, timeouts);
   const hasty = new Readers(
-    { url: server.url.replace("postgres:password", "hasty:hasty"), ...connect },
+    { servers: new Servers([server.url.replace("postgres:password", "hasty:hasty")], 5_000), ...connect },
     1,
     timeouts,
   );
@@ -205,7 +206,7 @@ test("writes that wait for a locked row leave the connections to others, and one
   }
 });
 
-test("a parked execution that another client keeps locked does not hold up what a node lets go", async () => {
+test("a parked execution that another client keeps locked does not hold up those that a node releases", async () => {
   const store = await open({ schema: "parked" });
   await store.define({ definition: "one", outline: "[]" });
   const made = [1, 2].map(() => execution({ definition: "one" }));
@@ -237,7 +238,7 @@ test("a parked execution that another client keeps locked does not hold up what 
 test("leases by the clock of a database that was ahead do not outlive a fail-over to another by as much", async () => {
   await open({ schema: "clocks" });
   const connection = new Connection({
-    url: server.url,
+    servers: new Servers([server.url], 5_000),
     connectTimeout: 5_000,
     statementTimeout: 5_000,
     prepare: false,
@@ -267,7 +268,7 @@ test("leases by the clock of a database that was ahead do not outlive a fail-ove
   expect(Math.abs(clock.offset)).toBeLessThan(60_000);
 });
 
-test("what is live is written while retention waits for a row, and what another client has locked is passed over", async () => {
+test("live executions are written while retention waits for a row, and rows locked by another client are passed over", async () => {
   const store = await open({ schema: "retention" });
   const made = Array.from({ length: 30 }, () => execution());
   await Promise.all(made.map((each) => store.create(each)));
@@ -352,7 +353,7 @@ test("two schemas of one database know nothing of each other", async () => {
   expect(await two.state("gate", executionId)).toMatchObject({ status: "suspended" });
 });
 
-test("half characters and NULs, in whatever a caller may write, are kept or refused as SQLite does", async () => {
+test("half characters and NULs, in any value of a caller, are kept or refused as SQLite does", async () => {
   const andante = await node();
   const odd = "a\u0000b\ud800c";
   const { executionId } = await andante.execute(

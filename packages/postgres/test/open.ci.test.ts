@@ -118,7 +118,7 @@ describe("migrations", () => {
     ]);
   });
 
-  test("take as long as they need, whatever the statements of the role may take", async () => {
+  test("take as long as they need, beyond the statement timeout of the role", async () => {
     const migrator = new pg.Client(server.url);
     await migrator.connect();
     try {
@@ -278,7 +278,7 @@ describe("migrations", () => {
   });
 });
 
-test("every write runs at READ COMMITTED, whatever the default of the role", async () => {
+test("every write runs at READ COMMITTED, with any default of the role", async () => {
   await admin.query(`create role strict login password 'secret'; create schema strict authorization strict;
     alter role strict set default_transaction_isolation = serializable`);
   await open({ url: as("strict"), schema: "strict" });
@@ -321,7 +321,7 @@ describe("privileges", () => {
   });
 });
 
-describe("what cannot be opened says why, without the password", () => {
+describe("the error of a store that cannot be opened gives the reason, without the password", () => {
   const messageOf = async (fields: Partial<PostgresStoreOptions>): Promise<string> => {
     const error = await open(fields).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "store-open" });
@@ -330,7 +330,7 @@ describe("what cannot be opened says why, without the password", () => {
     return message;
   };
 
-  test("a wrong password, an unknown database, nobody there", async () => {
+  test("a wrong password, an unknown database, no server", async () => {
     expect(await messageOf({ url: server.url.replace(":password", ":wrong") })).toContain(
       "the database refuses the password",
     );

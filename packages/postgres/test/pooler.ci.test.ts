@@ -74,7 +74,7 @@ test("also where a host insists on prepared statements: the store notices that t
   );
 });
 
-test("hints are heard at the database's own address; without it listeners are told to look", async () => {
+test("hints arrive at the database's own address; without it listeners are asked to look", async () => {
   const [direct, looking, writing] = [await open({ listenUrl: server.url }), await open(), await open()];
   await writing.heartbeat({ owner: "writing", lease: 60_000 });
   await direct.heartbeat({ owner: "direct", lease: 60_000 });

@@ -146,7 +146,7 @@ test("lists are read off an index", async () => {
   expect(problems).toEqual([]);
 });
 
-test("what is due is read off the indexes of times", async () => {
+test("due timers are read off the indexes of times", async () => {
   await client.query("analyze");
   const workflows = Array.from({ length: 20 }, (_, n) => `workflow-${n}`);
   await client.query(walking);
@@ -172,7 +172,7 @@ test("a fast commit finds its rows one after the other, in the order in which th
   await client.query("rollback");
 });
 
-test("what is abandoned and what belongs to one execution is found without walking", async () => {
+test("abandoned executions and the rows of one execution are found without walking", async () => {
   await client.query("analyze");
   const workflows = Array.from({ length: 20 }, (_, n) => `workflow-${n}`);
   const id = "id-000101";

@@ -103,7 +103,7 @@ describe("a database in trouble", () => {
     await running.end();
   });
 
-  test("while it is down refuses callers with 503, lets commits wait, says so in words without names, and heals", async () => {
+  test("while it is down refuses callers with 503, lets commits wait, reports a reason without names, and heals", async () => {
     const store = await open();
     const made = execution();
     await store.create(made);
@@ -183,7 +183,7 @@ describe("a database in trouble", () => {
     await frozen.end().catch(() => {});
   });
 
-  test("what was accepted is written before it closes", async () => {
+  test("accepted writes are written before it closes", async () => {
     const store = postgresStore({ url: server.url, schema: "trouble" });
     await store.open();
     const made = Array.from({ length: 200 }, () => execution());

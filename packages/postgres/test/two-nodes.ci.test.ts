@@ -35,7 +35,7 @@ const gate = createWorkflow({ id: "gate", input: z.unknown() })
     },
   });
 
-test("what begins on one is followed and resumed on the other, and its lines are seen on both", async () => {
+test("an execution of one node is followed and resumed on the other, and its lines are seen on both", async () => {
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error("there are no nodes");
   const seen = nodes.map((node) => {
@@ -59,7 +59,7 @@ test("what begins on one is followed and resumed on the other, and its lines are
   }
 });
 
-test("what changes on one is told on the other, and both count it together", async () => {
+test("changes on one are published on the other, and both count them together", async () => {
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error("there are no nodes");
   const told: string[] = [];

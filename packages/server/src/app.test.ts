@@ -75,7 +75,7 @@ test("a stream works without a listener, too", async () => {
   expect(text).toContain('"type":"workflow-result"');
 });
 
-test("what is asked right after createApp waits for the store", async () => {
+test("requests right after createApp wait for the store", async () => {
   const folder = mkdtempSync(join(tmpdir(), "andante-"));
   const { fetch, close } = make(sqliteStore({ path: join(folder, "andante.db") }));
   // Health routes choose their own status.
@@ -116,7 +116,7 @@ test("two apps in one process do not know each other", async () => {
 });
 
 describe("trouble inside", () => {
-  test("of the store is 503 with Retry-After, and its words are not told", async () => {
+  test("of the store is 503 with Retry-After, without its message", async () => {
     const create = () =>
       Promise.reject(new StoreUnavailableError({ cause: new Error("disk /dev/sda1 is full") }));
     const response = await make(storeWith({ create })).fetch(execute("Ada"));
@@ -125,7 +125,7 @@ describe("trouble inside", () => {
     expect(await response.text()).not.toContain("sda1");
   });
 
-  test("that nobody foresaw is 500 in the envelope, without its words", async () => {
+  test("that is unforeseen is 500 in the envelope, without its message", async () => {
     const list = () => Promise.reject(new TypeError("Cannot read properties of undefined"));
     const response = await make(storeWith({ list })).fetch(new Request("http://any.host/api/executions"));
     expect(response.status).toBe(500);
@@ -148,7 +148,7 @@ describe("trouble inside", () => {
   });
 });
 
-test("every row of the route table says who may call it and how it can respond", () => {
+test("every row of the route table has its access and its possible responses", () => {
   for (const row of routes) {
     expect(["public", "protected"], row.path).toContain(row.access);
     expect(row.summary, row.path).not.toBe("");
@@ -184,7 +184,7 @@ test("the rows that the contract names are marked, so that no host's route takes
   );
 });
 
-test("access is as the contract's list says: execute and stream are protected, management is public", () => {
+test("access is as in the contract's list: execute and stream are protected, management is public", () => {
   const access = Object.fromEntries(routes.map((row) => [`${row.method} ${row.path}`, row.access]));
   expect(access).toMatchObject({
     "GET /workflows": "public",

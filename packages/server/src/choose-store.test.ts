@@ -9,7 +9,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("a store that the host gives is the one, whatever the environment says", async () => {
+test("a store that the host gives is used, though the environment names another", async () => {
   vi.stubEnv("ANDANTE_DATABASE_URL", "postgres://nobody@127.0.0.1:1/nothing");
   const store = memoryStore();
   expect((await chooseStore(store)).store).toBe(store);
@@ -21,7 +21,7 @@ test.each([undefined, ""])("a file without ANDANTE_DATABASE_URL: %j", async (url
   expect((await chooseStore(undefined)).store.location).toBe("/nowhere/some.db");
 });
 
-test("PostgreSQL where ANDANTE_DATABASE_URL says, in the schema andante; the location tells no password", async () => {
+test("PostgreSQL at ANDANTE_DATABASE_URL, in the schema andante; the location has no password", async () => {
   vi.stubEnv("ANDANTE_DATABASE_URL", "postgres://me:secret@127.0.0.1:5433/app");
   const { store } = await chooseStore(undefined);
   expect(store.location).toBe("postgres://127.0.0.1:5433/app (schema andante)");
@@ -34,7 +34,7 @@ test("an address that is not one is a clear error that does not repeat it", asyn
   );
 });
 
-test("without @andante/postgres it says what to install", async () => {
+test("without @andante/postgres the error names the package to install", async () => {
   // Resolved from a folder without packages, as on a host where the package is not installed.
   const script = `
     import { registerHooks } from "node:module";

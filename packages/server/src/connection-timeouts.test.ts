@@ -43,7 +43,7 @@ test("a body that does not end: 408", async () => {
   expect(received).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("a connection between two requests is told how long it stays open, and closed after that", async () => {
+test("a connection between two requests has a keep-alive header, and is closed after that time", async () => {
   const { received, milliseconds } = await untilClosed(
     { keepAlive: 1000 },
     "GET /ready HTTP/1.1\r\nhost: localhost\r\n\r\n",
@@ -53,7 +53,7 @@ test("a connection between two requests is told how long it stays open, and clos
   expect(milliseconds).toBeGreaterThan(900);
 });
 
-test("what is not set is as documented", () => {
+test("the defaults are as documented", () => {
   const { connectionsCheckingInterval, ...timeouts } = timeoutsOf();
   expect(timeouts).toEqual({ keepAliveTimeout: 75_000, headersTimeout: 60_000, requestTimeout: 300_000 });
   expect(connectionsCheckingInterval).toBeLessThanOrEqual(30_000);

@@ -22,7 +22,7 @@ test("serve and createApp give an Andante that checks ids and input", async () =
   expectTypeOf(server).toExtend<RunningServer>();
 });
 
-test("what they return carries the types that a client reads", async () => {
+test("their results carry the types that a client reads", async () => {
   const writer = new Agent({ id: "writer", model: "any/model" });
   const foreign = new ToolLoopAgent({ model: "any/model" });
   const server = await serve({ workflows: { twice: double }, agents: { first: writer, foreign } });

@@ -95,7 +95,7 @@ describe("while the store opens", () => {
       body: '{"input":{"n":21}}',
     });
 
-  test("the port is open: what needs no store is answered, the rest waits for it", async () => {
+  test("the port is open: requests that need no store are answered, the rest wait for it", async () => {
     const { door, starting, url } = await opening();
     expect((await fetch(`${url}/workflows`)).status).toBe(200);
     const answered: string[] = [];
@@ -128,7 +128,7 @@ describe("while the store opens", () => {
     await starting;
   });
 
-  test("one that cannot be opened fails the start and closes the port; nobody who waits is left waiting", async () => {
+  test("one that cannot be opened fails the start and closes the port; waiting requests end", async () => {
     const { door, starting, url } = await opening();
     const failed = expect(starting).rejects.toThrow("no such file");
     const waiting = execute(url).then(
@@ -142,7 +142,7 @@ describe("while the store opens", () => {
     await expect(fetch(`${url}/workflows`)).rejects.toThrow();
   });
 
-  test("one that can be neither opened nor closed: the start says why it was not opened", async () => {
+  test("one that can be neither opened nor closed: the start fails with the reason of the opening", async () => {
     const store = memoryStore();
     vi.spyOn(store, "open").mockRejectedValue(new Error("no such file"));
     vi.spyOn(store, "close").mockRejectedValue(new Error("it is not open"));
@@ -168,7 +168,7 @@ describe("while the store opens", () => {
   });
 });
 
-test("the line at the start says where the data is, and how large the file", async () => {
+test("the line at the start has the location of the data, and the size of the file", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-serve-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, "test.db");
@@ -182,7 +182,7 @@ test("the line at the start says where the data is, and how large the file", asy
   server = undefined;
 });
 
-test("an IPv6 address stands in brackets in the url", async () => {
+test("an IPv6 address is in brackets in the url", async () => {
   const { url } = await start({ port: 0, hostname: "::1" });
   expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   expect((await fetch(`${url}/workflows`)).status).toBe(200);

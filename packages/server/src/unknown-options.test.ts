@@ -50,7 +50,7 @@ test.each([
   ["cors", true, "expected an object, or false to leave it to the host"],
   ["cors", null, "expected an object, or false to leave it to the host"],
   ["tracing", null, "expected an object, or false for no traces"],
-])("%s: %j is refused, and what was expected is said", async (option, given, problem) => {
+])("%s: %j is refused, and the error names the expected type", async (option, given, problem) => {
   for (const start of [createApp, serve]) {
     await expect(async () => call(start, { store, [option]: given })).rejects.toThrow(
       `Option ${option}: ${problem}`,

@@ -41,7 +41,7 @@ async function start(): Promise<RunningServer> {
 
 const location = () => `postgres://127.0.0.1:${postgres.port}/postgres (schema andante)`;
 
-test("PostgreSQL is used and told; open executions that a file still holds are warned of", async () => {
+test("PostgreSQL is used and logged, with a warning about open executions that a file still holds", async () => {
   const file = path.join(folder, "andante.db");
   vi.stubEnv("ANDANTE_DB", file);
   const { andante } = await start();

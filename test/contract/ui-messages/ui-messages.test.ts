@@ -63,7 +63,7 @@ function comparable(message: Fields): unknown[] {
   );
 }
 
-test("the table has a row for everything that is told, and no other", () => {
+test("the table has a row for every kind of part, and no other", () => {
   expect(head).toEqual([
     "What",
     "`/chat` sends",

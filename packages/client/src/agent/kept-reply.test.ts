@@ -80,7 +80,7 @@ test("a reply that was stopped has no end of its own", async () => {
   ]);
 });
 
-test("of a message that is continued, only how its calls ended, and what follows", () => {
+test("of a message that is continued, only the outcomes of its calls and the new parts", () => {
   const call = { type: "tool-remove", toolCallId: "c", input: {}, approval: { id: "p", approved: false } };
   const message: ConversationMessage = {
     id: "m",

@@ -14,7 +14,7 @@ function rest(known: readonly ChatChunk[], replay: readonly ChatChunk[], steps =
   return replay.map(reply.replay(steps)).filter((chunk) => chunk !== undefined);
 }
 
-test("what is known is left out, wherever the text was cut and however it is cut now", () => {
+test("known chunks are left out, wherever the text was cut and however it is cut now", () => {
   const whole = [start, begin(), text("one two three"), end()];
   expect(rest([], whole)).toEqual(whole);
   expect(rest([start, begin(), text("one "), text("tw")], whole)).toEqual([text("o three"), end()]);
@@ -56,7 +56,7 @@ test("a reply that is another one is an error", () => {
   for (const other of others) expect(() => rest(known, other)).toThrow(changed);
 });
 
-test("what a process that continues a reply notes anew does not count", () => {
+test("metadata that a process notes anew when it continues a reply does not count", () => {
   expect(
     rest([{ ...start, messageMetadata: { at: 1 } }], [{ ...start, messageMetadata: { at: 2 } }, begin()]),
   ).toEqual([begin()]);

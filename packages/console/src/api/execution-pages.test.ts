@@ -22,7 +22,7 @@ test("rows that are known are replaced, also with several pages", () => {
   expect(merged.pages[0]?.executions[2]).toEqual(failed);
 });
 
-test("what is no longer in the list leaves it", () => {
+test("a row that is no longer in the list leaves it", () => {
   expect(idsIn(mergeFirstPage(pages("abc", "def"), page("acd")))).toEqual(["acd", "ef"]);
   const patched = patchRows(
     pages("abc", "def"),
@@ -68,7 +68,7 @@ test("the step that the feed named stays while the status does", () => {
   expect(mergeFirstPage(data, suspended).pages[0]?.executions[0]?.stepPath).toBeUndefined();
 });
 
-test("a change of status takes with it what was told of the one before", () => {
+test("a change of status removes the details of the status before", () => {
   const parked = {
     ...pages("a"),
     pages: [{ ...page(""), executions: [row("a", { parked: { reason: "?" } })] }],
@@ -79,7 +79,7 @@ test("a change of status takes with it what was told of the one before", () => {
   expect(over).not.toHaveProperty("parked");
 });
 
-test("rows further down are replaced in their places; what is the same stays the same", () => {
+test("rows further down are replaced in their places; unchanged pages stay the same objects", () => {
   const data = pages("abc", "def");
   const replaced = replaceRows(data, [row("e", { stepIndex: 4 }), row("z")]);
   expect(idsIn(replaced)).toEqual(["abc", "def"]);

@@ -29,7 +29,7 @@ async function shown(client: QueryClient, queryKey: readonly unknown[], data: un
 
 const nothing = async () => ({ executions: [], nextCursor: null });
 
-test("what a page read before the feed was open is read once more, a moment later", async () => {
+test("data that a page read before the feed was open is read once more, a moment later", async () => {
   const client = new QueryClient();
   const renewal = new Renewal(client, nothing);
   const inbox = await shown(client, ["inbox", "oldest"]);

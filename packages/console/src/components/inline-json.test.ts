@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { inlineJson } from "./inline-json.ts";
 
-test("what is cut says so, wherever it is cut", () => {
+test("a cut value ends with an ellipsis, wherever it is cut", () => {
   const value = { to: "x".repeat(5000) };
   expect(inlineJson(value, 4000)).toMatch(/x…$/);
   expect(inlineJson(value, 4000).length).toBeGreaterThan(3900);
@@ -10,6 +10,6 @@ test("what is cut says so, wherever it is cut", () => {
   expect(inlineJson({ to: "x" })).toBe('{ "to": "x" }');
 });
 
-test("a character that turns the direction of what follows is spelt out", () => {
+test("a character that turns the direction of the text after it is spelt out", () => {
   expect(inlineJson({ file: "invoice\u202Efdp.exe" })).toBe('{ "file": "invoice\\u202efdp.exe" }');
 });

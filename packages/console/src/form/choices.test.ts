@@ -38,7 +38,7 @@ test("the form library fills nothing in before one is chosen, and finds the one 
 
 const behaviour = { requiredBooleanDefault: "skip" } as const;
 
-test("what must be Yes is not said beforehand, a word that must be there is", () => {
+test("a required Yes is not filled in beforehand, a required constant word is", () => {
   const agreed = {
     type: "object",
     properties: { agreed: { type: "boolean", const: true }, kind: { type: "string", const: "refund" } },

@@ -5,7 +5,7 @@ import { errorsByField } from "./server-errors.ts";
 const schema = { type: "object", properties: { amount: { type: "number" }, customer: { type: "object" } } };
 const about = (message: string) => errorsByField(new Error(message), schema);
 
-test("a sentence stands at the field that it names, also inside an object", () => {
+test("a message is shown at the field that it names, also inside an object", () => {
   expect(
     about("Resume data validation failed: amount: expected at most 1240; customer.name: required"),
   ).toEqual({
@@ -17,7 +17,7 @@ test("a sentence stands at the field that it names, also inside an object", () =
   });
 });
 
-test("what names no field of the schema stands below all of them", () => {
+test("a message that names no field of the schema is shown below all of them", () => {
   expect(about("Input validation failed: other: required").rest).toBe("other: required");
   expect(about("Execution is not suspended")).toEqual({ fields: {}, rest: "Execution is not suspended" });
 });

@@ -5,12 +5,12 @@ import { startingPoint } from "./starting-point.ts";
 const filled = (properties: Record<string, unknown>, required: string[], example: unknown) =>
   startingPoint({ resumeSchema: { type: "object", properties, required } }, example);
 
-test("what has to be there is filled in, what is optional is not", () => {
+test("required fields are filled in, optional ones are not", () => {
   const fields = { amount: { type: "number" }, note: { type: "string" } };
   expect(filled(fields, ["amount"], { amount: 5, note: "string" })).toEqual({ amount: 5 });
 });
 
-test("a decision is never made beforehand, however deep it stands", () => {
+test("a decision is never made beforehand, at any depth", () => {
   const fields = {
     approved: { type: "boolean" },
     how: { enum: ["post", "mail"] },
@@ -36,7 +36,7 @@ test("a decision is never made beforehand, however deep it stands", () => {
   expect(startingPoint({ resumeSchema: { type: "boolean" } }, true)).toBeUndefined();
 });
 
-test("one of several objects is not chosen beforehand, nor is a choice that is told elsewhere in the schema", () => {
+test("one of several objects is not chosen beforehand, nor is a choice that is defined elsewhere in the schema", () => {
   const approve = { type: "object", properties: { kind: { const: "approve" } }, required: ["kind"] };
   const reject = { type: "object", properties: { kind: { const: "reject" } }, required: ["kind"] };
   const $defs = {
@@ -83,7 +83,7 @@ test("one of several objects is not chosen beforehand, nor is a choice that is t
   expect(startingPoint({ resumeSchema: { anyOf: [approve, reject] } }, kind)).toBeUndefined();
 });
 
-test("what is not an object is filled in as it is, and without a schema nothing is known", () => {
+test("a value that is not an object is filled in as it is, and without a schema nothing is known", () => {
   expect(startingPoint({ resumeSchema: { type: "string" } }, "string")).toBe("string");
   expect(startingPoint({ resumeSchema: undefined }, true)).toEqual({});
 });

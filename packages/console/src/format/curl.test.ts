@@ -12,7 +12,7 @@ const wordsOf = (command: string) =>
     .split("\0")
     .slice(0, -1);
 
-test("the address and the body reach the server as they are, whatever is in them", () => {
+test("the address and the body reach the server unchanged, with any characters", () => {
   const address = "http://127.0.0.1:3000/workflows/it's%20$HOME`id`/execute?a=1&b=2";
   const body = { input: { text: `it's "$HOME" \`id\` \\ ; rm\nnext ''` } };
   const words = wordsOf(curlCommand(address, { body, hasToken: true }));

@@ -30,7 +30,7 @@ test("a step that is tried again has its attempts, and its last error until it s
   ]);
 });
 
-test("what waits is suspended until it is resumed", () => {
+test("a waiting step is suspended until it is resumed", () => {
   const suspension = {
     suspensionId: "s",
     suspendedAt: "",
@@ -50,7 +50,7 @@ test("what waits is suspended until it is resumed", () => {
   expect(foldRun(resumed).steps.get("ask")).toMatchObject({ status: "running", endAt: null });
 });
 
-test("to be resumed is not a further attempt, and what a person took is not the step's own time", () => {
+test("a resume is not a further attempt, and the wait for a person is not the step's own time", () => {
   const suspension = {
     ...{ suspensionId: "s", suspendedAt: "", reason: "?", suspendedStepIndex: 0, stepIndex: 0 },
     ...{ stepId: "ask", stepPath: "ask" },
@@ -74,7 +74,7 @@ test("to be resumed is not a further attempt, and what a person took is not the 
   expect(resumed && tookOf(resumed, 902_000)).toBe(2000);
 });
 
-test("what runs when the execution is cancelled is cancelled with it", () => {
+test("a step that runs when the execution is cancelled is cancelled with it", () => {
   const run = foldRun([
     event("workflow-start", 0),
     event("step-start", 0, { stepPath: "a" }),

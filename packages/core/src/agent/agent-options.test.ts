@@ -80,7 +80,7 @@ test.each([
   "toolApproval",
   "messageMetadata",
   "convertDataPart",
-] as const)("what the host's %s throws is the host's failure, not the provider's", async (option) => {
+] as const)("an error thrown by the host's %s is the host's failure, not the provider's", async (option) => {
   const options: Partial<AgentOptions> = { tools: { ping }, [option]: boom };
   await withAgent([asksPing, "done"], options, async (agents) => {
     const parts = [
@@ -139,7 +139,7 @@ test.each(ways)(
 );
 
 test.each(ways)(
-  "what prepareStep asks the agent's model by itself is not part of the reply: %s",
+  "prepareStep's own calls of the agent's model are not part of the reply: %s",
   async (_, conversationId) => {
     const beside: PromiseLike<string>[] = [];
     const prepareStep: AgentOptions["prepareStep"] = async ({ model }) => {
@@ -157,7 +157,7 @@ test.each(ways)(
   },
 );
 
-test("stopWhen ends the loop beside maxSteps, and activeTools says which tools the model sees", async () => {
+test("stopWhen ends the loop beside maxSteps, and activeTools selects the tools that the model sees", async () => {
   const options: Partial<AgentOptions> = {
     tools: { ping, hidden: ping },
     activeTools: ["ping"],
@@ -182,7 +182,7 @@ test.each(ways)("repairToolCall mends a call whose input does not fit: %s", asyn
 });
 
 test.each(ways)(
-  "a reply that takes longer than timeout.totalMs ends, and says so: %s",
+  "a reply that takes longer than timeout.totalMs ends with an error that gives the reason: %s",
   async (_, conversationId) => {
     const slow = async ({ abortSignal }: { abortSignal?: AbortSignal | undefined }) => {
       await later(60_000, undefined, { signal: abortSignal }).catch(() => undefined);
@@ -206,7 +206,7 @@ test.each(ways)(
   },
 );
 
-test("a reply whose model falls silent for timeout.chunkMs ends, and says so", async () => {
+test("a reply whose model falls silent for timeout.chunkMs ends with an error that gives the reason", async () => {
   const model = controlledModel(() => ({
     text: ["half", " never"],
     hold: async (piece, signal) => {
@@ -224,7 +224,7 @@ test("a reply whose model falls silent for timeout.chunkMs ends, and says so", a
   });
 });
 
-test("a tool is told to stop after timeout.toolMs, and the model reads that it failed", async () => {
+test("a tool is aborted after timeout.toolMs, and the model reads that it failed", async () => {
   const wait = tool({
     inputSchema: z.object({}),
     execute: (_, { abortSignal }) => later(60_000, "late", { signal: abortSignal }),
@@ -245,7 +245,7 @@ test.each(ways)("a fixed output is asked for, and read: %s", async (_, conversat
   });
 });
 
-test("convertDataPart says what the model sees of data in messages", async () => {
+test("convertDataPart converts data in messages for the model", async () => {
   const message = {
     id: "u",
     role: "user",
@@ -270,7 +270,7 @@ test("convertDataPart says what the model sees of data in messages", async () =>
   }
 });
 
-test("memory.tokens cuts what the model sees, memory.prepare changes it, and neither what is kept", async () => {
+test("memory.tokens and memory.prepare change the messages that the model sees, and not those that are kept", async () => {
   const memory: AgentOptions["memory"] = {
     tokens: 150,
     prepare: (messages, { userId }) => [
@@ -291,7 +291,7 @@ test("memory.tokens cuts what the model sees, memory.prepare changes it, and nei
   await andante.close();
 });
 
-test("what could never work is refused where the agent is defined", () => {
+test("options that could never work are refused where the agent is defined", () => {
   const model = scriptedModel([]);
   const bad: Record<string, unknown>[] = [
     { prepareStep: 1 },
@@ -310,7 +310,7 @@ test.each([
   [{ approvalSecret: 5 }, "approvalSecret must be a string of 1 character or more"],
   [{ budget: { token: 5 } }, 'budget: unknown option "token"'],
   [{ budget: { conversation: { token: 5 } } }, 'budget.conversation: unknown option "token"'],
-])("the refusal says what is wrong and where: %j", (options, problem) => {
+])("the refusal names the option and its problem: %j", (options, problem) => {
   const define = () => Reflect.construct(Agent, [{ id: "a", model: scriptedModel([]), ...options }]);
   expect(define).toThrow(problem);
   expect(define).toThrow('Agent "a"');

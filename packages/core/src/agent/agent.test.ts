@@ -36,7 +36,7 @@ const calling = (name: string, input: unknown = {}) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },
   );
 
-test("instructions, as a string or as a function of the operation, are the first thing the model is told", async () => {
+test("instructions, as a string or as a function of the operation, come first in the prompt", async () => {
   const told = model();
   await new Agent({ id: "a", model: told, instructions: "Be brief." }).generate({ prompt: "hi" });
   expect(told.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Be brief." });
@@ -47,7 +47,7 @@ test("instructions, as a string or as a function of the operation, are the first
   expect(agent.instructions).toBeNull();
 });
 
-test("instructions that are empty are not told", async () => {
+test("empty instructions are not sent", async () => {
   const told = model();
   await new Agent({ id: "a", model: told, instructions: () => "" }).generate({ prompt: "hi" });
   expect(told.asked[0]?.prompt.map(({ role }) => role)).toEqual(["user"]);
@@ -84,7 +84,7 @@ test("hooks are called in order, with the agent and the operation", async () => 
   for (const [, userId, user] of seen) expect([userId, user]).toEqual(["ada", { id: "ada" }]);
 });
 
-test("onToolEnd is told of a tool that failed, and why", async () => {
+test("onToolEnd receives the error of a tool that failed", async () => {
   const told: unknown[] = [];
   const execute = async (): Promise<string> => {
     throw new Error("broken");
@@ -115,7 +115,7 @@ test("onError is called for a provider that failed and for an abort, with genera
   expect(String(seen[2])).toBe("Error: enough");
 });
 
-test("hooks that are not there are not called, and nobody is told of a failure in them", async () => {
+test("missing hooks are not called, and cause no log line", async () => {
   const logger = new RecordingLogger();
   const failing = controlledModel(() => ({ refuse: new Error("no") }));
   const agent = new Agent({ id: "a", model: failing, hooks: { onEnd: () => undefined }, maxRetries: 0 });
@@ -123,7 +123,7 @@ test("hooks that are not there are not called, and nobody is told of a failure i
   expect(logger.of("warn")).toEqual([]);
 });
 
-test("a transform of the caller's changes what is streamed", async () => {
+test("a transform of the caller's changes the stream", async () => {
   const result = await new Agent({ id: "a", model: model() }).stream({
     prompt: "hi",
     experimental_transform: () =>
@@ -195,7 +195,7 @@ test("any agent of the AI SDK can be a sub-agent, and its usage counts too", asy
   expect(within.usage.calls).toBe(3);
 });
 
-test("a host says who asks with any operation context, not only with one of ours", async () => {
+test("a host gives the user with any operation context, not only with one of ours", async () => {
   const made = model();
   const agent = new Agent({ id: "a", model: made, instructions: ({ userId }) => `Talk to ${userId}.` });
   const { signal } = new AbortController();
@@ -231,7 +231,7 @@ test("settings reach the model, and a call may change them within their ranges",
   );
 });
 
-describe("what the host set on an agent", () => {
+describe("the settings of the host on an agent", () => {
   const numbers = {
     temperature: 0.5,
     topP: 0.5,

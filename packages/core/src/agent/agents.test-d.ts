@@ -10,7 +10,7 @@ declare const validatesOnly: StandardSchemaV1<{ n: number }>;
 const schema = z.object({ at: z.coerce.date(), size: z.number().default(1) });
 type Made = { at: Date; size: number };
 
-test("of a library's schema it is what the schema makes of the reply", async () => {
+test("of a library's schema it is the output of the schema", async () => {
   expectTypeOf(await andante.agents.object("writer", "count", schema)).toEqualTypeOf<Made>();
   for await (const part of await andante.agents.streamObject("writer", "count", schema)) {
     if (part.type === "object") expectTypeOf(part.object).toEqualTypeOf<Made>();
@@ -27,7 +27,7 @@ test("of a JSON Schema it is unknown", async () => {
   }
 });
 
-test("what is neither is refused", () => {
+test("any other schema is refused", () => {
   // @ts-expect-error a string is not a schema
   andante.agents.object("writer", "count", "object");
   // @ts-expect-error it cannot describe itself as JSON Schema

@@ -45,14 +45,14 @@ describe("an object of a library's schema", () => {
     await expect(agents.object("writer", "count", schema)).rejects.toThrow(/does not fit the schema: n: /);
   });
 
-  test("streamed, the last part is what the schema makes of the reply", async () => {
+  test("streamed, the last part is the output of the schema", async () => {
     const agents = agentsWith(saying('{"n": "one"}', '{"n": 2}'));
     const parts = await all(await agents.streamObject("writer", "count", schema));
     expect(parts).toContainEqual({ type: "object-delta", object: { n: "one" } });
     expect(parts.at(-1)).toEqual({ type: "object", object: { n: 2, word: "none" } });
   });
 
-  test("what was said before a tool ran is not part of it", async () => {
+  test("the text before a tool ran is not part of it", async () => {
     const model = controlledModel((_, number) =>
       number === 1 ? { text: ["Let me see"], calls: [{ name: "look", input: {} }] } : { text: ['{"n": 2}'] },
     );

@@ -30,6 +30,6 @@ test.each<[string, AgentOptions["toolApproval"], object]>([
   ],
   ["by a function for one tool", { plain: () => "denied" }, { plain: "sometimes", asks: "always" }],
   ["by one function", () => undefined, { plain: "sometimes", asks: "sometimes", decides: "sometimes" }],
-])("whether a person must allow a tool is told: %s", async (_, given, told) => {
+])("the description has whether a person must approve a tool: %s", async (_, given, told) => {
   expect(await approvals(given)).toMatchObject(told);
 });

@@ -56,7 +56,7 @@ test.each(ways)("a reply that has used its budget asks no model any more: %s", a
   }
 });
 
-test("in a workflow that fails the step, and says so", async () => {
+test("in a workflow that fails the step, and the error names the budget", async () => {
   await withAgent([asksPing, "never"], { budget: { calls: 1 } }, async (andante) => {
     const { executionId, status } = await andante.execute("w", {});
     const events = await andante.events("w", executionId);
@@ -115,7 +115,7 @@ test.each(ways)("onEnd refuses a reply, and nothing of it is kept: %s", async (_
   });
 });
 
-test("onEnd is told of complete replies with all that they used, and not of failed ones", async () => {
+test("onEnd receives complete replies with all their usage, and not failed ones", async () => {
   const told: unknown[] = [];
   const hooks: AgentOptions["hooks"] = {
     onEnd: ({ text, usage }) => told.push([text, usage.calls]),
@@ -132,7 +132,7 @@ test("onEnd is told of complete replies with all that they used, and not of fail
   });
 });
 
-test("a hook that throws is told of by its name, and the reply goes on", async () => {
+test("a hook that throws is logged by its name, and the reply goes on", async () => {
   const lines = new RecordingLogger();
   const fail = () => {
     throw new Error("broken");

@@ -64,7 +64,7 @@ describe("ids", () => {
 });
 
 describe("input and result", () => {
-  test("input is what the schema accepts: a field with a default may be left out", () => {
+  test("input has the input type of the schema: a field with a default may be left out", () => {
     andante.execute("publish", { topic: "rivers" });
     andante.execute("publish", { topic: "rivers", size: 2 });
     // @ts-expect-error topic is a string
@@ -75,7 +75,7 @@ describe("input and result", () => {
     andante.stream("publish", ["a"]);
   });
 
-  test("result is what the last step gives, through JSON, or null", async () => {
+  test("result is the output of the last step, through JSON, or null", async () => {
     const { result } = await andante.execute("publish", { topic: "rivers" });
     expectTypeOf(result).toEqualTypeOf<Published | null>();
     const handle = await andante.start("publish", { topic: "rivers" });
@@ -83,7 +83,7 @@ describe("input and result", () => {
     expectTypeOf((await andante.cancel("publish", "1")).result).toEqualTypeOf<Published | null>();
   });
 
-  test("the status tells whether there is a result or a suspension", async () => {
+  test("the status decides whether there is a result or a suspension", async () => {
     for (const settled of [
       await andante.execute("publish", { topic: "a" }),
       await andante.state("publish", "1"),
@@ -122,7 +122,7 @@ describe("input and result", () => {
 });
 
 describe("resume data", () => {
-  test("is what one of the resume schemas accepts", async () => {
+  test("is the input type of one of the resume schemas", async () => {
     const resumed = await andante.resume("publish", "1", { approved: true });
     expectTypeOf(resumed.result).toEqualTypeOf<Published | null>();
     andante.resume("publish", "1");

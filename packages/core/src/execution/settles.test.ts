@@ -206,7 +206,7 @@ describe("every kind of step comes to its end", () => {
   });
 });
 
-describe("what waits continues", () => {
+describe("waiting executions continue", () => {
   const suspended = async () => {
     const workflow = flow().andThen({
       id: "gate",
@@ -307,7 +307,7 @@ describe("what waits continues", () => {
   });
 });
 
-test("a caller that starts what exists gets its result", async () => {
+test("a caller that starts an existing execution gets its result", async () => {
   const workflow = flow().andThen({ id: "a", execute: () => 2 });
   const andante = andanteOf([workflow]);
   const options = { executionId: workflow.id };
@@ -343,7 +343,7 @@ test("a replay ends, and one of something that runs is refused", async () => {
   expect(await replay()).toMatchObject({ status: "completed", result: 3 });
 });
 
-test("a stream tells everything up to the result, and closes with a suspension", async () => {
+test("a stream has every event up to the result, and closes with a suspension", async () => {
   const workflow = flow().andThen({
     id: "gate",
     execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
@@ -369,7 +369,7 @@ test("a stream tells everything up to the result, and closes with a suspension",
 });
 
 test.each(["the same definition", "one with another step at its end"])(
-  "what a process has left behind ends with %s",
+  "an execution that a process has left behind ends with %s",
   async (which) => {
     let life = 1;
     const begun = Promise.withResolvers<void>();

@@ -25,7 +25,7 @@ test("a value of the input is that of event 0", () => {
   expect(valuesOf(values.write([event(long("i")), event(null)]))).toEqual([[{ sameAs: 0 }, null], []]);
 });
 
-test("a value of the same write counts back, also from what follows", () => {
+test("a value of the same write counts back, also from the following events", () => {
   const values = new KeptValues(undefined);
   const written = values.write([event(long("a")), event("1")], [event(long("a")), event(long("b"))]);
   expect(valuesOf(written)).toEqual([

@@ -22,7 +22,7 @@ test("a counter without labels is there before it counts", () => {
   expect(counter.text()).toContain("\nfailures_total 1\n");
 });
 
-test("labels that differ only in where they end are not mixed, and what the format reserves is escaped", () => {
+test("labels that differ only in where they end are not mixed, and reserved characters are escaped", () => {
   const counter = new Counter("x", 'a\\b\n"c"', ["one", "two"]);
   counter.add(["a", 'b"'], 1);
   counter.add(["ab", '"'], 2);
@@ -33,7 +33,7 @@ test("labels that differ only in where they end are not mixed, and what the form
   );
 });
 
-test("a histogram counts what is at most a bound, in buckets that include those below", () => {
+test("a histogram counts values of at most a bound, in buckets that include those below", () => {
   const histogram = new Histogram("wait_seconds", "Waiting", ["queue"], [0.5, 1]);
   for (const value of [0.25, 0.5, 0.75, 8]) histogram.observe(["mail"], value);
   expect(histogram.text()).toBe(
@@ -50,7 +50,7 @@ test("a histogram counts what is at most a bound, in buckets that include those 
   );
 });
 
-test("what is read on demand has the values of that moment", async () => {
+test("a metric that is read on demand has the values of that moment", async () => {
   let values = [{ value: 1 }];
   const metric = new ReadMetric("size", "Size", () => values);
   expect(await metric.text()).toBe("# HELP size Size\n# TYPE size gauge\nsize 1\n");

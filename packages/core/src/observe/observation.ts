@@ -21,7 +21,6 @@ import type { CountedExecution } from "./rollups/rollup-tally.ts";
 import { Rollups } from "./rollups/rollups.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
 import type { ExecutionSpans } from "./trace/execution-spans.ts";
-import type { PackedSpans } from "./trace/open-span.ts";
 import type { TracedExecution } from "./trace/span-attributes.ts";
 import type { ReachedExecution } from "./trace/spans-elsewhere.ts";
 import { formatTraceparent } from "./trace/trace-ids.ts";
@@ -37,8 +36,6 @@ export interface ObservationOptions {
   readonly tracing?: TracingOptions | false | undefined;
   readonly rollups?: RollupOptions | false | undefined;
 }
-
-type StoredTraced = TracedExecution & Pick<ExecutionRow, "trace">;
 
 /** Milliseconds that span processors get to send their spans. */
 const closePeriod = 1000;
@@ -103,18 +100,30 @@ export class Observation {
     return this.tracing?.traceOf(executionId, traceparent) ?? null;
   }
 
-  /** An execution is loaded here, with its spans so far. */
-  load(execution: ReachedExecution, startAt: number, spans?: ExecutionSpans): void {
-    const { executionId, workflowId } = execution;
+  /** An execution is loaded here, with its open spans. */
+  load(execution: ReachedExecution & Pick<ExecutionRow, "startAt">, spans?: ExecutionSpans): void {
+    const { executionId, workflowId, startAt } = execution;
     this.#known.set(executionId, { workflowId, startAt });
     if (spans === undefined) return;
     this.tracing?.elsewhere?.takenOver(execution);
     this.tracing?.adopt(spans);
   }
 
-  /** The spans of an execution that is to be loaded; undefined when tracing is off. */
-  spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
-    return this.tracing?.derive(execution, packed);
+  /**
+   * The open spans of an execution after the event `upTo`: continued from packed ones, and derived from the journal. Undefined
+   * when tracing is off.
+   */
+  async openSpans(
+    execution: TracedExecution,
+    upTo: number,
+    packed?: string,
+  ): Promise<ExecutionSpans | undefined> {
+    const { executionId } = execution;
+    const spans = this.tracing?.derive(execution, packed);
+    if (spans === undefined) return undefined;
+    const range = { executionId, after: spans.last, upTo };
+    for await (const { events } of readJournal(this.#store, range)) spans.replay(events);
+    return spans;
   }
 
   /** The execution was loaded because its process was lost. */
@@ -217,12 +226,8 @@ export class Observation {
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
     if (execution.kind === "workflow") this.rollups?.receive(execution, events);
-    const spans = this.tracing?.derive(execution);
+    const spans = await this.openSpans(execution, (events[0]?.sequence ?? 1) - 1);
     if (spans === undefined) return;
-    const upTo = (events[0]?.sequence ?? 1) - 1;
-    for await (const page of readJournal(this.#store, { executionId, upTo })) {
-      for (const event of page.events) spans.replay(event);
-    }
     for (const event of events) spans.apply(event);
     this.tracing?.elsewhere?.left(spans);
   }

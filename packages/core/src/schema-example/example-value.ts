@@ -30,7 +30,8 @@ export function exampleValue(schema: unknown, preferences: Preferences = {}): Ex
   let value: JSONValue = {};
   try {
     // A copy, because the validator adds properties to it.
-    const root: JSONObject = JSON.parse(JSON.stringify(schema));
+    const copy: unknown = JSON.parse(JSON.stringify(schema));
+    const root = isObject(copy) ? copy : {};
     value = withinLimit(() => new ExampleBuilder(root, preferences).example(), limit);
     const check = validateWithin(root, value, limit);
     return { value, problem: check.ok ? undefined : check.detail };

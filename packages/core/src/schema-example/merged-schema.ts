@@ -64,7 +64,7 @@ function resolve(reference: string, root: JSONValue): Maybe {
   }, root);
 }
 
-export function isObject(value: Maybe): value is JSONObject {
+export function isObject(value: unknown): value is JSONObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

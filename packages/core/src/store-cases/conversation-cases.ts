@@ -39,7 +39,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       ]);
     });
 
-    test("messages stand in the order in which they came, replies add what they used", async () => {
+    test("messages are in the order of their arrival, replies add their usage", async () => {
       await post("u1");
       await keep("a1");
       await post("u2", { title: "Another", at: 3_000 });
@@ -104,7 +104,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await ids()).toEqual(["u1", "a1", "u2", "a2"]);
     });
 
-    test("one that was changed takes back what followed", async () => {
+    test("one that was changed takes back later messages", async () => {
       await post("u1");
       await keep("a1");
       await post("u2");
@@ -157,7 +157,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await store.conversations.read({ conversationId, userId })).toMatchObject({ title: "A title" });
     });
 
-    test("one that belongs to nobody is not a user's", async () => {
+    test("one without a user is not a user's", async () => {
       await post("u1", { userId: null });
       expect(await post("u2")).toEqual({ kind: "foreign" });
       expect(await store.conversations.read({ conversationId, userId: null })).toMatchObject({

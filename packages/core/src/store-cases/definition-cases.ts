@@ -76,7 +76,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         return executionId;
       };
 
-      test("a parked execution says why, has no owner, and is not claimed", async () => {
+      test("a parked execution has its reason, has no owner, and is not claimed", async () => {
         const executionId = await parked();
         expect(await rowOf(executionId)).toMatchObject({ status: "running", parked: "it changed" });
         expect(await store.commit(commitOf(executionId))).toMatchObject({ kind: "fenced" });
@@ -172,7 +172,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    test("a replay keeps where it comes from, where it stands and how many resumes it holds", async () => {
+    test("a replay keeps its source, its step and the number of its resumes", async () => {
       const of = { executionId: "source", stepId: "review" };
       const made = execution({ workflowId, replay: { of, stepIndex: 2, resumes: 3 } });
       await store.create(made);
@@ -199,7 +199,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
     const left = async () => (await store.list({ limit: 100 })).map((row) => row.executionId).sort();
     const upTo = (endAt: number) => ({ endAt, executionId: "\u{10ffff}" });
 
-    test("deletes what ended up to a position, oldest first, in batches", async () => {
+    test("deletes executions that ended up to a position, oldest first, in batches", async () => {
       for (const endAt of [4, 1, 3, 2]) await ended(endAt);
       const first = await store.deleteFinished({ upTo: upTo(3), limit: 2, events: 100 });
       expect(first).toEqual({ executionIds: ["e-1", "e-2"], more: true });
@@ -208,7 +208,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       expect(await left()).toEqual(["e-4"]);
     });
 
-    test("what runs or waits is never deleted", async () => {
+    test("running and waiting executions are never deleted", async () => {
       const running = execution({ executionId: "running" });
       await store.create(running);
       await store.create(execution({ executionId: "waiting" }));
@@ -262,7 +262,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       expect(await store.endedBeyond({ keep: 3 })).toBeUndefined();
     });
 
-    test("counts what runs or waits by workflow", async () => {
+    test("counts running and waiting executions by workflow", async () => {
       expect(await store.countUnfinished()).toEqual([]);
       await ended(1, { workflowId: "b" });
       await store.create(execution({ executionId: "x", workflowId: "b" }));

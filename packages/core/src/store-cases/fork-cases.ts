@@ -138,7 +138,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
       ]);
     });
 
-    test("the removal of a conversation removes what was copied of it", async () => {
+    test("the removal of a conversation removes its copied messages", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
       expect(await fork()).toEqual({ kind: "more", copied: 3 });
       await remove(conversationId);

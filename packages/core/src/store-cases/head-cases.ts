@@ -22,7 +22,7 @@ export function headCases(name: string, makeStore: () => Store): void {
     };
     const headOf = async (executionId: string) => (await store.heads([executionId]))[0];
 
-    test("tells how far an execution has come, as it gets on", async () => {
+    test("reads the head of an execution as it makes progress", async () => {
       const made = await created();
       const { executionId, workflowId } = made;
       const first = {
@@ -49,7 +49,7 @@ export function headCases(name: string, makeStore: () => Store): void {
       expect(await headOf(executionId)).toMatchObject({ status: "cancelled", sequence: 4, owner: null });
     });
 
-    test("tells of many at once, and leaves out those that do not exist", async () => {
+    test("reads many heads at once, and leaves out those that do not exist", async () => {
       const some = await Promise.all(Array.from({ length: 20 }, created));
       const ids = some.map(({ executionId }) => executionId);
       const heads = await store.heads(["nobody", ...ids, "\u{10ffff}", ...ids.slice(0, 3)]);
@@ -57,7 +57,7 @@ export function headCases(name: string, makeStore: () => Store): void {
       expect(await store.heads([])).toEqual([]);
     });
 
-    test("tells of a thousand", async () => {
+    test("reads a thousand heads", async () => {
       const { executionId } = await created();
       const others = Array.from({ length: 999 }, () => randomUUID());
       expect(await store.heads([...others, executionId])).toHaveLength(1);

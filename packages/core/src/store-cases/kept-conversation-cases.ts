@@ -66,7 +66,7 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       expect(await change({ userId: randomUUID(), title: "Theirs" })).toBe(false);
     });
 
-    test("conversations are found by what their title contains", async () => {
+    test("conversations are found by a part of their title", async () => {
       await post("u1", { title: 'Überweisung "heute" 100%' });
       const found = async (title: string, owner = userId) =>
         (await store.conversations.list({ userId: owner, title, limit: 10 })).length;

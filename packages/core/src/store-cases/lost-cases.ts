@@ -11,7 +11,7 @@ const lost = { kind: "lost", sequence: 0, idle: false };
 const long = JSON.stringify("a".repeat(1_000));
 
 export function lostCases(name: string, makeStore: () => Store): void {
-  describe(`${name} that lacks what an owner had recorded`, () => {
+  describe(`${name} that lacks events an owner had recorded`, () => {
     let store: Store;
     beforeAll(async () => {
       store = makeStore();

@@ -107,7 +107,7 @@ export function observationCases(name: string, makeStore: () => Store): void {
       expect(await store.observations.trace("0".repeat(32))).toEqual({ roots: [], chunks: [] });
     });
 
-    test("trimming removes what is too old, the spans with their trace, a bounded number at a time", async () => {
+    test("trimming removes old observations, the spans with their trace, a bounded number at a time", async () => {
       const workflowId = randomUUID();
       const old = Array.from({ length: 5 }, (_, n) => log({ workflowId, id: n - 100 }));
       const young = log({ workflowId });

@@ -52,7 +52,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await twice(made.executionId, () => store.create(made))).toEqual({ created: true });
     });
 
-    test("commit of outcomes and what follows", async () => {
+    test("commit of outcomes and following events", async () => {
       const { executionId } = await created();
       const fields = { events: [event("step-complete")], following: [event("step-start")] };
       expect(await commitTwice(executionId, fields)).toEqual({ kind: "ok", sequence: 3, idle: false });
@@ -74,7 +74,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await commitTwice(executionId, { following, end: completed })).toMatchObject({ kind: "ok" });
     });
 
-    test("commit of an end that closes what waits", async () => {
+    test("commit of an end that closes suspensions", async () => {
       const { executionId } = await created();
       await store.commit(commitOf(executionId, { events: [event("step-suspended")], open: [suspension()] }));
       const end = { following: [event("workflow-complete")], end: completed };
@@ -88,7 +88,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await commitTwice(executionId, fields)).toMatchObject({ kind: "paused", sequence: 3 });
     });
 
-    test("commit of only what follows, under a pause that is over since", async () => {
+    test("commit of only following events, under a pause that is over since", async () => {
       const { executionId } = await created();
       const suspensionId = randomUUID();
       await store.pause(pauseOf(executionId, { suspensionId }));
@@ -111,7 +111,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       await commitTwice(executionId, { timers: [{ path: "nap", dueAt: 5 }] });
     });
 
-    test("commit with what agents used counts it once", async () => {
+    test("commit with the usage of agents counts it once", async () => {
       const { executionId } = await created();
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 1 };
       await commitTwice(executionId, { events: [event("step-complete")], usage });
@@ -137,7 +137,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect((await store.state(executionId))?.execution.status).toBe("running");
     });
 
-    test("resume, of an execution that nobody owns and of one that is owned", async () => {
+    test("resume, of an execution without an owner and of one that is owned", async () => {
       for (const idle of [{ resumes: 0, event: null }, null]) {
         const { executionId } = await created();
         const gate = suspension();

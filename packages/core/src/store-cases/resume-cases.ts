@@ -4,7 +4,7 @@ import type { Resume, Store, Suspension } from "../store/store.ts";
 import { commitOf, event, execution, suspension } from "./store-cases.ts";
 
 export function resumeCases(name: string, makeStore: () => Store): void {
-  describe(`${name} resuming what is as its caller knows it`, () => {
+  describe(`${name} resuming an execution with an expected last event`, () => {
     let store: Store;
     beforeAll(async () => {
       store = makeStore();

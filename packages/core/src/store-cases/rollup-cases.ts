@@ -25,7 +25,7 @@ export function rollupCases(name: string, makeStore: () => Store): void {
     const all = { from: 0, to: 1_000_000 };
     const totals = (query: object) => store.rollups.totals({ ...all, of: "executions", ...query });
 
-    test("what several processes count is added up", async () => {
+    test("counts of several processes are added up", async () => {
       const workflowId = randomUUID();
       const started = counted({ workflowId, kind: "started", bucket: -1, count: 3 });
       const fast = counted({ workflowId, bucket: 2 });
@@ -81,7 +81,7 @@ export function rollupCases(name: string, makeStore: () => Store): void {
       ]);
     });
 
-    test("trimming removes what is too old, a bounded number at a time", async () => {
+    test("trimming removes old counts, a bounded number at a time", async () => {
       const workflowId = randomUUID();
       const at = (minute: number, step: string) => counted({ workflowId, minute, step });
       await add([-4, -3, -2, 10].flatMap((minute) => [at(minute, ""), at(minute, "one")]));

@@ -195,7 +195,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
     });
 
     describe("commit", () => {
-      test("appends outcomes, then what follows, and moves the step", async () => {
+      test("appends outcomes, then following events, and moves the step", async () => {
         const executionId = await created();
         const commit = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 3 };
         const result = await store.commit(commitOf(executionId, commit));
@@ -204,7 +204,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await stateOf(executionId)).execution).toMatchObject({ sequence: 3, stepIndex: 3 });
       });
 
-      test("ends the execution with its result and closes what is open", async () => {
+      test("ends the execution with its result and closes open suspensions", async () => {
         const executionId = await suspended([suspension()]);
         const following = [event("workflow-complete", { timestamp: 5_000 })];
         const result = await store.commit(commitOf(executionId, { following, end: completed }));
@@ -267,7 +267,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(state.suspensions.map(({ path }) => path)).toEqual(["all/gate", null]);
       });
 
-      test("of nothing but outcomes and what follows keeps to the pause too, and so does an end", async () => {
+      test("of only outcomes and following events keeps to the pause too, and so does an end", async () => {
         const executionId = await created();
         await pause(executionId);
         const plain = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 7 };
@@ -587,7 +587,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
     });
 
     describe("cancel", () => {
-      test("ends the execution, closes what is open and fences its owner", async () => {
+      test("ends the execution, closes open suspensions and fences its owner", async () => {
         const executionId = await suspended([suspension()]);
         const result = await store.cancel(
           cancelOf(executionId, { event: event("workflow-cancelled", { timestamp: 9_000 }) }),
@@ -615,7 +615,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
               : (await Promise.all([final(executionId), cancel(executionId)])).toReversed();
           const { status, sequence } = (await stateOf(executionId)).execution;
           expect(sequence).toBe(2);
-          expect([cancelled, committed].map((result) => Object(result).kind)).toEqual(
+          expect([cancelled?.kind, committed?.kind]).toEqual(
             status === "cancelled" ? ["cancelled", "ended"] : ["refused", "ok"],
           );
         }
@@ -641,7 +641,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           ...fields,
         });
 
-      test("finds only what has work to do and no live owner", async () => {
+      test("finds only executions that have work to do and no live owner", async () => {
         const dead = { owner: "dead", token: "t" };
         const abandoned = await created({ claim: dead });
         await created();
@@ -764,7 +764,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    test("health tells that it can be read and written, and that it cannot once it is closed", async () => {
+    test("health reports that it can be read and written, and that it cannot once it is closed", async () => {
       expect(await store.health()).toMatchObject({ problem: null, restarts: { count: 0, reason: "" } });
       const other = makeStore();
       expect((await other.health()).problem).not.toBeNull();
@@ -848,7 +848,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(await ids({ limit, from: 2, to: 3 })).toEqual([b]);
       });
 
-      test("finds ids by what they begin with, taken literally", async () => {
+      test("finds ids by their prefix, taken literally", async () => {
         for (const executionId of ["order_1", "orderX1", "order%2", "Order_3", "order", "ordes", "order😀"]) {
           await added({ executionId });
         }

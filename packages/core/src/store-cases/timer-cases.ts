@@ -67,7 +67,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect([await timersOf(ended), await timersOf(cancelled), await due()]).toEqual([[], [], []]);
     });
 
-    test("what falls due comes in order, of the workflows asked for, up to the limit of each kind", async () => {
+    test("due timers come in order, of the workflows asked for, up to the limit of each kind", async () => {
       const late = await sleeping(30);
       const early = await sleeping(10);
       const gate = await created();
@@ -88,7 +88,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
     });
 
-    test("a deadline and a timeout carry the earliest timer of an execution that nobody runs", async () => {
+    test("a deadline and a timeout carry the earliest timer of an execution without an owner", async () => {
       const timers = [
         { path: "a", dueAt: 30 },
         { path: "b", dueAt: 10 },
@@ -214,7 +214,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await due()).toEqual([]);
     });
 
-    test("what is written from outside is never earlier than the last event of the journal", async () => {
+    test("events written from outside are never earlier than the last event of the journal", async () => {
       const late = event("step-complete", { timestamp: 9_000 });
       const early = event("workflow-resumed", { timestamp: 4_000 });
       const ids = [await created(), await created(), await created()] as const;

@@ -186,7 +186,7 @@ export function turnCases(name: string, makeStore: () => Store): void {
       await begun("u99");
     });
 
-    test("what cannot be posted begins no turn, and a stranger learns nothing", async () => {
+    test("a refused message begins no turn, and another user learns nothing", async () => {
       const executionId = await begun("u1");
       const foreign = await store.beginTurn(beginOf(post("u2"), { userId: "eve" }));
       expect(foreign).toEqual({ kind: "foreign" });
@@ -258,7 +258,7 @@ export function turnCases(name: string, makeStore: () => Store): void {
       expect(await ids()).toEqual(["u1", "a1"]);
     });
 
-    test("a conversation is removed with its turns: whoever runs one is fenced", async () => {
+    test("a conversation is removed with its turns: the owner of one is fenced", async () => {
       const executionId = await begun("u1");
       await store.conversations.remove({ conversationId, key: randomUUID() });
       expect(await store.state(executionId)).toBeUndefined();

@@ -64,7 +64,7 @@ export function valueCases(name: string, makeStore: () => Store): void {
       expect((await read(2)).map(({ sequence }) => sequence)).toEqual([3]);
     });
 
-    test("a long result is that of the last event, whatever that refers to", async () => {
+    test("a long result is that of the last event, also when that refers to another", async () => {
       for (const last of [long("r"), same(2)]) {
         const made = execution({ events: [event("workflow-start"), event("a", { value: long("r") })] });
         const { executionId } = made;
@@ -75,7 +75,7 @@ export function valueCases(name: string, makeStore: () => Store): void {
       }
     });
 
-    test("a short result stands in the row", async () => {
+    test("a short result is in the row", async () => {
       const made = execution();
       await store.create(made);
       await store.commit(
@@ -84,7 +84,7 @@ export function valueCases(name: string, makeStore: () => Store): void {
       expect((await store.state(made.executionId))?.execution.result).toBe("7");
     });
 
-    test("what agents used is summed up, from the creation on", async () => {
+    test("the usage of agents is summed up, from the creation on", async () => {
       const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1 };
       const made = execution({ usage });
       const { executionId } = made;

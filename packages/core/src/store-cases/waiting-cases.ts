@@ -6,7 +6,7 @@ import type { WaitingQuery } from "../store/suspension.ts";
 import { commitOf, execution, suspension } from "./store-cases.ts";
 
 export function waitingCases(name: string, makeStore: () => Store): void {
-  describe(`${name} listing what waits`, () => {
+  describe(`${name} listing waiting executions`, () => {
     let store: Store;
     beforeAll(async () => {
       store = makeStore();

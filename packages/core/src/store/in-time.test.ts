@@ -23,7 +23,7 @@ test.each([
     [6, 4, 5],
     [6, 6, 6],
   ],
-])("%j after 5 is %j, and what needs no change stays the same event", (times, moved) => {
+])("%j after 5 is %j, and an event that needs no change stays the same object", (times, moved) => {
   const events = at(...times);
   const result = inTime(events, 5);
   expect(result).toEqual(at(...moved));

@@ -6,7 +6,7 @@ const one = { inputTokens: 1, outputTokens: 20, totalTokens: 300, calls: 4000 };
 const other = { inputTokens: 5, outputTokens: 60, totalTokens: 700, calls: 8000 };
 const sum = { inputTokens: 6, outputTokens: 80, totalTokens: 1000, calls: 12_000 };
 
-test("a sum has both, and what is between two sums is the other one", () => {
+test("a sum has both, and the difference of two sums is the other one", () => {
   expect(sumUsage(one, other)).toStrictEqual(sum);
   expect(sumUsage(null, other)).toBe(other);
   expect(sumUsage(nothingUsed, one)).toStrictEqual(one);
@@ -26,7 +26,7 @@ test("details count where one of both has them", () => {
   expect(usageDetails(0, 1.4)).toStrictEqual({ reasoningTokens: 1 });
 });
 
-test("tokens are whole numbers from 0, and the total is the sum unless the provider tells it", () => {
+test("tokens are whole numbers from 0, and the total is the sum unless the provider reports it", () => {
   const whole = (inputTokens: number, outputTokens: number, totalTokens: number) =>
     expect.objectContaining({ inputTokens, outputTokens, totalTokens });
   expect(wholeTokens({})).toEqual(whole(0, 0, 0));

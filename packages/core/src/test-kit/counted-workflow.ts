@@ -1,5 +1,6 @@
 // A workflow whose functions report each run.
 
+import { propertyOf } from "../values/fields.ts";
 import { childPath } from "../values/step-path.ts";
 import type { Step, WorkflowAgent, WorkflowDefinition } from "../workflow/step.ts";
 import type { FunctionContext } from "../workflow/step-context.ts";
@@ -65,7 +66,7 @@ function countedStep(step: Step, path: string, count: CountRun): Step {
 function countedAgent(agent: WorkflowAgent, count: () => void): WorkflowAgent {
   return new Proxy(agent, {
     get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
+      const member = propertyOf(target, name);
       if (typeof member !== "function") return member;
       const isAsked = name === "generate" || name === "stream";
       return (...given: unknown[]): unknown => {

@@ -107,7 +107,7 @@ describe("crashTest", () => {
     expect(bodyRuns["each[1]/double"]).toBe(3);
   });
 
-  test("says which step waits when it is given no resume data", async () => {
+  test("names the waiting step when it is given no resume data", async () => {
     const workflow = createWorkflow({ id: "gate", input: order }).andThen({
       id: "approve",
       execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),

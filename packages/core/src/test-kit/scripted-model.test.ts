@@ -9,7 +9,7 @@ const weather = tool({
   execute: ({ city }) => `rain in ${city}`,
 });
 
-test("replies turn by turn and keeps what it was asked", async () => {
+test("replies turn by turn and keeps the calls it got", async () => {
   const model = scriptedModel(["one", { text: "two" }]);
   expect((await generateText({ model, prompt: "first" })).text).toBe("one");
   expect((await generateText({ model, prompt: "second" })).text).toBe("two");
@@ -17,7 +17,7 @@ test("replies turn by turn and keeps what it was asked", async () => {
   expect(model.remaining).toBe(0);
 });
 
-test("calls tools, and continues with what they gave", async () => {
+test("calls tools, and continues with their results", async () => {
   const model = scriptedModel([
     { toolCalls: [{ toolName: "weather", input: { city: "Oslo" } }] },
     ({ prompt }) => `I heard: ${JSON.stringify(prompt).includes("rain in Oslo")}`,
@@ -51,7 +51,7 @@ test("replies with objects", async () => {
   expect((await generateText({ model, prompt: "?", output })).output).toEqual({ city: "Bern" });
 });
 
-test("fails where its script says so, also in the middle of a stream", async () => {
+test("fails where its script has an error, also in the middle of a stream", async () => {
   const model = scriptedModel([new Error("overloaded"), { text: "half", error: new Error("cut off") }]);
   await expect(generateText({ model, prompt: "?", maxRetries: 0 })).rejects.toThrow("overloaded");
   const { fullStream } = streamText({ model, prompt: "?", onError: () => undefined });
@@ -61,7 +61,7 @@ test("fails where its script says so, also in the middle of a stream", async () 
   expect(types).toContain("error");
 });
 
-test("says clearly that its script has ended", async () => {
+test("fails with a clear error when its script has ended", async () => {
   const model = scriptedModel(["only one"]);
   await generateText({ model, prompt: "first" });
   const again = generateText({ model, prompt: "and now?", maxRetries: 0 });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TestClock } from "./test-clock.ts";
 
-test("stands still and rings nothing until it is moved", async () => {
+test("does not move and rings nothing until it is moved", async () => {
   const clock = new TestClock({ start: 1000, skipSleeps: false });
   const rung: string[] = [];
   clock.at(2000, "sleep", () => rung.push("sleep"));
@@ -14,7 +14,7 @@ test("stands still and rings nothing until it is moved", async () => {
   expect([clock.now(), rung]).toEqual([2000, ["sleep", "limit"]]);
 });
 
-test("rings in the order of the times, each at its own time, also what is set meanwhile", () => {
+test("rings in the order of the times, each at its own time, also alarms set meanwhile", () => {
   const clock = new TestClock({ start: 0, skipSleeps: false });
   const rung: [string, number][] = [];
   clock.at(30, "limit", () => rung.push(["third", clock.now()]));
@@ -41,7 +41,7 @@ test("skips sleeps and nothing else, but passes over no limit on the way", async
   expect([clock.now(), rung]).toEqual([1000, ["limit", "sleep"]]);
 });
 
-test("rings at once, but never within the call, what is due already", async () => {
+test("rings alarms that are due already at once, but never within the call", async () => {
   const clock = new TestClock({ start: 500, skipSleeps: false });
   const rung: string[] = [];
   clock.at(100, "limit", () => rung.push("past"));

@@ -6,7 +6,7 @@ export class Fields {
 
   /** `fail` makes the error, which names the location. */
   constructor(value: unknown, fail: (problem: string) => Error) {
-    if (!isObject(value)) throw fail("it is not a JSON object");
+    if (!isRecord(value)) throw fail("it is not a JSON object");
     this.#values = value;
     this.#fail = fail;
   }
@@ -42,6 +42,11 @@ export class Fields {
     return typeof value === "number" ? value : undefined;
   }
 
+  /** A value of any type; undefined where it is absent. */
+  value(name: string): unknown {
+    return this.#values[name];
+  }
+
   isTrue(name: string): boolean {
     return this.#values[name] === true;
   }
@@ -60,6 +65,16 @@ export class Fields {
 
 const none: Readonly<Record<string, unknown>> = {};
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** The property of a value of any type; undefined where it has none. */
+export function propertyOf(value: unknown, name: PropertyKey): unknown {
+  return hasProperties(value) ? value[name] : undefined;
+}
+
+function hasProperties(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+/** An object that is not an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

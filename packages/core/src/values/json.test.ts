@@ -57,7 +57,7 @@ describe("toJson", () => {
     expect(() => toJson(value, "Output")).toThrow(message);
   });
 
-  test("keeps what JSON can hold", () => {
+  test("keeps values that JSON can hold", () => {
     class Point {
       readonly x = 1;
     }
@@ -93,7 +93,7 @@ describe("toJson", () => {
   });
 });
 
-test("canonicalJson is the same whatever the order of keys, and differs where values differ", () => {
+test("canonicalJson is the same for any order of keys, and differs where values differ", () => {
   expect(canonicalJson('{"b":[{"d":1,"c":2}],"a":null}')).toBe(
     canonicalJson('{"a":null,"b":[{"c":2,"d":1}]}'),
   );
@@ -101,7 +101,7 @@ test("canonicalJson is the same whatever the order of keys, and differs where va
   expect(canonicalJson(undefined)).not.toBe(canonicalJson("null"));
 });
 
-test("the place of what JSON cannot hold is bounded", () => {
+test("the place of a value that JSON cannot hold is bounded", () => {
   const key = "k".repeat(100_000);
   expect(() => toJson({ [key]: [{ a: 1n }] }, "Output")).toThrow(
     /^Output at k{300}… cannot be kept as JSON: it is/,

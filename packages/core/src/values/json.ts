@@ -1,5 +1,6 @@
 // Values pass through JSON once: one that JSON cannot hold is an error here, never a silent change.
 import { UnserializableError } from "../errors/index.ts";
+import { isRecord } from "./fields.ts";
 
 /** A value as JSON text; `undefined` stands for "no value" (a body that returned nothing). */
 export type JsonText = string | undefined;
@@ -105,7 +106,7 @@ function misfitInside(value: object, above: object[]): Misfit | undefined {
     return undefined;
   }
   const kind = misfitOfKind(value);
-  if (kind !== undefined) return kind;
+  if (kind !== undefined || !isRecord(value)) return kind;
   for (const key of Object.keys(value)) {
     const found = misfitInProperty(value, key, above);
     if (found !== undefined) return below(key, found);
@@ -113,10 +114,14 @@ function misfitInside(value: object, above: object[]): Misfit | undefined {
   return undefined;
 }
 
-function misfitInProperty(value: object, key: string, above: object[]): Misfit | undefined {
+function misfitInProperty(
+  value: Readonly<Record<string, unknown>>,
+  key: string,
+  above: object[],
+): Misfit | undefined {
   let property: unknown;
   try {
-    property = Reflect.get(value, key);
+    property = value[key];
   } catch (cause) {
     return misfit(`reading it failed: ${wordsOf(cause)}`, cause);
   }

@@ -41,7 +41,7 @@ test("of a large list the first wrong element ends the validation", async () => 
   expect(await validate(list, right)).toEqual({ ok: true, value: right });
 });
 
-test("a large value keeps what its schema makes of it, also when that is asynchronous", async () => {
+test("a large value is the output of its schema, also when that is asynchronous", async () => {
   const values = Array.from({ length: 50_000 }, (_, index) => index);
   const doubled = z.array(z.number().transform((n) => n * 2));
   expect(await validate(doubled, values)).toEqual({ ok: true, value: values.map((n) => n * 2) });

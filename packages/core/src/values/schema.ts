@@ -1,6 +1,7 @@
 // Schemas are any Standard Schema that also speaks JSON Schema (Zod 4 first); the library itself does both jobs.
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { DefinitionError } from "../errors/index.ts";
+import { isRecord, propertyOf } from "./fields.ts";
 import { isTimeout, withinLimit } from "./within-limit.ts";
 
 /** A schema as Andante accepts it: it validates, and describes itself as JSON Schema. */
@@ -34,7 +35,7 @@ export function validate<Output>(
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
-/** Validates a value that the host's own code made, such as the output of a step: however long it takes. */
+/** Validates a value that the host's own code made, such as the output of a step: without a limit. */
 export function validateOwn<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
@@ -122,15 +123,14 @@ function isLarge(value: unknown): boolean {
       const each = left.pop();
       size += typeof each === "string" ? 1 + each.length / charactersPerPart : 1;
       if (size + left.length > largeFrom) return true;
-      if (typeof each !== "object" || each === null || ArrayBuffer.isView(each)) continue;
       if (Array.isArray(each)) {
         if (each.length > largeFrom) return true;
         for (const item of each) left.push(item);
-      } else {
+      } else if (isRecord(each) && !ArrayBuffer.isView(each)) {
         for (const key in each) {
           size += key.length / charactersPerPart;
           if (size + left.length > largeFrom) return true;
-          left.push(Reflect.get(each, key));
+          left.push(each[key]);
         }
       }
     }
@@ -184,18 +184,17 @@ export function toJsonSchema(schema: Schema, side: "input" | "output", where: st
   }
 }
 
-/** Tells a schema of a library from a JSON Schema. JSON that only looks like the former has no function in it. */
+/** Whether it is a schema of a library, not a JSON Schema. JSON that only looks like the former has no function in it. */
 export function isStandardSchema(schema: Schema | JsonSchema): schema is Schema {
-  const standard: unknown = Object(schema)["~standard"];
-  return typeof Object(standard).validate === "function";
+  return typeof propertyOf(propertyOf(schema, "~standard"), "validate") === "function";
 }
 
 /** Refuses, while the host defines, a value that is not a schema. */
 export function checkSchema(schema: unknown, where: string): void {
   if (schema === undefined) return;
-  const standard: unknown = Object(schema)["~standard"];
-  const { validate, jsonSchema } = Object(standard);
-  if (typeof validate !== "function" || typeof Object(jsonSchema).input !== "function") {
+  const standard = propertyOf(schema, "~standard");
+  const toJson = propertyOf(propertyOf(standard, "jsonSchema"), "input");
+  if (typeof propertyOf(standard, "validate") !== "function" || typeof toJson !== "function") {
     throw new DefinitionError({
       where,
       problem: "not a Standard Schema with JSON Schema (Zod 4.2 or later is one)",

@@ -48,7 +48,7 @@ describe("findStep", () => {
     })
     .andThen({ id: "left", execute: () => 1 });
 
-  test("follows a path through containers and tells which workflow holds the step", () => {
+  test("follows a path through containers and returns the workflow that holds the step", () => {
     expect(findStep(workflow, "all/left")).toMatchObject({
       step: { id: "left" },
       workflow: { id: "parent" },

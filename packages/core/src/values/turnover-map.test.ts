@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { TurnoverMap } from "./turnover-map.ts";
 
 describe("a map whose entries come and go", () => {
-  it("holds what was set and not deleted, in the order in which it came, across many renewals", () => {
+  it("holds the entries set and not deleted, in the order in which they came, across many renewals", () => {
     const map = new TurnoverMap<number, string>();
     const plain = new Map<number, string>();
     for (let key = 0; key < 5000; key++) {
@@ -36,7 +36,7 @@ describe("a map whose entries come and go", () => {
     expect([map.size, map.get("one"), map.keys()]).toEqual([0, undefined, []]);
   });
 
-  it("lets collections of the young generation take what was removed", () => {
+  it("lets collections of the young generation take removed entries", () => {
     setFlagsFromString("--expose-gc");
     const collect: (options?: { type: "minor" }) => void = runInNewContext("gc");
     const map = new TurnoverMap<number, readonly number[]>();

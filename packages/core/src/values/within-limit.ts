@@ -2,9 +2,11 @@
 //
 // It runs inside a script with a time limit, which interrupts regular expressions too: `^(a+)+$` on 40 letters was
 // interrupted after 114 ms with a limit of 100. A call costs 0.15 ms.
-import { type Context, createContext, Script } from "node:vm";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createContext, Script } from "node:vm";
+import { propertyOf } from "./fields.ts";
 
-/** The limit of time is wall time: on a busy machine work that got little of the processor is repeated. */
+/** The limit is wall time: on a busy machine, work that got little of the processor is repeated. */
 export const maxTries = 5;
 
 /** Does the work, which is interrupted after this many milliseconds. */
@@ -27,29 +29,23 @@ function processorTime(): number {
   return (user + system) / 1000;
 }
 
-/** One context for all checks, which run one at a time: creating one costs ten times as much as using it. */
-const sandbox: { check(): void } = { check: () => undefined };
-let prepared: { readonly script: Script; readonly context: Context } | undefined;
+/** One context for all work: creating one costs ten times as much as using it. */
+const running = new AsyncLocalStorage<() => void>();
+const context = createContext({ run: () => running.getStore()?.() });
+const script = new Script("run()");
 
 function once<T>(work: () => T, timeout: number): T {
   const outcomes: T[] = [];
-  sandbox.check = () => {
-    outcomes.push(work());
-  };
-  // Made for the first check, so that a start does not pay for it.
-  prepared ??= { script: new Script("check()"), context: createContext(sandbox) };
-  try {
-    prepared.script.runInContext(prepared.context, { timeout });
-  } finally {
-    // It would keep the value in memory until the next check.
-    sandbox.check = () => undefined;
-  }
+  running.run(
+    () => outcomes.push(work()),
+    () => script.runInContext(context, { timeout }),
+  );
   const [outcome] = outcomes;
-  if (outcome === undefined) throw new TypeError("the check returned nothing");
+  if (outcome === undefined) throw new TypeError("the work returned nothing");
   return outcome;
 }
 
 /** Thrown inside the script's own realm, so it is not an instance of our Error. */
 export function isTimeout(error: unknown): boolean {
-  return Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+  return propertyOf(error, "code") === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

@@ -12,7 +12,7 @@ const input = z.object({
 });
 
 describe("describeWorkflow", () => {
-  test("tells the contract's fields", () => {
+  test("has the contract's fields", () => {
     const workflow = createWorkflow({ id: "publish", name: "Publish", purpose: "Publishes", input }).andThen({
       id: "draft",
       purpose: "Drafts",
@@ -44,7 +44,7 @@ describe("describeWorkflow", () => {
     });
   });
 
-  test("shows what callers send for input and resume schemas, what comes out for the others", () => {
+  test("shows the input types of input and resume schemas, and the output types of the others", () => {
     const schema = z.object({ n: z.number().default(1) });
     const workflow = createWorkflow({
       id: "a",
@@ -79,7 +79,7 @@ describe("describeWorkflow", () => {
     for (const each of outgoing) expect(each).toMatchObject({ required: ["n"] });
   });
 
-  test("tells the steps inside containers, at any depth", () => {
+  test("has the steps inside containers, at any depth", () => {
     const child = createWorkflow({ id: "child", input: z.object({}) }).andThen({ id: "c", execute: () => 1 });
     const agent = { generate: async () => ({ text: "" }) };
     const workflow = createWorkflow({ id: "a", input: z.object({}) })
@@ -108,7 +108,7 @@ describe("describeWorkflow", () => {
     ]);
   });
 
-  test("describes what JSON Schema has no word for as anything, and keeps the rest", () => {
+  test("describes types that JSON Schema has no word for as anything, and keeps the rest", () => {
     const odd = z.object({
       at: z.coerce.date().describe("When"),
       big: z.bigint().optional(),

@@ -30,7 +30,7 @@ describe("an outline", () => {
     expect(readOutline(fingerprintOf(workflow).outline)).toEqual(outline);
   });
 
-  test("is the same for the same steps, whatever their bodies, names and schemas", () => {
+  test("is the same for the same steps, with any bodies, names and schemas", () => {
     const one = createWorkflow({ id: "w", input: z.unknown() }).andThen({ id: "a", execute });
     const two = createWorkflow({ id: "w", name: "W", input: z.object({}) }).andThen({
       id: "a",
@@ -66,7 +66,7 @@ describe("a journal", () => {
     ["the same steps", before, ["a", "both", "both/l1", "both/r1", "each", "each[0]/resize", "z"]],
     ["nothing reached", [], []],
     ["a step added at the end", [...before, step("new")], ["a", "z"]],
-    ["a step added after what was reached", [step("a"), step("new"), ...before.slice(1)], ["a"]],
+    ["a step added after the last reached one", [step("a"), step("new"), ...before.slice(1)], ["a"]],
     ["a later step gone", [step("a")], ["a"]],
     ["a later step renamed", [step("a"), step("other")], ["a"]],
     [

@@ -171,7 +171,7 @@ describe("andAgent", () => {
     expectTypeOf<DataOf<typeof nested>>().toEqualTypeOf<[{ text: string }]>();
   });
 
-  test("with a schema gives what it describes, through JSON", () => {
+  test("with a schema returns its output, through JSON", () => {
     const schema = z.object({ at: z.coerce.date(), n: z.number() });
     const chain = start.andAgent({ id: "ask", agent, prompt: "p", schema });
     expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ at: string; n: number }>();
@@ -224,7 +224,7 @@ describe("suspension", () => {
 });
 
 describe("schemas of a step", () => {
-  test("an output schema must fit what the body gives", () => {
+  test("an output schema must fit the output of the body", () => {
     start.andThen({ id: "fits", outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 1 }) });
     start.andThen({
       id: "differs",
@@ -235,7 +235,7 @@ describe("schemas of a step", () => {
   });
 });
 
-test("Json tells what becomes of a value on its way", () => {
+test("Json is the type of a value after JSON", () => {
   expectTypeOf<Json<{ at: Date; list: readonly Date[]; url: URL; none?: Date }>>().toEqualTypeOf<{
     at: string;
     list: readonly string[];
@@ -264,7 +264,7 @@ describe("loops, branches and sleeps", () => {
     expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<string[]>();
   });
 
-  test("andForEach gives its step what `items` lists, as JSON passes it on", () => {
+  test("andForEach gives its step the items of `items`, as JSON passes them on", () => {
     const chain = start.andForEach({
       id: "each",
       items: ({ data }) => [{ word: data.topic, at: new Date() }],
@@ -371,7 +371,7 @@ describe("hooks", () => {
 });
 
 describe("checkpoints", () => {
-  test("return what the work returned, without its promise and through JSON; conditions have none", () => {
+  test("return the result of their function, without its promise and through JSON; conditions have none", () => {
     createWorkflow({ id: "checked", input: z.number() })
       .andThen({
         id: "charge",

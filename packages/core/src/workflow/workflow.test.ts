@@ -134,7 +134,7 @@ describe("a step", () => {
     },
   );
 
-  test("refuses what is not a function", () => {
+  test("refuses an option that is not a function", () => {
     const none = wrong<() => boolean>("no function");
     expect(() => andThen({ id: "a", execute: none })).toThrow('andThen "a": execute must be a function');
     expect(() => andTap({ id: "a", execute: none })).toThrow('andTap "a": execute must be a function');
@@ -161,7 +161,7 @@ describe("a step", () => {
     );
   });
 
-  test("refuses what is not an agent, a prompt or a workflow", () => {
+  test("refuses an option that is not an agent, a prompt or a workflow", () => {
     const agent = { generate: async () => ({ text: "" }) };
     expect(() => andAgent({ id: "a", agent: wrong<typeof agent>({}), prompt: "" })).toThrow(
       'andAgent "a": agent must be an agent with a generate function',
@@ -230,7 +230,7 @@ describe("retry, timeouts, loops, branches and sleeps", () => {
     [() => andSleep({ id: "a", duration: Number.POSITIVE_INFINITY }), "expected milliseconds"],
     [() => andSleepUntil({ id: "a", date: "never" }), 'andSleepUntil "a": date is not a valid date'],
     [() => andSleepUntil({ id: "a", date: wrong(undefined) }), "date is not a valid date"],
-  ])("refuses what cannot work: %s", (define, message) => {
+  ])("refuses options that cannot work: %s", (define, message) => {
     expect(define).toThrow(DefinitionError);
     expect(define).toThrow(message);
   });

@@ -78,7 +78,7 @@ onMemory((bench) => {
     expect(all.at(-1)).toMatchObject({ type: "workflow-result", result: { text: "You said hello" } });
   });
 
-  test("what its tools do is in the stream as it happens, and not told again by a retry", async () => {
+  test("tool calls and results are in the stream as they happen, and a retry does not publish them again", async () => {
     const model = controlledModel((_, number) => {
       if (number === 1) return { calls: [{ name: "search", input: { at: "sea" } }] };
       return number === 2 ? { refuse: new Error("once") } : { text: ["done"] };

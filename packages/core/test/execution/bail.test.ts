@@ -14,7 +14,7 @@ const never = {
 
 onMemory((bench) => {
   describe("bail", () => {
-    test("ends the workflow with its result; what follows does not run", async () => {
+    test("ends the workflow with its result; later steps do not run", async () => {
       const workflow = flow()
         .andThen({ id: "leave", execute: ({ bail }) => bail({ early: true }) })
         .andThen(never);

@@ -29,7 +29,7 @@ onMemory((bench) => {
     expect((await andante.state(workflow.id, executionId)).status).toBe("cancelled");
   });
 
-  test("ends a suspended and a paused execution, and closes what is open", async () => {
+  test("ends a suspended and a paused execution, and closes their suspensions", async () => {
     const gate = flow().andThen({ id: "gate", execute: ({ suspend }) => suspend() });
     const held = heldBody(1);
     const pausable = flow().andThen({ id: "held", execute: held.execute });
@@ -50,7 +50,7 @@ onMemory((bench) => {
     expect(signal.aborted).toBe(true);
   });
 
-  test("while the execution is being taken up aborts what then starts", async () => {
+  test("while the execution is being loaded aborts the bodies that start then", async () => {
     const signals: AbortSignal[] = [];
     const workflow = flow().andThen({
       id: "gate",
@@ -97,7 +97,7 @@ onMemory((bench) => {
     await expect(andante.cancel(fine.id, "nobody")).rejects.toMatchObject({ status: 404 });
   });
 
-  test("against completion: the first wins and everyone is told the same", async () => {
+  test("against completion: the first wins, and every caller gets the same status", async () => {
     const workflow = flow().andThen({ id: "a", execute: async () => 1 });
     const andante = bench.andante(workflow);
     const statuses = new Set<string>();

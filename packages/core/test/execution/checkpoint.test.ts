@@ -31,7 +31,7 @@ onMemory((bench) => {
     JSON.parse((await bench.store.state(executionId))?.execution.error ?? "{}");
 
   describe("a checkpoint", () => {
-    test("returns what its work returned, through JSON, and is told in the journal, the stream and the trace", async () => {
+    test("returns the result of its function through JSON, and appears in the journal, the stream and the trace", async () => {
       const workflow = flow().andThen({
         id: "charge",
         execute: async ({ checkpoint }) => checkpoint("card", () => ({ at: new Date(0), paid: 20 })),

@@ -291,7 +291,7 @@ onMemory((bench) => {
       for (const owner of Object.values(taken).flat()) expect(beats).toContain(owner);
     });
 
-    test("does not run what was created under its old name, but finds it again", async () => {
+    test("does not run an execution created under its old name, but finds it again", async () => {
       const runs = new Map<string, number>();
       const workflow = flow().andThen({
         id: "one",

@@ -36,7 +36,7 @@ onMemory((bench) => {
     stubborn.finish();
   });
 
-  test("nothing is told when everything ends in time", async () => {
+  test("nothing is logged when everything ends in time", async () => {
     const workflow = flow().andSleep({ id: "nap", duration: "1h" });
     const logger = new RecordingLogger();
     const andante = bench.andanteWith({ logger }, workflow);

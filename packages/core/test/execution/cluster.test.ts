@@ -97,7 +97,7 @@ onMemory((bench) => {
     });
   });
 
-  test("a node lets go of a run into whose journal a later release has written what it does not know", async () => {
+  test("a node releases a run when a later release writes an event unknown to it into the journal", async () => {
     const { held, workflow } = heldFlow();
     const { node } = nodes(bench, workflow);
     const later = (event: StoredEvent) =>
@@ -115,7 +115,7 @@ onMemory((bench) => {
     expect(await resumed.result()).toMatchObject({ status: "completed", result: "held after" });
   });
 
-  test("what a node gives back when it stops continues elsewhere at once, not at the next poll", async () => {
+  test("executions that a stopping node releases continue elsewhere at once, not at the next poll", async () => {
     // No poll comes, so every change follows from the messages between the nodes.
     vi.useFakeTimers({ toFake: ["setInterval"] });
     try {
@@ -299,7 +299,7 @@ onMemory((bench) => {
     expect(done).toMatchObject({ status: "completed", result: [1, 2] });
   });
 
-  test("a node that is cut off from the store stops what it runs when its lease has ended", async () => {
+  test("a node that is cut off from the store stops its executions when its lease has ended", async () => {
     const { held, workflow } = heldFlow();
     const { join } = nodes(bench, workflow, { lease: 1000 });
     let cut = false;

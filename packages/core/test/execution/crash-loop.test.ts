@@ -159,7 +159,7 @@ onMemoryAndFile((bench) => {
     expect(await inTime(started.promise, "the second suspect")).toBe(ids[1]);
   });
 
-  test("a pause is not progress: what ends its process again after the resume is given up", async () => {
+  test("a pause is not progress: an execution that ends its process again after the resume is given up", async () => {
     let started = Promise.withResolvers<void>();
     const workflow = flow().andThen({
       id: "deadly",

@@ -27,7 +27,7 @@ onMemory((bench) => {
       expect(suspension?.deadline).toBe(new Date(clock.now() + 7_200_000).toISOString());
     });
 
-    test("answers the step with its value, and says who it was", async () => {
+    test("answers the step with its value, and the event is marked as byDeadline", async () => {
       const clock = still();
       const workflow = flow().andThen(gate({ deadline: "2h", onDeadline: { resume: "late" } }));
       const andante = bench.andanteWith({ clock }, workflow);
@@ -110,7 +110,7 @@ onMemory((bench) => {
       expect(await andante.resume(workflow.id, executionId, "fine")).toMatchObject({ result: "fine" });
     });
 
-    test("cancels the execution when it says so", async () => {
+    test('cancels the execution with onDeadline "cancel"', async () => {
       const clock = still();
       const workflow = flow().andThen(gate({ deadline: "1h", onDeadline: "cancel" }));
       const andante = bench.andanteWith({ clock }, workflow);

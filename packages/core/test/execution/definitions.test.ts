@@ -21,7 +21,7 @@ onMemoryAndFile((bench) => {
   const result = async (andante: Andante, id: string, executionId: string) =>
     (await collect(await attach(andante, id, executionId))).at(-1);
 
-  test("steps added after what was reached run, also inside a container", async () => {
+  test("steps added after the last reached step run, also inside a container", async () => {
     const id = idOf();
     const log: string[] = [];
     const old = begin(id)
@@ -40,7 +40,7 @@ onMemoryAndFile((bench) => {
     expect(log).toEqual(["added-inside", "added", "last"]);
   });
 
-  test("one whose old outline nobody knows any more is taken to fit", async () => {
+  test("an execution whose old outline is no longer stored is taken to fit", async () => {
     const id = idOf();
     const { executionId } = await bench.andante(begin(id).andThen(gate)).execute(id, {});
     const store = wrapStore(bench.store, { outline: async () => undefined });
@@ -133,7 +133,7 @@ onMemoryAndFile((bench) => {
     await expect(changed.cancel(id, executionId)).resolves.toMatchObject({ status: "cancelled" });
   });
 
-  test("recovery parks what does not fit, once and visibly, and a later process with a fitting one takes it up", async () => {
+  test("recovery parks an execution that does not fit, once and visibly; a later process with a fitting definition resumes it", async () => {
     const id = idOf();
     let held = heldBody("first life");
     const old = begin(id)
@@ -187,7 +187,7 @@ onMemoryAndFile((bench) => {
     expect(await second.state(id, executionId)).not.toHaveProperty("parked");
   });
 
-  test("what counts is the definition it last went on with", async () => {
+  test("the definition with which it last continued counts", async () => {
     const id = idOf();
     const second = { ...gate, id: "second" };
     const one = begin(id).andThen(gate);
@@ -201,7 +201,7 @@ onMemoryAndFile((bench) => {
     await expect(bench.andante(two).resume(id, executionId, 2)).resolves.toMatchObject({ result: 2 });
   });
 
-  test("what a rewind left behind no longer counts", async () => {
+  test("steps that a rewind left behind no longer count", async () => {
     const id = idOf();
     const again = {
       id: "again",

@@ -39,7 +39,7 @@ const stepwise = (...script: Said[]) =>
   controlledModel((asked) => script[stepOf(asked)] ?? { text: ["end"] });
 
 onMemory((bench) => {
-  test("each call of the model and of a tool is a checkpoint at its place, with what it used", async () => {
+  test("each call of the model and of a tool is a checkpoint at its place, with its usage", async () => {
     const { entry } = ledger();
     const agent = new Agent({
       id: "a",
@@ -75,7 +75,7 @@ onMemory((bench) => {
     expect(complete).toMatchObject({ usage: { totalTokens: 30, calls: 2 } });
   });
 
-  test("the next attempt of the step walks the same loop: nothing is asked, run or told again", async () => {
+  test("the next attempt of the step repeats no call, tool, hook or text delta of the recorded loop", async () => {
     const { ran, entry } = ledger();
     const told: string[] = [];
     const script: Said[] = [
@@ -447,7 +447,7 @@ onMemoryAndFile((bench) => {
     );
   });
 
-  test("a prompt that differs on the way back is told once, and the record is used", async () => {
+  test("a prompt that differs after a restart is logged once, and the record is used", async () => {
     const { model, begun, finish, workflow: first } = held();
     const andante = bench.andante(first);
     const { executionId } = await andante.start(first.id, 1);

@@ -60,7 +60,7 @@ onMemory((bench) => {
     expect(model.asked).toHaveLength(4);
   });
 
-  test("what was used so far is known without reading the journal", async () => {
+  test("the usage so far is known without reading the journal", async () => {
     const { workflow } = asking({ tokens: 1000 });
     let reads = 0;
     const store = wrapStore(bench.store, {
@@ -86,14 +86,14 @@ onMemory((bench) => {
     expect(JSON.stringify(events)).toContain("the execution has used its budget");
   });
 
-  test("with allowIncomplete what was said counts", async () => {
+  test("with allowIncomplete the text so far counts", async () => {
     const { workflow, model } = asking({ calls: 2 }, { allowIncomplete: true });
     const andante = bench.andante(workflow);
     expect(await andante.execute(workflow.id, 1)).toMatchObject({ result: { text: "step 1" } });
     expect(model.asked).toHaveLength(2);
   });
 
-  test("what other steps used counts; one that may call no model fails", async () => {
+  test("the usage of other steps counts; a step with no model call left fails", async () => {
     const { agent, model } = looper("second");
     const workflow = flow()
       .andAgent({ id: "first", agent: looper().agent, prompt: "go" })
@@ -106,7 +106,7 @@ onMemory((bench) => {
     expect(JSON.stringify(events)).toContain("The execution has used its budget of 4 model calls");
   });
 
-  test("it waits for a person, who allows more; what was said and done is not repeated", async () => {
+  test("it waits for a person, who allows more; finished calls of the model and of tools are not repeated", async () => {
     const { workflow, model, ran } = asking({ tokens: 30, onReached: "suspend" });
     const andante = bench.andante(workflow);
     const { executionId, status, suspension } = await andante.execute(workflow.id, 1);
@@ -124,7 +124,7 @@ onMemory((bench) => {
     expect([model.asked.length, ran.length]).toEqual([4, 3]);
   });
 
-  test("one that may call no model at all waits before the first call, and goes by what it is then allowed", async () => {
+  test("a step with no model call left waits before the first call, and then keeps to its new allowance", async () => {
     const { workflow, model } = asking({ calls: 4, tokens: 1000, onReached: "suspend" });
     const first = flow().andAgent({ id: "ask", agent: looper().agent, prompt: "go" });
     const both = flow().andWorkflow({ id: "before", workflow: first }).andWorkflow({ id: "then", workflow });
@@ -217,7 +217,7 @@ onMemory((bench) => {
     expect(model.asked).toHaveLength(1);
   });
 
-  test("a person who allows no call at all fails the step; what may be said is described", async () => {
+  test("a person who allows no call fails the step; the resume schema describes the possible answers", async () => {
     const { agent, model } = looper("second");
     const workflow = flow()
       .andAgent({ id: "first", agent: looper().agent, prompt: "go" })

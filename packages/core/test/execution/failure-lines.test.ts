@@ -135,7 +135,7 @@ onMemory((bench) => {
         fields: { stepPath: "set", attempt: 1, err: { name: "UnserializableError" } },
       },
       {
-        name: "what the host calls permanent",
+        name: "a permanent error of the host",
         make: () =>
           flow().andThen({
             id: "work",
@@ -179,7 +179,7 @@ onMemory((bench) => {
       expect(errors[0]?.err).toMatchObject({ stack: expect.stringContaining("LimitError") });
     });
 
-    test("for a deadline that nobody met", async () => {
+    test("for a missed deadline", async () => {
       const logger = new RecordingLogger();
       const workflow = flow().andThen({
         id: "gate",

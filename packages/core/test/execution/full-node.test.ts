@@ -47,7 +47,7 @@ onMemory((bench) => {
     for (const { result } of asleep) expect((await result()).status).toBe("completed");
   });
 
-  test("a deadline and the timeout of what sleeps happen on a full node, in their order", async () => {
+  test("a deadline and the timeout of a sleeping execution happen on a full node, in their order", async () => {
     const clock = still();
     const sleeper = flow().andSleep({ id: "nap", duration: "30m" });
     const { workflow, started } = endless();

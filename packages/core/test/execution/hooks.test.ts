@@ -38,7 +38,7 @@ function listener() {
 }
 
 onMemory((bench) => {
-  test("a run is told from start to end, with who and what", async () => {
+  test("the hooks of a run are called from start to end, with its ids, user, context and outcomes", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks)
       .andThen({ id: "one", execute: () => ({ n: 1 }) })
@@ -85,7 +85,7 @@ onMemory((bench) => {
     expect(calls[4]?.[1]).toMatchObject({ status: "completed", result: { n: 1 }, error: undefined });
   });
 
-  test("a step that bails is told with its result", async () => {
+  test("onStepEnd of a step that bails receives its result", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks).andThen({ id: "leave", execute: ({ bail }) => bail({ early: true }) });
     const andante = bench.andante(workflow);
@@ -99,7 +99,7 @@ onMemory((bench) => {
     });
   });
 
-  test("what a hook is told is committed already", async () => {
+  test("a hook is called after its commit", async () => {
     const seen = Promise.withResolvers<unknown>();
     const workflow = hooked({
       onEnd: async ({ workflowId, executionId }) =>
@@ -110,7 +110,7 @@ onMemory((bench) => {
     expect(await seen.promise).toBe("completed");
   });
 
-  test("a failure and a suspension are told, and the answer is not a start", async () => {
+  test("a failure and a suspension call their hooks, and a resume does not call onStart", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks).andThen({
       id: "ask",
@@ -139,7 +139,7 @@ onMemory((bench) => {
     expect(calls[3]?.[1]).toMatchObject({ status: "error", result: undefined, error });
   });
 
-  test("a pause and a cancel from outside are told once, with who did it and why", async () => {
+  test("a pause and a cancel from outside call their hooks once, with user and reason", async () => {
     const { hooks, told } = listener();
     const held = heldBody("late");
     const workflow = hooked(hooks).andThen({ id: "held", execute: held.execute });
@@ -221,7 +221,7 @@ onMemory((bench) => {
     expect(heard[1]).not.toHaveProperty("userId");
   });
 
-  test("of a replay the hooks hear what it does, not what it took over", async () => {
+  test("a replay calls hooks for the steps that it runs, not for those that it took over", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks)
       .andThen({ id: "one", execute: () => 1 })

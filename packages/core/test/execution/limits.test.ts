@@ -32,7 +32,7 @@ onMemory((bench) => {
       expect((await andante.list({ workflowId: workflow.id })).executions).toHaveLength(1);
     });
 
-    test("is 4 MiB unless told otherwise", async () => {
+    test("is limited to 4 MiB by default", async () => {
       const andante = bench.andante(workflow);
       await expect(andante.execute(workflow.id, text(4 * 2 ** 20 + 1))).rejects.toMatchObject({
         status: 413,
@@ -68,8 +68,8 @@ onMemory((bench) => {
     });
   });
 
-  describe("what a step gives", () => {
-    test("fails the step when it is too large, and says which and how", async () => {
+  describe("the output of a step", () => {
+    test("fails the step when it is too large, and the error names the step, its size and the limit", async () => {
       const workflow = flow()
         .andThen({ id: "small", execute: () => text(1000) })
         .andThen({ id: "big", execute: async () => text(1001) });
@@ -89,7 +89,7 @@ onMemory((bench) => {
       });
     });
 
-    test("counts for what it gives to suspend as well", async () => {
+    test("counts for suspend data as well", async () => {
       const workflow = flow().andThen({ id: "ask", execute: ({ suspend }) => suspend("why", text(1001)) });
       const andante = bench.andanteWith({ limits: { output: 1000 } }, workflow);
       const { executionId, status } = await andante.execute(workflow.id, {});
@@ -108,7 +108,7 @@ onMemory((bench) => {
   const failureOf = async (andante: Andante, workflowId: string) =>
     (await andante.list({ workflowId })).executions[0]?.error?.message;
 
-  test("the output of a tool that is too large fails the step, and says which and how", async () => {
+  test("the output of a tool that is too large fails the step, and the error names the call, its size and the limit", async () => {
     const model = controlledModel(() => ({ calls: [{ name: "look", input: {} }] }));
     const look = tool({ inputSchema: z.object({}), execute: () => "x".repeat(2000) });
     const agent = new Agent({ id: "a", model, tools: { look } });
@@ -121,7 +121,7 @@ onMemory((bench) => {
     );
   });
 
-  describe("what a step may not make too large either", () => {
+  describe("other limits on the values of a step", () => {
     const tooLarge = (what: string, option: string) =>
       expect.stringMatching(new RegExp(`^${what} is \\d+ bytes; the limit is 1000 \\(limits\\.${option}\\)`));
     let attempts = 0;
@@ -207,7 +207,7 @@ onMemory((bench) => {
       );
     });
 
-    test("but a state that is set again and again stays what it is", async () => {
+    test("but a state that is set again and again does not grow", async () => {
       let chain = flow().andThen({ id: "first", execute: ({ setState }) => setState({ kept: "x" }) });
       for (let n = 0; n < 20; n++) {
         chain = chain.andThen({ id: `step-${n}`, execute: ({ setState }) => setState({ again: text(900) }) });
@@ -244,7 +244,7 @@ onMemory((bench) => {
     });
   });
 
-  describe("what a caller sends beside", () => {
+  describe("the context and the reason that a caller sends", () => {
     const workflow = flow().andThen({
       id: "ask",
       execute: ({ suspend, resumeData }) => resumeData ?? suspend(),

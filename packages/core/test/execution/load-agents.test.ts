@@ -40,7 +40,7 @@ async function newAndante() {
   return { andante, areRepliesRequested, endPause: pause.resolve, spanNames };
 }
 
-test("an execution does not wait for the AI SDK; whoever waits until all is ready does", async () => {
+test("an execution does not wait for the AI SDK; ready() does", async () => {
   const { andante, areRepliesRequested, endPause } = await newAndante();
   expect(await andante.execute("double", 21)).toMatchObject({ result: 42 });
   expect(areRepliesRequested()).toBe(false);

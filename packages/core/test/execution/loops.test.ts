@@ -256,7 +256,7 @@ onMemory((bench) => {
       expect(seen).toEqual(asked);
     });
 
-    test("tells each condition and skips the container when none holds", async () => {
+    test("publishes each condition and skips the container when none holds", async () => {
       const { workflow } = sizes();
       const { events } = await bench.andante(workflow).stream(workflow.id, 500);
       const all = await collect(events);

@@ -232,7 +232,7 @@ test.each([
   },
 );
 
-test("what a node holds of an execution that went another way is not taken for its journal", async () => {
+test("a node does not take its cached events for the journal after a failover that lost them", async () => {
   const workflow = flow()
     .andThen({ id: "one", execute: ({ resumeData, suspend }) => resumeData ?? suspend() })
     .andThen({

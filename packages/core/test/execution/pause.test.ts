@@ -152,7 +152,7 @@ onMemory((bench) => {
     await expect(wrong).rejects.toThrow("reason: expected a string");
   });
 
-  test("ends a stream of the start, whatever the body in flight does meanwhile", async () => {
+  test("ends the stream of a start while the body in flight goes on", async () => {
     const { held, workflow } = chain();
     const andante = bench.andante(workflow);
     const { executionId, events } = await andante.stream(workflow.id, {});
@@ -311,7 +311,7 @@ onMemory((bench) => {
     expect(started.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
-  test("a resume that meets an owner coming to rest is not answered with what it has just answered", async () => {
+  test("a resume that arrives while the owner goes idle gets its own result, not the previous one", async () => {
     const held = heldBody("held");
     const workflow = flow().andAll({
       id: "all",
@@ -392,7 +392,7 @@ onMemoryAndFile((bench) => {
     expect(await ended).toMatchObject({ status: "completed" });
   });
 
-  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
+  test("by another process is noticed at the next commit: the run suspends and its caller gets the suspension", async () => {
     const { held, workflow, afterRuns } = chain();
     const andante = bench.andante(workflow);
     const { executionId, result } = await andante.start(workflow.id, {});

@@ -57,7 +57,7 @@ onMemoryAndFile((bench) => {
     );
   });
 
-  test("a process that was only slow is fenced: what it does late leaves no trace", async () => {
+  test("a process that was only slow is fenced: its late commits leave no trace", async () => {
     const bodies = [heldBody("late"), heldBody("in time")] as const;
     let lives = 0;
     const workflow = flow().andThen({
@@ -340,7 +340,7 @@ onMemoryAndFile((bench) => {
     expect([await statusOf(0), await statusOf(1)]).toEqual(["error", "completed"]);
   });
 
-  test("of several that may be what ends the process only one runs at a time", async () => {
+  test("of several executions suspected of ending the process only one runs at a time", async () => {
     let bodies = new Map<string, ReturnType<typeof heldBody<string>>>();
     const bodyOf = (id: string) => bodies.get(id) ?? heldBody("unknown");
     const workflow = flow().andThen({
@@ -443,7 +443,7 @@ onMemoryAndFile((bench) => {
   });
 
   describe("close", () => {
-    test("waits for bodies within the grace, and the next process takes up what follows", async () => {
+    test("waits for bodies within the grace, and the next process runs the later steps", async () => {
       const held = heldBody("kept");
       let after = 0;
       const workflow = flow()
@@ -515,7 +515,7 @@ onMemoryAndFile((bench) => {
       await closing;
     });
 
-    test("refuses what comes after it, and closing twice is closing once", async () => {
+    test("refuses later calls, and closing twice is closing once", async () => {
       const workflow = flow();
       const andante = bench.andante(workflow);
       await andante.ready();

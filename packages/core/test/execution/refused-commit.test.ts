@@ -25,7 +25,7 @@ onMemory((bench) => {
   };
   const refusal = () => new StoreRefusedError({ operation: "commit", cause: new Error("too big") });
 
-  test("a commit that is refused ends the execution in error, with one more commit that says so", async () => {
+  test("a refused commit ends the execution in error, with one more commit that records the error", async () => {
     const { andante, commits } = failingWith(({ end }) => (end === null ? refusal() : undefined));
     const { executionId, status } = await andante.execute(workflow.id, {});
     expect(status).toBe("error");

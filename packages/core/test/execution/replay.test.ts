@@ -14,7 +14,7 @@ const gate = (id: string) => ({
 });
 
 onMemory((bench) => {
-  test("earlier bodies do not run again; the step and what follows do, with the same data", async () => {
+  test("earlier bodies do not run again; the step and later ones do, with the same data", async () => {
     const runs: string[] = [];
     const workflow = flow(z.object({ n: z.number().default(1) }))
       .andThen({ id: "a", execute: ({ data }) => runs.push("a") + data.n })
@@ -29,7 +29,7 @@ onMemory((bench) => {
     expect(state).toMatchObject({ input: {}, replayOf: { executionId: source.executionId, stepId: "b" } });
   });
 
-  test("whoever follows it sees what it took over and what it does, numbered as in the journal", async () => {
+  test("a follower sees the events it took over and its own, numbered as in the journal", async () => {
     const held = heldBody("late");
     let life = 1;
     const workflow = flow()
@@ -68,7 +68,7 @@ onMemory((bench) => {
     expect((await andante.state(workflow.id, source.executionId)).status).toBe("error");
   });
 
-  test("takes over containers, what they hold, skipped steps and answers", async () => {
+  test("takes over containers, their inner steps, skipped steps and answers", async () => {
     const workflow = flow()
       .andAll({
         id: "all",
@@ -99,7 +99,7 @@ onMemory((bench) => {
     expect(shown?.output).toEqual({ data: ["yes", 2], asked: "yes" });
   });
 
-  test("what a rewind left behind is not taken over", async () => {
+  test("outcomes that a rewind left behind are not taken over", async () => {
     const workflow = flow()
       .andThen(gate("first"))
       .andThen({ id: "double", execute: ({ data }) => Number(data) * 2 })
@@ -159,7 +159,7 @@ onMemory((bench) => {
     });
   });
 
-  test("an execution that is being deleted is not replayed from what is left of it", async () => {
+  test("an execution that is being deleted is not replayed from the rest of its journal", async () => {
     const workflow = flow()
       .andThen({ id: "a", execute: () => "a" })
       .andThen({ id: "b", execute: () => "b" });

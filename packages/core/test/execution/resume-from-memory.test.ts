@@ -115,7 +115,7 @@ onMemory((bench) => {
     await andante.close();
   });
 
-  test("what another process has resumed meanwhile waits for something else", async () => {
+  test("a resume pinned to a suspension that another process has answered is refused", async () => {
     const workflow = asking();
     const { andante } = watched(workflow);
     const { executionId, suspension } = await andante.execute(workflow.id, { n: 1 });
@@ -130,7 +130,7 @@ onMemory((bench) => {
     await andante.close();
   });
 
-  test("what was cancelled elsewhere is not resumed, and data that does not fit is refused as ever", async () => {
+  test("an execution cancelled elsewhere is not resumed, and data that does not fit is refused as ever", async () => {
     const workflow = asking();
     const { andante } = watched(workflow);
     const { executionId } = await andante.execute(workflow.id, { n: 1 });
@@ -150,7 +150,7 @@ onMemory((bench) => {
     await andante.close();
   });
 
-  test("an id that was deleted and used again elsewhere stands for the new execution", async () => {
+  test("an id that was deleted and used again elsewhere means the new execution", async () => {
     const workflow = asking();
     const { andante } = watched(workflow);
     const { executionId } = await andante.execute(workflow.id, { n: 1 });

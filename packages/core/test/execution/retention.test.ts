@@ -66,7 +66,7 @@ onMemoryAndFile((bench) => {
     expect(await retentionOn(bench.store, { maxCount: 0 }).run()).toBe(4);
   });
 
-  test("deletes what is older than an age, and nothing younger", async () => {
+  test("deletes executions older than an age, and nothing younger", async () => {
     const andante = bench.andante(workflow);
     const { executionId, endAt } = await andante.execute(workflow.id, 0);
     expect(await retentionOn(bench.store, { maxAge: "1d" }).run()).toBe(0);

@@ -54,7 +54,7 @@ onMemory((bench) => {
       });
     });
 
-    test("a clock is told which times are slept through and which are limits", async () => {
+    test("a clock learns which times are sleeps and which are limits", async () => {
       const inner = still();
       const times: [number, string][] = [];
       const clock: Clock = {
@@ -101,7 +101,7 @@ onMemory((bench) => {
       expect((await bench.store.state(executionId))?.execution.error).toContain("broken 2");
     });
 
-    test("waits as its backoff says, in a row of the store", async () => {
+    test("waits as long as its backoff requires, in a row of the store", async () => {
       const clock = still();
       const body = flaky(3);
       const retry = { attempts: 4, delay: "10s", maxDelay: "30s", jitter: false } as const;
@@ -248,7 +248,7 @@ onMemory((bench) => {
     const slow = ({ execute }: { execute: (context: StepContext) => unknown }) =>
       createWorkflow({ id: flow().id, input: z.unknown(), timeout: "1m" }).andThen({ id: "slow", execute });
 
-    test("ends a running execution with an error and aborts what runs", async () => {
+    test("ends a running execution with an error and aborts its bodies", async () => {
       const clock = still();
       const held = heldBody("late");
       const workflow = slow(held);
@@ -263,7 +263,7 @@ onMemory((bench) => {
       expect(all.at(-1)).toMatchObject({ type: "workflow-error", error: { name: "ExecutionTimeoutError" } });
     });
 
-    test("counts the time of waiting, and closes what waits", async () => {
+    test("counts the time of waiting, and closes open suspensions", async () => {
       const clock = still();
       const workflow = slow({ execute: ({ suspend }) => suspend("please") });
       const andante = bench.andanteWith({ clock }, workflow);

@@ -192,7 +192,7 @@ onMemoryAndFile((bench) => {
       await expect.poll(async () => (await second.state(workflow.id, id)).status).toBe("completed");
   });
 
-  test("a close puts back what waits, and its caller is told to try again", async () => {
+  test("a close puts waiting executions back, and their callers get the error shutting-down", async () => {
     const bodies = heldBodies();
     const workflow = gated(bodies);
     const first = bench.andanteWith({ limits: { running: 1 } }, workflow);

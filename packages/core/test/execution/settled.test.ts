@@ -41,7 +41,7 @@ onMemory((bench) => {
     expect((await andante.state(workflow.id, executionId)).status).toBe("completed");
   });
 
-  test("what falls due at once is done also where little of it has room", async () => {
+  test("timers that fall due at once are processed also where few executions have room", async () => {
     const clock = still();
     const workflow = flow()
       .andSleep({ id: "nap", duration: "1h" })

@@ -43,7 +43,7 @@ onMemory((bench) => {
       expect(took).toBeGreaterThanOrEqual(150);
     });
 
-    test("is running, owned by nobody and loaded nowhere while it sleeps", async () => {
+    test("is running, without an owner and without a slot while it sleeps", async () => {
       const clock = still();
       const workflow = flow().andSleep({ id: "nap", duration: "1d" }).andThen(after);
       const andante = bench.andanteWith({ clock, limits: { running: 1 } }, workflow);
@@ -263,7 +263,7 @@ onMemory((bench) => {
   });
 
   describe("a pause", () => {
-    test("lets no timer fire; lifted, what has become due goes on at once", async () => {
+    test("lets no timer fire; after the resume overdue timers fire at once", async () => {
       const clock = still();
       const workflow = flow().andSleep({ id: "nap", duration: "1h" }).andThen(after);
       const andante = bench.andanteWith({ clock }, workflow);
@@ -338,7 +338,7 @@ onMemory((bench) => {
     expect(await until(events, "workflow-result")).toMatchObject({ status: "completed" });
   });
 
-  test("a free andSleep stands in a branch", async () => {
+  test("a free andSleep works in a branch", async () => {
     const workflow = flow().andAll({ id: "all", steps: [andSleep({ id: "nap", duration: 5 })] });
     expect(await bench.andante(workflow).execute(workflow.id, 3)).toMatchObject({ result: [3] });
   });

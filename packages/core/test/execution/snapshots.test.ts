@@ -4,10 +4,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
-import type { FoldOptions } from "../../src/execution/engine/folds.ts";
+import { type FoldOptions, Folds } from "../../src/execution/engine/folds.ts";
 import { Journal, replayEvents } from "../../src/journal/journal.ts";
 import { packJournal, TextNumbers } from "../../src/journal/packed-journal.ts";
 import { pageOf } from "../../src/journal/read-journal.ts";
+import { Observation } from "../../src/observe/observation.ts";
+import type { SpanRecord } from "../../src/observe/trace/span-record.ts";
 import type { EventsQuery, Snapshot, Store } from "../../src/store/store.ts";
 import { crashTestWith } from "../../src/test-kit/crash-test.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -97,7 +99,7 @@ onMemory((bench) => {
     expect(await types(kept.executionId)).toEqual(await types(plain.executionId));
   });
 
-  test("a loop costs what is live of it, however often it has gone round", async () => {
+  test("the snapshot and the read events of a loop stay constant, however often it has gone round", async () => {
     const workflow = asking(1_000_000);
     const lengths: number[] = [];
     let read = 0;
@@ -191,7 +193,7 @@ onMemory((bench) => {
     expect(body).toHaveProperty("texts", texts.texts);
   });
 
-  test("going back to a step forgets what a snapshot says of it and what follows", async () => {
+  test("going back to a step discards its outcome and later ones from a snapshot", async () => {
     const workflow = asking(3);
     const first = made(workflow, always);
     const { executionId } = await first.execute(workflow.id, { n: 1 });
@@ -208,7 +210,7 @@ onMemory((bench) => {
     await third.close();
   });
 
-  test("a replay takes over what came before, from the journal itself", async () => {
+  test("a replay takes over earlier steps from the journal itself", async () => {
     const workflow = asking(3);
     const { executionId } = await throughLives(workflow, always, 3);
     const andante = made(workflow, always);
@@ -243,7 +245,7 @@ onMemory((bench) => {
     await second.close();
   });
 
-  test("one that cannot be read is told of", async () => {
+  test("one that cannot be read is logged", async () => {
     const workflow = asking(2);
     const first = made(workflow, always);
     const { executionId } = await first.execute(workflow.id, { n: 0 });
@@ -290,7 +292,7 @@ onMemory((bench) => {
     await andante.close();
   });
 
-  test("what is too large for one is read from the journal", async () => {
+  test("an execution too large for one is read from the journal", async () => {
     const kept: unknown[] = [];
     const counted = wrapStore(bench.store, {
       keepSnapshot: async (snapshot) => void kept.push(snapshot),
@@ -372,7 +374,7 @@ onMemory((bench) => {
     expect(differences).toEqual([]);
   });
 
-  test("what a body's checkpoints have recorded is in a snapshot until the body has ended", async () => {
+  test("the records of a body's checkpoints are in a snapshot until the body has ended", async () => {
     let charged = 0;
     const workflow = flow()
       .andRace({
@@ -441,7 +443,7 @@ onMemory((bench) => {
     await second.close();
   });
 
-  test("what is held in memory is bounded: what was used longest ago is read again", async () => {
+  test("the memory for executions is bounded: the least recently used one is read again", async () => {
     const workflow = flow().andThen({
       id: "ask",
       execute: ({ setState, suspend, resumeData }) => {
@@ -487,6 +489,47 @@ onMemory((bench) => {
     };
     expect(await isHeld("")).toBe(true);
     expect(await isHeld({ pad })).toBe(false);
+  });
+
+  test.each([
+    ["a snapshot", always],
+    ["no snapshot", never],
+  ])("with %s of a process that did not trace, open spans follow from the journal", async (_, folds) => {
+    const workflow = asking(1);
+    const options = { logger: bench.logger, workflows: { workflow }, tracing: false as const };
+    const untraced = new AndanteService({ ...options, store: wrapStore(bench.store) }, folds);
+    const { executionId } = await untraced.execute(workflow.id, { n: 0 });
+    await untraced.close();
+    const traced = made(workflow, folds);
+    const ended: SpanRecord[] = [];
+    traced.traces.follow(({ type, span }) => type === "span-end" && ended.push(span));
+    expect(await traced.resume(workflow.id, executionId, 1)).toMatchObject({ status: "completed" });
+    await traced.close();
+    const names = ["step loop[0]/ask", "step loop", "step see", `workflow ${workflow.id}`];
+    expect(ended.map(({ name }) => name)).toEqual(names);
+    const events = ended.at(-1)?.events.map(({ name }) => name);
+    expect(events).toEqual(["suspended"]);
+    const { execution } = (await bench.store.state(executionId)) ?? {};
+    expect(ended.at(-1)?.startTime).toBe(new Date(execution?.startAt ?? 0).toISOString());
+  });
+
+  test("a fold without its open spans is held, and they follow from the journal", async () => {
+    const workflow = asking(2);
+    const first = made(workflow, never);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    const { execution } = (await bench.store.state(executionId)) ?? {};
+    if (execution === undefined) throw new Error("there is no execution");
+    const { store, logger } = bench;
+    const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
+    onTestFinished(() => observation.close());
+    const folds = new Folds({ store, observation, logger });
+    const { fold, spans } = await folds.take(execution);
+    folds.keep(executionId, fold, undefined);
+    const taken = await folds.take(execution);
+    expect(taken.fold).toBe(fold);
+    expect(taken.spans?.pack()).toBe(spans?.pack());
+    expect(taken.spans?.isWholeAt(execution.sequence)).toBe(true);
   });
 
   test("the end of a traced execution names its root span as the beginning did", async () => {

@@ -83,7 +83,7 @@ onMemory((bench) => {
     });
   });
 
-  test("what was before a follower came is not shown, and spans that were open then are shown when they end", async () => {
+  test("spans that ended before a follower came are not shown, and spans open then are shown when they end", async () => {
     const held = heldBody("held");
     const workflow = flow()
       .andThen({ id: "first", execute: () => 1 })

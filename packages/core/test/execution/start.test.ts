@@ -201,7 +201,7 @@ onMemory((bench) => {
     expect(seen).toEqual(["running"]);
   });
 
-  test("a start of an execution that is there says whether that has settled", async () => {
+  test("a start with the id of an existing execution reports whether that has settled", async () => {
     const held = heldBody("done");
     const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andante(workflow);

@@ -25,7 +25,7 @@ onMemory((bench) => {
       },
     );
 
-    test("is seen by later steps and by the body itself, and told in the journal", async () => {
+    test("is visible to later steps and to the body itself, and recorded in the journal", async () => {
       const workflow = flow()
         .andThen({
           id: "set",
@@ -74,7 +74,7 @@ onMemory((bench) => {
       });
     });
 
-    test("with a function evaluates it once, when it is called: what the body reads is what is kept", async () => {
+    test("with a function evaluates it once, when it is called: the body reads the value that is kept", async () => {
       let evaluations = 0;
       const seen: unknown[] = [];
       const workflow = flow()
@@ -92,7 +92,7 @@ onMemory((bench) => {
       expect(evaluations).toBe(1);
     });
 
-    test("with a function builds on what the body has set before", async () => {
+    test("with a function builds on the values that the body has set before", async () => {
       const workflow = flow()
         .andThen({
           id: "set",
@@ -290,7 +290,7 @@ onMemory((bench) => {
       });
     });
 
-    test("of code that a body left behind goes nowhere, nor does what that sets", async () => {
+    test("from code that outlives its body is dropped, and so is its setState", async () => {
       const held = heldBody("next");
       const ended = Promise.withResolvers<void>();
       const late = Promise.withResolvers<void>();
@@ -354,7 +354,7 @@ onMemory((bench) => {
 // The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("setState", () => {
-    test("survives the process, and going back undoes what came at or after the step", async () => {
+    test("survives the process, and going back undoes changes at or after the step", async () => {
       const workflow = flow()
         .andThen({ id: "one", execute: ({ setState }) => setState({ one: 1 }) })
         .andThen({

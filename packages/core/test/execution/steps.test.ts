@@ -41,7 +41,7 @@ onMemory((bench: Bench) => {
       expect((await andante.state(workflow.id, executionId)).input).toEqual({ text: "four" });
     });
 
-    test("is a copy for each body: what one changes the others do not see", async () => {
+    test("is a copy for each body: its changes are invisible to the others", async () => {
       const spoil = (id: string) =>
         andThen({
           id,
@@ -72,7 +72,7 @@ onMemory((bench: Bench) => {
   });
 
   describe("the context of a body", () => {
-    test("tells who, where and for whom", async () => {
+    test("has the ids of execution and workflow, path, attempt and idempotency key", async () => {
       const workflow = flow().andAll({
         id: "all",
         steps: [
@@ -135,7 +135,7 @@ onMemory((bench: Bench) => {
   });
 
   describe("andTap", () => {
-    test("its event shows the data that passed it, not what it returned", async () => {
+    test("its event shows the data that passed it, not its own result", async () => {
       const workflow = flow().andTap({ id: "tap", execute: () => "ignored" });
       const andante = bench.andante(workflow);
       const { executionId, result } = await andante.execute(workflow.id, 7);
@@ -265,7 +265,7 @@ onMemory((bench: Bench) => {
       expect((await failureOf(gives))?.message).toMatch(/^Step gives: output validation failed/);
     });
 
-    test("give what they return, also when they are asynchronous", async () => {
+    test("transform the data, also when they are asynchronous", async () => {
       const plusOne = z.number().transform(async (n) => n + 1);
       const workflow = flow(plusOne)
         // A body that computes with it at once, so that a promise would show.
@@ -362,7 +362,7 @@ onMemory((bench: Bench) => {
       expect(await failureOf(rejects)).toMatchObject({ message });
     });
 
-    test("may give what JSON cannot hold: the error names step and place", async () => {
+    test("may return a value that JSON cannot hold: the error names step and place", async () => {
       const workflow = flow().andThen({ id: "a", execute: () => ({ deep: [new Map()] }) });
       expect(await failureOf(workflow)).toMatchObject({
         name: "UnserializableError",

@@ -77,7 +77,7 @@ function whatOperatorsSee(andante: Andante) {
 }
 
 onMemory((bench) => {
-  test("is one error line when it begins and one line when it ends, whatever is tried meanwhile", async () => {
+  test("is one error line when it begins and one line when it ends, however many operations fail meanwhile", async () => {
     const held = heldBody("done");
     const running = flow().andThen({ id: "held", execute: held.execute });
     const sleeping = flow().andSleep({ id: "nap", duration: 1200 });
@@ -126,7 +126,7 @@ onMemory((bench) => {
   });
 
   test.each(["a refused start", "the store itself"])(
-    "that %s notices first, and the other later, is told once",
+    "that %s notices first, and the other later, is logged once",
     async (first) => {
       const workflow = flow();
       const troubled = troubledStore(bench.store);

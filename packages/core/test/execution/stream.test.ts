@@ -11,7 +11,7 @@ const upTo = (n: number) => Array.from({ length: n }, (_, index) => index + 1);
 
 onMemory((bench) => {
   describe("the stream of a start", () => {
-    test("tells a run in the contract's events, workflow-result last", async () => {
+    test("has the contract's events of a run, workflow-result last", async () => {
       const workflow = flow(z.number())
         .andThen({ id: "a", execute: ({ data }) => data + 1 })
         .andAll({ id: "all", steps: [andThen({ id: "inner", execute: () => "in" })] });
@@ -62,7 +62,7 @@ onMemory((bench) => {
       finish();
     });
 
-    test("tells a suspension and closes; the next resume has a stream of its own", async () => {
+    test("has a suspension and closes; the next resume has a stream of its own", async () => {
       const workflow = flow().andThen({
         id: "gate",
         execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
@@ -96,7 +96,7 @@ onMemory((bench) => {
       expect(more[0]).toMatchObject({ resumeData: "yes", userId: "ada" });
     });
 
-    test("tells an error in words for everyone", async () => {
+    test("has a general message for an error", async () => {
       const workflow = flow().andThen({ id: "a", execute: () => Promise.reject(new Error("secret")) });
       const all = await collect((await bench.andante(workflow).stream(workflow.id, {})).events);
       expect(all.map(brief)).toEqual([
@@ -116,7 +116,7 @@ onMemory((bench) => {
     });
   });
 
-  test("a skipped step and a condition are told too", async () => {
+  test("has a skipped step and a condition too", async () => {
     const workflow = flow().andWhen({
       id: "when",
       condition: () => false,
@@ -167,7 +167,7 @@ onMemory((bench) => {
   });
 
   describe("attach", () => {
-    test("mid-run gets what was and what comes", async () => {
+    test("mid-run gets the earlier and the later events", async () => {
       const held = heldBody("x");
       const workflow = flow()
         .andThen({ id: "a", execute: () => 1 })

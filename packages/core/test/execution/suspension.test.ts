@@ -143,7 +143,7 @@ onMemory((bench) => {
     expect(answers).toEqual([undefined, "more", null, "enough"]);
   });
 
-  test("gives the body that runs again its data as it was, whatever the first run did to it", async () => {
+  test("gives the body that runs again its original data, though the first run changed it", async () => {
     const workflow = flow(z.object({ list: z.array(z.number()) })).andThen({
       id: "gate",
       execute: ({ data, input, resumeData, suspend }) => {
@@ -173,7 +173,7 @@ onMemory((bench) => {
     expect((await andante.resume(workflow.id, executionId, 3, pinned)).result).toBe(3);
   });
 
-  test("pinned by its suspensionId stands for no other step that waits", async () => {
+  test("pinned by its suspensionId is not taken for another step that waits", async () => {
     const gate = (id: string) =>
       andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
     const workflow = flow().andAll({ id: "both", steps: [gate("a"), gate("b")] });

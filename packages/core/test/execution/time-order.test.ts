@@ -182,7 +182,7 @@ onMemory((bench) => {
     });
   });
 
-  test("a timeout that passed while no process ran comes before a later sleep of what is recovered", async () => {
+  test("a timeout that passed while no process ran comes before a later sleep of the recovered execution", async () => {
     const clock = still();
     let marked = 0;
     const held = [heldBody(1), heldBody(1)] as const;

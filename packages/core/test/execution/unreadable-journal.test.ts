@@ -41,7 +41,7 @@ onMemory((bench) => {
     });
   });
 
-  test("what was running is left alone however often it is tried, and continues with a release that knows it", async () => {
+  test("a running execution is untouched after many failed recoveries, and continues with a release that knows its events", async () => {
     let crash = true;
     const begun = Promise.withResolvers<void>();
     const workflow = flow()
@@ -111,7 +111,7 @@ onMemory((bench) => {
     expect(reads).toBeLessThan(4);
   });
 
-  test("a poll for what is due that fails is told, and made again", async () => {
+  test("a poll for due timers that fails is logged, and made again", async () => {
     const workflow = flow().andSleep({ id: "nap", duration: "10m" });
     const first = bench.andante(workflow);
     const { executionId } = await first.start(workflow.id, {});
@@ -136,7 +136,7 @@ onMemory((bench) => {
     ]);
   });
 
-  test("what is due and cannot be processed is tried less and less often, and does not keep out the others", async () => {
+  test("a due execution that cannot be processed is tried less and less often, and does not keep out the others", async () => {
     const workflow = flow().andSleep({ id: "nap", duration: "10m" });
     const first = bench.andante(workflow);
     const bad = await first.start(workflow.id, {});

@@ -33,7 +33,7 @@ onMemory((bench) => {
   const full = { code: "capacity", status: 503, retryAfter: 1 };
   const share = { code: "user-share", status: 503, retryAfter: 1 };
 
-  test("a user may take every slot while nobody else waits", async () => {
+  test("a user may take every slot while no other user waits", async () => {
     const { start, bodies } = setUp({ running: 4 });
     await fill(start, 4, "ada");
     await expect(start("ada")).rejects.toMatchObject(full);
@@ -100,7 +100,7 @@ onMemory((bench) => {
     await start("bob");
   });
 
-  test("the share is settable, and 1 holds nobody back", async () => {
+  test("the share is settable, and 1 holds no user back", async () => {
     const { start, bodies } = setUp({ running: 4, userShare: 1 });
     await fill(start, 4, "ada");
     await bodies.reach(4);

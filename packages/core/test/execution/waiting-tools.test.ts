@@ -72,7 +72,7 @@ const paths = (suspensions: readonly { stepPath?: string }[] | undefined) =>
   suspensions?.map(({ stepPath }) => stepPath);
 
 onMemory((bench) => {
-  test("a tool that yields shows what it has so far, also after it was approved", async () => {
+  test("a tool that yields shows its preliminary results, also after it was approved", async () => {
     const model = stepwise({ calls: [{ id: "call_0", name: "ship", input: {} }] });
     const ship = tool({
       inputSchema: z.object({}),

@@ -8,7 +8,7 @@ import { mcpTools } from "../../src/agent/mcp/index.ts";
 import { McpServerGoneError } from "../../src/errors/index.ts";
 import { adding, call, open, relay, server } from "./mcp-agent.ts";
 
-test("what a tool refuses is read by the model, and the server counts as there", async () => {
+test("the model reads the refusal of a tool, and the server counts as reachable", async () => {
   const { url } = await server();
   const { text, logger } = open(
     new Agent({ id: "a", model: relay(call("refuse")), tools: mcpTools({ sums: { url } }) }),

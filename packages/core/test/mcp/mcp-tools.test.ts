@@ -69,7 +69,7 @@ test("in a workflow its call is a checkpoint, which is not made again", async ()
   expect(heard).toEqual(["add"]);
 });
 
-test("a server is a command with what it needs, or an address", () => {
+test("a server is a command with its arguments and environment, or an address", () => {
   const times = { prefix: "files_", timeout: "2s", connectTimeout: 500 } as const;
   const command = { command: "files", args: ["--all"], env: { HOME: "/" }, cwd: "/", ...times };
   const checked = { prefix: "files_", timeout: 2000, connectTimeout: 500 };
@@ -96,7 +96,7 @@ describe("a definition that cannot work is refused", () => {
   });
 });
 
-test("the lines about a server that is gone, and back, name it and its place, without what may be secret", async () => {
+test("the lines about a server that is gone, and back, name it and its place, without secrets", async () => {
   const first = await server();
   const lines = new RecordingLogger();
   const connection = new McpConnection(checkServer("sums", { url: `${first.url}?key=hunter2` }));

@@ -35,7 +35,7 @@ const families: Readonly<Record<string, Family>> = {
 
 for (const [name, { minBatches, batch }] of Object.entries(families)) {
   const share = seconds / Object.keys(families).length;
-  test(`${name} end as the reference model says (ANDANTE_PROPERTIES_SEED=${seed})`, {
+  test(`${name} end like the reference model (ANDANTE_PROPERTIES_SEED=${seed})`, {
     timeout: (share + 300) * 1000,
   }, async () => {
     // Batch after batch, each to its end: a run that is stuck must not be cut off and forgotten.

@@ -147,7 +147,7 @@ describe("messages stay short", () => {
 });
 
 describe("a page ends early when it is long", () => {
-  test("of events, also for whoever names no length", async () => {
+  test("of events, also without a limit of bytes in the query", async () => {
     const store = await open();
     const events = Array.from({ length: 12 }, () => event("emitted", { value: textOf(million) }));
     await store.create(execution({ executionId: "a", events }));
@@ -214,7 +214,7 @@ describe("a page ends early when it is long", () => {
   });
 });
 
-test("reads beyond what may wait are refused with a 503, and the others are served", async () => {
+test("reads beyond the limit of waiting reads are refused with a 503, and the others are served", async () => {
   const store = await open();
   await store.create(execution({ executionId: "a" }));
   const reads = await Promise.allSettled(Array.from({ length: 6000 }, () => store.state("a")));

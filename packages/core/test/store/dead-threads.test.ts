@@ -41,7 +41,7 @@ async function openWithThreads() {
   return { store, threads, writer, reader };
 }
 
-test("the thread that reads is started by the first read of a caller, and none for what the engine reads", async () => {
+test("the reader thread is started by the first read of a caller, and not by reads of the engine", async () => {
   const { store, threads } = await openStore();
   await store.create(execution({ executionId: "a" }));
   expect(await store.due({ workflowIds: ["w"], limit: 10 })).toEqual([]);
@@ -100,7 +100,7 @@ test("a reader that dies again and again loses no read: each is served or refuse
   expect((await store.state("a"))?.execution.sequence).toBe(1);
 });
 
-test("an idle writer that dies is replaced, and what is written while it is gone waits for it", async () => {
+test("an idle writer that dies is replaced, and writes meanwhile wait for it", async () => {
   const { store, threads, writer } = await openWithThreads();
   await store.create(execution({ executionId: "a" }));
   await writer.terminate();
@@ -155,7 +155,7 @@ test("a writer that dies with a write of an execution under way is replaced, and
   expect({ code, output }).toEqual({ code: 0, output: "true 1\n" });
 });
 
-test("a writer that dies with another write under way ends the process, which says so in one line", async () => {
+test("a writer that dies during another write ends the process, which logs one line", async () => {
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
@@ -170,7 +170,7 @@ test("a writer that dies with another write under way ends the process, which sa
   expect(errors).toContain(file);
 });
 
-test("a memory store whose thread dies ends the process: what it kept is gone", async () => {
+test("a memory store whose thread dies ends the process: its data is gone", async () => {
   const { code, errors } = await runChild(
     "memoryStore()",
     "await store.create(made); threads[0].terminate();",

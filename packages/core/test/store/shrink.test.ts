@@ -46,7 +46,7 @@ async function empty(file: string): Promise<number> {
   return bites;
 }
 
-test("a new file gives back what was deleted, half a megabyte at a time", async () => {
+test("a new file gives back the space of deleted rows, half a megabyte at a time", async () => {
   const file = path.join(folder, "new.db");
   await fill(file);
   const before = sizeOf(file);
@@ -56,7 +56,7 @@ test("a new file gives back what was deleted, half a megabyte at a time", async 
   expect(sizeOf(file)).toBeLessThan(before / 8);
 });
 
-test("what fits into one bite leaves nothing for another", async () => {
+test("free space that fits into one bite leaves nothing for another", async () => {
   const file = path.join(folder, "once.db");
   await fill(file, 20);
   const store = sqliteStore({ path: file });

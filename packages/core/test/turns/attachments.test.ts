@@ -49,7 +49,7 @@ test("an agent of another make keeps no file that cannot be loaded either", asyn
   expect((await andante.agents.text("clerk", ask("u2", [small]), talk)).text).toBe("hello");
 });
 
-test("one that has gone since is a note for the model, and stays what it was in the conversation", async () => {
+test("one that has gone since is a note for the model, and stays unchanged in the conversation", async () => {
   const store = await openStore();
   const [kept] = ask("u1", [{ type: "text", text: "look" }, gone]);
   const where = { key: "k", conversationId: "talk", userId: "ada", agentId: "clerk", title: null };

@@ -84,7 +84,7 @@ async function undisturbed(store: Store) {
   return { writes, chunks: shape(chunks), kept: messages };
 }
 
-test("whatever write is the last of its process, the next one continues behind it", {
+test("after a crash at any write the next process continues behind it", {
   timeout: 60_000,
 }, async () => {
   const store = await openStore();
@@ -123,7 +123,7 @@ test("whatever write is the last of its process, the next one continues behind i
   }
 });
 
-test("a turn that began too long ago ends with what its tools have done, and asks nothing more", async () => {
+test("a turn that began too long ago ends with the results of its tools, and calls no model", async () => {
   const store = await openStore();
   const effects = new Effects();
   const clock = new TestClock();

@@ -15,7 +15,7 @@ async function two(options?: Parameters<typeof sharedStore>[1]) {
   return { a: first.andante, b: second.andante, held };
 }
 
-test("whoever attaches on another node gets the whole reply once it is complete", async () => {
+test("a caller that attaches on another node gets the whole reply once it is complete", async () => {
   const { a, b, held } = await two();
   const chat = all(await ask(a, "u1"));
   await held.asked;
@@ -32,7 +32,7 @@ test("whoever attaches on another node gets the whole reply once it is complete"
   expect(await b.agents.attach("clerk", "talk", { userId: "ada" })).toBeUndefined();
 });
 
-test("a node that looks while the end of its own reply is on its way back tells the whole of it", async () => {
+test("a node that reads the end of its own reply before its write returns sends the whole reply", async () => {
   const store = await openStore();
   const join = sharedStore(store);
   const neighbour = join();
@@ -56,7 +56,7 @@ test("a node that looks while the end of its own reply is on its way back tells 
   expect(chunks.at(-1)?.type).toBe("finish");
 });
 
-test("somebody else, and another agent's name, find no reply", async () => {
+test("another user finds no reply", async () => {
   const { a, b, held } = await two();
   const chat = all(await ask(a, "u1"));
   await held.asked;
@@ -123,7 +123,7 @@ test("messages that wait on the node where the reply before them is recovered ge
   expect(texts).toEqual(["u1", "re u1", "u2", "re u2", "u3", "re u3"]);
 });
 
-test("a stop on another node ends it, and what was said is kept", async () => {
+test("a stop on another node ends it, and the text so far is kept", async () => {
   const { a, b, held } = await two();
   const chat = all(await ask(a, "u1"));
   await held.asked;

@@ -110,7 +110,7 @@ describe("a turn", () => {
     expect(model.asked[1]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
-  test("that waits is attached to by whoever posts its message again", async () => {
+  test("that waits is shared by callers that post its message again", async () => {
     const { model, asked, go } = heldModel();
     const { andante } = startProcess(await openStore(), { model });
     const first = await ask(andante, "u1");
@@ -193,7 +193,7 @@ describe("a turn", () => {
     ]);
   });
 
-  test("that was stopped keeps what a tool has done that ended just afterwards", async () => {
+  test("that was stopped keeps the result of a tool that ended just afterwards", async () => {
     const began = Promise.withResolvers<void>();
     const refund = tool({
       inputSchema: z.object({}),
@@ -244,7 +244,7 @@ describe("a turn", () => {
     expect(said(await all(await ask(other.andante, "u2")))).toBe("hello");
   });
 
-  test("of an agent that is not ours counts what it used, too", async () => {
+  test("of an agent of the AI SDK counts its usage, too", async () => {
     const store = await openStore();
     const agents = { clerk: new ToolLoopAgent({ model: hello }) };
     const andante = createAndante({ agents, store: wrapStore(store), logger: new RecordingLogger() });
@@ -283,7 +283,7 @@ describe("a turn", () => {
     await all(chat);
   });
 
-  test("whose end cannot be written tells its caller, and is continued later", async () => {
+  test("whose end cannot be written sends its caller an error, and is continued later", async () => {
     const store = await openStore();
     let fails = true;
     const endTurn: typeof store.endTurn = async (end) => {
@@ -305,7 +305,7 @@ describe("a turn", () => {
 });
 
 describe("a turn whose end the store refuses", () => {
-  test("for the reply's sake ends without it: its caller is told, and the conversation is free", async () => {
+  test("because of its reply ends without it: its caller gets an error, and the conversation is free", async () => {
     const store = await openStore();
     const endTurn: typeof store.endTurn = async (end) => {
       if (end.reply.replyTo === "u1" && end.reply.message !== null)
@@ -327,7 +327,7 @@ describe("a turn whose end the store refuses", () => {
     ]);
   });
 
-  test("whatever it says is let go of, and continued where that is possible", async () => {
+  test("even without a reply is released, and the next process continues it", async () => {
     const store = await openStore();
     const endTurn = async () => {
       throw new StoreRefusedError({ operation: "endTurn" });
@@ -342,7 +342,7 @@ describe("a turn whose end the store refuses", () => {
 });
 
 describe("after a restart", () => {
-  test("a reply that a crash broke off is made, and whoever attaches reads all of it", async () => {
+  test("a reply that a crash broke off is made, and a caller that attaches reads all of it", async () => {
     const store = await openStore();
     const { model, asked } = heldModel();
     const first = startProcess(store, { model });

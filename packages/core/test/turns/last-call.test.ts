@@ -8,7 +8,7 @@ import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
 
-test("nobody is told that a reply is complete before its end is committed", async () => {
+test("a reply is reported complete only after its end is committed", async () => {
   const store = await openStore();
   const endTurn = heldOperation(store.endTurn);
   endTurn.hold();
@@ -24,7 +24,7 @@ test("nobody is told that a reply is complete before its end is committed", asyn
   expect(types.slice(-3)).toEqual(["text-end", "finish-step", "finish"]);
 });
 
-test("a reply whose end cannot be committed fails, and was never told to be complete", async () => {
+test("a reply whose end cannot be committed fails, and was never reported complete", async () => {
   const store = await openStore();
   const endTurn = () => Promise.reject(new Error("the disk is gone"));
   const { andante } = startProcess(wrapStore(store, { endTurn }), { model: hello });
@@ -50,7 +50,7 @@ test("hooks hear of a call when it is committed", async () => {
   expect(process.life.writes).toBe(3);
 });
 
-test("a reader of `stream` hears of the end of a call when it is committed, however slowly it reads", async () => {
+test("a reader of `stream` gets the end of a call after its commit, however slowly it reads", async () => {
   const { andante, life } = startProcess(await openStore(), { model: hello });
   const parts = await andante.agents.stream("clerk", [userMessage("u1")], {
     conversationId: "talk",

@@ -20,7 +20,7 @@ import { all, ask, kept, openStore, said, startProcess, userMessage } from "./pr
 
 const talk = { conversationId: "talk", userId: "ada" };
 
-test("a process that stops while a turn begins tells its caller, and does not wait for it", async () => {
+test("a process that stops while a turn begins sends its caller an error, and does not wait for it", async () => {
   const store = await openStore();
   const begin = heldOperation(store.beginTurn);
   begin.hold();
@@ -110,7 +110,7 @@ test("an agent that is not ours is not asked again about a turn that began too l
   expect(model.asked).toHaveLength(0);
 });
 
-test("one that continues waits for what makes its spans", async () => {
+test("one that continues waits until tracing is loaded", async () => {
   const store = await openStore();
   const held = heldModel();
   const first = startProcess(store, { model: held.model });
@@ -160,7 +160,7 @@ test("a turn whose conversation is gone when it is continued is not a failure of
   expect(logger.messages).toEqual([]);
 });
 
-test("a turn whose agent is gone makes room for another agent once nobody can be expected to continue it", async () => {
+test("a turn of a missing agent makes room for another agent after its time to be continued has passed", async () => {
   const store = await openStore();
   const clock = new TestClock();
   const held = heldModel();
@@ -233,7 +233,7 @@ function startWithin(events: number, model: ScriptedModel) {
   return andante;
 }
 
-test("a turn whose journal is full ends with what it has said and done, and tells why", async () => {
+test("a turn whose journal is full ends with its text and tool results, and names the limit", async () => {
   const model = controlledModel(() => ({ text: ["looking"], calls: [{ name: "look", input: {} }] }));
   const andante = startWithin(6, model);
   const chunks = await all(await ask(andante, "u1"));
@@ -244,7 +244,7 @@ test("a turn whose journal is full ends with what it has said and done, and tell
   expect((await andante.conversations.read("talk")).usage.calls).toBe(model.asked.length);
 });
 
-test("a reply whose end is what fills the journal is complete", async () => {
+test("a reply whose end fills the journal is complete", async () => {
   // workflow-start and step-start, then the call, step-complete and workflow-complete
   const andante = startWithin(4, hello);
   expect((await all(await ask(andante, "u1"))).at(-1)?.type).toBe("finish");
@@ -254,7 +254,7 @@ test("a reply whose end is what fills the journal is complete", async () => {
   ]);
 });
 
-test("an object that fails after a tool keeps what the tool did", async () => {
+test("an object that fails after a tool keeps the result of the tool", async () => {
   const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
   const model = controlledModel((_, count) =>
     count === 1 ? { calls: [{ name: "look", input: {} }] } : { refuse: new Error("broken") },

@@ -36,7 +36,7 @@ const partsOf = async (ways: "object" | "streamObject") => {
   return messages[1]?.parts;
 };
 
-test("what the last try said and did is kept, however it was asked for", async () => {
+test("the text and tool results of the last try are kept, with object and with streamObject", async () => {
   for (const way of ["object", "streamObject"] as const) {
     const parts = await partsOf(way);
     expect(parts?.at(-1)).toMatchObject({ type: "text", text: '{"stars":5}', state: "done" });

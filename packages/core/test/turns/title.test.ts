@@ -41,7 +41,7 @@ test("one that is being made is waited for when the process stops", async () => 
   expect(await store.conversations.read({ conversationId: "talk" })).toMatchObject({ title: "Late" });
 });
 
-test("one that fails, or comes after somebody has named it, changes nothing", async () => {
+test("one that fails, or comes after a rename, changes nothing", async () => {
   const failing = () => Promise.reject(new Error("no title today"));
   const first = startProcess(await openStore(), { model: model(), agent: { title: failing } });
   await first.andante.agents.text("clerk", "hi", talk);

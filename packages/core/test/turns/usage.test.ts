@@ -150,7 +150,7 @@ test.each([
   expect((await andante.conversations.read("talk")).usage).toEqual(one);
 });
 
-test("a provider that tells fractions is counted in whole tokens, and its reply is kept", async () => {
+test("a provider that reports fractions is counted in whole tokens, and its reply is kept", async () => {
   const said = [
     { text: ["one"], usage: { input: 1.5, output: 5 } },
     { text: ["two"], usage: { input: 0.2, output: 2.4 } },

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { ClusterListener } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
+import type { Servers } from "../connection/servers.ts";
 import { HintListener } from "./listener.ts";
 import { HintSender } from "./sender.ts";
 
@@ -10,7 +11,7 @@ export interface HintsOptions {
   /** With a timeout that a connection which was cut in silence may take to be found. */
   readonly connect: ConnectSettings;
   /** Where to listen; undefined: nowhere. */
-  readonly listenUrl: string | undefined;
+  readonly listenServers: Servers | undefined;
   /** The name of the schema. */
   readonly schema: string;
   /** Names this process. */
@@ -23,12 +24,12 @@ export class Hints {
   readonly #sender: HintSender;
   readonly #listener: HintListener;
 
-  constructor({ connect, listenUrl, schema, node, listener }: HintsOptions) {
+  constructor({ connect, listenServers, schema, node, listener }: HintsOptions) {
     // A name of PostgreSQL has 63 bytes at most, and so may the schema's have.
     const channel = `andante_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`;
     this.#sender = new HintSender({ connection: new Connection(connect), channel, sender: node });
     this.#listener = new HintListener({
-      connect: listenUrl === undefined ? undefined : { ...connect, url: listenUrl },
+      connect: listenServers && { ...connect, servers: listenServers },
       channel,
       sender: node,
       listener,

@@ -58,6 +58,9 @@ export class HintListener {
   async #connect(): Promise<void> {
     const { connect, channel } = this.#options;
     if (connect === undefined || this.#closed) return;
+    const { servers } = connect;
+    const address = await servers.find().catch(() => servers.current);
+    if (this.#closed) return;
     const client = new pg.Client(configOf(connect));
     this.#client = client;
     client.on("error", () => {});
@@ -69,7 +72,9 @@ export class HintListener {
       if (!(await isDirect(client))) return void client.end().catch(() => {});
       await client.query(`listen ${pg.escapeIdentifier(channel)}`);
       keepAlive(client, false);
+      await servers.check(client);
     } catch {
+      servers.doubt(address);
       return void client.end().catch(() => {});
     }
     this.#pause = minPause;

@@ -1,9 +1,10 @@
 // Connections of the `pg` library as this store uses them: numbers for bigint, statements that are prepared once.
 import pg from "pg";
 import type { Row } from "../columns.ts";
+import type { Servers } from "./servers.ts";
 
 export interface ConnectSettings {
-  readonly url: string;
+  readonly servers: Servers;
   readonly connectTimeout: number;
   readonly statementTimeout: number;
   /** Undefined: found out. */
@@ -51,9 +52,10 @@ const types = {
     oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** The configuration of a connection to the server that was found last. */
 export function configOf(settings: ConnectSettings): pg.ClientConfig {
   return {
-    connectionString: settings.url,
+    connectionString: settings.servers.current,
     connectionTimeoutMillis: settings.connectTimeout,
     query_timeout: settings.statementTimeout,
     keepAlive: true,

@@ -90,19 +90,25 @@ export class Connection {
   }
 
   async #connect(): Promise<Opened> {
+    const { servers, connectTimeout } = this.#settings;
+    const address = await servers.find();
     const client = new pg.Client({ ...configOf(this.#settings), pipeline: true });
     // The caller of a statement gets the error; one that comes while nothing runs only ends the connection.
     client.on("error", () => {});
-    await client.connect();
-    const { value: direct, timedOut } = await withTimeout(isDirect(client), this.#settings.connectTimeout);
-    if (timedOut) {
+    try {
+      await client.connect();
+      const { value: direct, timedOut } = await withTimeout(isDirect(client), connectTimeout);
+      if (timedOut) throw new Error("timeout expired");
+      await servers.check(client);
+      keepAlive(client, false);
+      const prepared = this.#settings.prepare ?? direct;
+      const opened: Opened = { client, prepared, isDirect: direct, underWay: 0, waitsSince: undefined };
+      this.#watch?.add(opened);
+      return opened;
+    } catch (error) {
+      servers.doubt(address);
       cut(client);
-      throw new Error("timeout expired");
+      throw error;
     }
-    keepAlive(client, false);
-    const prepared = this.#settings.prepare ?? direct;
-    const opened: Opened = { client, prepared, isDirect: direct, underWay: 0, waitsSince: undefined };
-    this.#watch?.add(opened);
-    return opened;
   }
 }

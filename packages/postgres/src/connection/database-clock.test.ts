@@ -15,7 +15,7 @@ test("a clock that may agree is taken to agree, one that cannot is followed", ()
   expect(clock.offset).toBe(-501);
 });
 
-test("what is heard first is not a step back", () => {
+test("the first measurement is not a step back", () => {
   const clock = new DatabaseClock();
   expect(clock.heard(1_000, 61_000, 61_002)).toBe(0);
   expect(clock.offset).toBe(-60_001);

@@ -9,7 +9,7 @@ test("arrays become the text that the database reads, other values stay single",
   ]);
 });
 
-test("what is too long is rejected before anything is sent", () => {
+test("text that is too long is rejected before anything is sent", () => {
   expect(() => inText([["select", [["abcdef"]]]], 9)).toThrow(RangeError);
   expect(inText([["select", [["abcdef"]]]], 10)).toHaveLength(1);
 });

@@ -69,7 +69,12 @@ export class Readers {
     this.#begin = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockPatience) });
     this.#beginAgain = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockedPatience) });
     this.#pool = new pg.Pool({
-      ...configOf(settings),
+      // Not the configuration of now: the next connection may be to another server.
+      Client: class extends pg.Client {
+        constructor() {
+          super(configOf(settings));
+        }
+      },
       max: count,
       idleTimeoutMillis: 60_000,
       allowExitOnIdle: true,
@@ -198,7 +203,13 @@ export class Readers {
 
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await this.#pool.connect();
+      const { servers } = this.#settings;
+      // Not awaited where it is known: the calls that wait for a connection are counted at once.
+      const address = servers.isKnown ? servers.current : await servers.find();
+      const client = await this.#pool.connect().catch((error: unknown) => {
+        servers.doubt(address);
+        throw error;
+      });
       const usedAt = this.#connections.get(client)?.usedAt ?? Number.POSITIVE_INFINITY;
       if (usedAt > this.#cutAt) return client;
       cut(client);
@@ -209,7 +220,13 @@ export class Readers {
   async #pooled(client: pg.ClientBase): Promise<Pooled> {
     let pooled = this.#connections.get(client);
     if (pooled === undefined) {
+      const { servers } = this.#settings;
+      const address = servers.current;
       const direct = await isDirect(client);
+      await servers.check(client).catch((error: unknown) => {
+        servers.doubt(address);
+        throw error;
+      });
       pooled = { client, isDirect: direct, waitsSince: undefined, usedAt: performance.now() };
       this.#connections.set(client, pooled);
       // Through a pooler a slow read cannot be distinguished from a connection that was cut.

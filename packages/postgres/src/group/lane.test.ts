@@ -90,7 +90,7 @@ test("a locked row is found within a second, and then neither it nor further wri
   expect(namesOf(told.slice(41))).toEqual(["first", "again0", "again10", "again20", "again30"]);
 });
 
-test("what comes for an execution whose write was set aside does not overtake it when the row is free", async () => {
+test("a later write of an execution does not overtake one that was set aside when the row is free", async () => {
   const { locked, told, write } = laneOf();
   locked.add("x");
   write("x", "first");
@@ -102,7 +102,7 @@ test("what comes for an execution whose write was set aside does not overtake it
   expect(namesOf(told)).toEqual(["first", "second"]);
 });
 
-test("nor does what came while it was first tried", async () => {
+test("nor does a write that came while it was first tried", async () => {
   const { locked, told, write } = laneOf();
   locked.add("x");
   write("x", "first");
@@ -114,7 +114,7 @@ test("nor does what came while it was first tried", async () => {
   expect(namesOf(told)).toEqual(["first", "second"]);
 });
 
-test("callers who can come again are told after five seconds, also behind a write that cannot; coming again holds up nobody", async () => {
+test("repeatable calls are refused after five seconds, also behind a waiting write; repeating them delays no other row", async () => {
   const { locked, told, write } = laneOf();
   locked.add("x");
   write("x", "commit");
@@ -173,7 +173,7 @@ test("the caller of such a write gets its result when the database comes back in
   expect(givenBack).toEqual([]);
 });
 
-test("closing refuses what is still locked when its time is over", async () => {
+test("closing refuses writes that are still locked when its time is over", async () => {
   const { lane, locked, told, write } = laneOf();
   locked.add("x");
   for (const name of ["first", "second"]) write("x", name);

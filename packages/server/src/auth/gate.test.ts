@@ -6,7 +6,7 @@ import { createGate } from "./gate.ts";
 const logger = createLogger({ level: "silent" });
 const auth = { type: "keys", verifyToken: () => ({ id: "ada" }) };
 
-test("the log says at start what is public", async () => {
+test("the log lists the public routes at start", async () => {
   const info = vi.spyOn(logger, "info");
   const publicRoutes = ["GET /doc", "POST /workflows/:id/execute"];
   const app = createApp({
@@ -20,7 +20,7 @@ test("the log says at start what is public", async () => {
   info.mockRestore();
 });
 
-test("without a provider nobody is asked for anything", () => {
+test("without a provider no route requires authentication", () => {
   const gate = createGate(undefined, logger);
   expect([gate.enabled, gate.requiresAuth("POST", "/workflows/a/execute", "protected")]).toEqual([
     false,

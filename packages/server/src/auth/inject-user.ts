@@ -1,5 +1,6 @@
 // Adds the caller to start options, request bodies and request-scoped values, as the contract requires.
 import type { Context } from "hono";
+import { isObject } from "../is-object.ts";
 import type { Caller } from "./gate.ts";
 
 /**
@@ -48,19 +49,15 @@ export function announceCaller(http: Context, caller: Caller): void {
 
 /** The body with the verified caller in place of any user fields that the client sent. */
 function withCaller(body: unknown, { user, userId }: Caller): unknown {
-  if (!isRecord(body)) return body;
+  if (!isObject(body)) return body;
   const { userId: _, context: given, ...rest } = body;
-  const { user: _user, userId: _userId, ...others } = isRecord(given) ? given : {};
+  const { user: _user, userId: _userId, ...others } = isObject(given) ? given : {};
   const known = { ...(user !== undefined && { user }), ...(userId !== undefined && { userId }) };
   // A context that is not an object is passed on unchanged, unless the user must be added to it.
-  const context = isRecord(given) || user !== undefined ? { ...others, ...known } : given;
+  const context = isObject(given) || user !== undefined ? { ...others, ...known } : given;
   return {
     ...rest,
     ...(context !== undefined && { context }),
     ...(userId !== undefined && { userId }),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -30,7 +30,7 @@ describe("a good token", () => {
     expect(user).toMatchObject({ sub: "ada", tier: "pro", iat: expect.any(Number), exp: expect.any(Number) });
   });
 
-  test("gives what mapUser makes of its payload", async () => {
+  test("gives the user that mapUser returns for its payload", async () => {
     const provider = jwtAuth({ secret, mapUser: ({ sub }) => ({ id: sub, roles: ["admin"] }) });
     const user = await provider.verifyToken(await createJWT({ sub: "ada" }, secret));
     expect(user).toEqual({ id: "ada", roles: ["admin"] });
@@ -41,14 +41,14 @@ describe("a good token", () => {
     await expect(auth.verifyToken(token)).resolves.toEqual({ sub: "ada" });
   });
 
-  test("ends when its exp says, in milliseconds; one without exp does not", async () => {
+  test("ends at its exp, in milliseconds; one without exp does not", async () => {
     const token = await createJWT({ sub: "ada" }, secret);
     const { exp, ...user } = await auth.verifyToken(token);
     expect(auth.expiresAt?.(token, user)).toBe(Number(exp) * 1000);
     expect(auth.expiresAt?.(forge({ alg: "HS256" }, { sub: "ada" }), user)).toBeUndefined();
   });
 
-  test("of another HMAC algorithm is accepted when the host says so", async () => {
+  test("of another HMAC algorithm is accepted when the host allows it", async () => {
     const token = await new SignJWT({ sub: "ada" }).setProtectedHeader({ alg: "HS512" }).sign(key);
     await refused(token);
     const provider = jwtAuth({ secret, verifyOptions: { algorithms: ["HS512"] } });
@@ -134,7 +134,7 @@ describe("not accepted", () => {
     await refused(await createJWT({}, secret, { [name]: "other" }), provider);
   });
 
-  test("what mapUser throws about; the gate decides what of it is shown", async () => {
+  test("a token for which mapUser throws; the gate decides which part of the error is shown", async () => {
     const closed = new Error("this account is closed");
     const provider = jwtAuth({
       secret,

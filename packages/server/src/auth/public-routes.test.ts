@@ -38,7 +38,7 @@ test.each([
   expect(publicRoutesTest([pattern])(method, path)).toBe(expected);
 });
 
-test("one pattern of many is enough, and none lets nobody through", () => {
+test("one pattern of many is enough, and without patterns no route is public", () => {
   expect(publicRoutesTest(["GET /a", "GET /b"])("GET", "/b")).toBe(true);
   expect(publicRoutesTest([])("GET", "/")).toBe(false);
 });
@@ -66,7 +66,7 @@ test.each([
   ["GET /a/:b*", "after a parameter write /*"],
   ["GET /search?q=1", '"?" is not understood'],
   ["GET /a, POST /b", '" " is not understood'],
-])("%j is refused at start: what it means is not certain", (pattern, problem) => {
+])("%j is refused at start: its meaning is not certain", (pattern, problem) => {
   expect(() => publicRoutesTest(["GET /good", pattern])).toThrow(`Option publicRoutes: "${pattern}": `);
   expect(() => publicRoutesTest([pattern])).toThrow(problem);
 });

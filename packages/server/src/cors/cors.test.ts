@@ -177,7 +177,7 @@ describe("an object", () => {
     },
   );
 
-  test("what a custom route says in Vary stays", async () => {
+  test("the Vary header of a custom route stays", async () => {
     make({ cors: { origin } });
     expect((await send("GET", "/varied")).headers.get("vary")).toBe("Accept, Origin");
   });

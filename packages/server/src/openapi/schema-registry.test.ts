@@ -35,7 +35,7 @@ test("definitions become schemas of their own, and references follow them", () =
   });
 });
 
-test("what only looks like a reference is left alone, and one that leads outside is dropped", () => {
+test("data that only looks like a reference is left alone, and one that leads outside is dropped", () => {
   const shelf = new SchemaRegistry([]);
   shelf.add("Data", {
     const: { $ref: "#/$defs/x" },

@@ -7,7 +7,7 @@ const here = new AbortController().signal;
 const ask = <T>(of: Andante, key: string, milliseconds: number, read: () => Promise<T>) =>
   cachedRead(of, { key, milliseconds, signal: here, read });
 
-test("what is asked for twice within a moment is read once, for each key and each Andante", async () => {
+test("a value that is asked for twice within a moment is read once, for each key and each Andante", async () => {
   const read = vi.fn(async () => 1);
   await Promise.all([ask(andante, "a", 60_000, read), ask(andante, "a", 60_000, read)]);
   expect(read).toHaveBeenCalledTimes(1);
@@ -47,7 +47,7 @@ test("it is given up when all that wait for it are gone, and read again for the 
   await expect(again).resolves.toBe(3);
 });
 
-test("what takes longer than the moment is not read a second time meanwhile", async () => {
+test("a read that takes longer than the moment is not made a second time meanwhile", async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   const read = vi.fn(() => held);
   const first = ask(andante, "slow", 0, read);
@@ -57,7 +57,7 @@ test("what takes longer than the moment is not read a second time meanwhile", as
   expect(read).toHaveBeenCalledTimes(1);
 });
 
-test("what nobody asks for again does not stay in memory", async () => {
+test("a value that is not asked for again does not stay in memory", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const read = vi.fn(async () => 1);

@@ -52,7 +52,7 @@ test("a read whose client is gone before its turn is not begun", async () => {
   expect(begun).toEqual(["a1", "a3"]);
 });
 
-test("what a read throws after its client has gone is not an error of the server", async () => {
+test("an error of a read after its client has gone is not an error of the server", async () => {
   const { reads } = setUp();
   const gone = new AbortController();
   const read = reads.run("a", gone.signal, async () => {

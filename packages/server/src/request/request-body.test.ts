@@ -29,7 +29,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   }
 });
 
-test("one that stands still is refused when others would not fit beside it", async () => {
+test("one that makes no progress is refused when others would not fit beside it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(10);
   const [still, lively] = [sending(), sending()];

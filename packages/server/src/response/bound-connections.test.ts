@@ -21,14 +21,14 @@ function connection(bytes: number) {
   return made;
 }
 
-test("while less waits than may, nobody is cut", () => {
+test("below the limit no connection is closed", () => {
   const all = [connection(40), connection(60), connection(0)];
   boundConnections(new Set(all), logger, { maxBytes: 100, period }).watch();
   vi.advanceTimersByTime(10_000);
   expect(all.map(({ destroy }) => destroy.mock.calls.length)).toEqual([0, 0, 0]);
 });
 
-test("beyond that the largest are cut, no more of them than are needed, and the log says so", () => {
+test("beyond that the largest are closed, no more of them than are needed, with one log line", () => {
   const all = [connection(50), connection(90), connection(40), connection(0)];
   boundConnections(new Set(all), logger, { maxBytes: 100, period }).watch();
   vi.advanceTimersByTime(period);

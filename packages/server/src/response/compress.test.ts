@@ -58,7 +58,7 @@ describe("over HTTP", () => {
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
-  test("a client that accepts no encoding gets the plain form, and caches are told that there are others", async () => {
+  test("a client that accepts no encoding gets the plain form, and Vary names the header for caches", async () => {
     const response = await execute(app, text, { "accept-encoding": "identity" });
     expect(response.headers.get("content-encoding")).toBeNull();
     expect(response.headers.get("vary")).toBe("accept-encoding, Origin");
@@ -128,7 +128,7 @@ describe("over HTTP", () => {
   });
 });
 
-describe("what stays as it is", () => {
+describe("responses that stay as they are", () => {
   const accepts = (name: string) => (name === "accept-encoding" ? "gzip" : undefined);
   const json = { "content-type": "application/json" };
   const encodingOf = async (body: string, headers: Record<string, string>) =>
@@ -139,15 +139,15 @@ describe("what stays as it is", () => {
   });
 
   test.each([
-    ["what says no-transform", { ...json, "cache-control": "no-store, no-transform" }],
+    ["a response with no-transform", { ...json, "cache-control": "no-store, no-transform" }],
     ["a picture", { "content-type": "image/png" }],
     ["events", { "content-type": "text/event-stream" }],
-    ["what has no type", {}],
+    ["a response without a type", {}],
   ])("%s", async (_, headers) => {
     expect(await encodingOf(text, headers)).toBeUndefined();
   });
 
-  test("what is encoded already", async () => {
+  test("an encoded response", async () => {
     const response = new RouteResponse(text, { headers: { ...json, "content-encoding": "zstd" } });
     expect(await compress(response, accepts)).toBe(response);
   });

@@ -36,7 +36,7 @@ test("the connection breaks, and the reason is logged alone", async () => {
   expect(complaints).not.toHaveBeenCalled();
 });
 
-test("without a listener of Node whoever reads it gets the error", async () => {
+test("without a listener of Node the reader gets the error", async () => {
   const response = await appWith(new RecordingLogger()).request("/");
   await expect(response.text()).rejects.toThrow("the secret reason");
 });

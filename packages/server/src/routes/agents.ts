@@ -2,6 +2,7 @@
 import type { Andante } from "@andante/core";
 import { InputValidationError, InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
 import { isWithoutId, startOptionsOf } from "../auth/inject-user.ts";
+import { isObject } from "../is-object.ts";
 import { headerOf } from "../request/node-request.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -280,10 +281,6 @@ function givenInput(body: { input?: unknown }): unknown {
 
 /** The schema of the body; the core validates that it is a JSON Schema. */
 function givenSchema({ schema }: { schema?: unknown }): Readonly<Record<string, unknown>> {
-  if (isRecord(schema)) return schema;
+  if (isObject(schema)) return schema;
   throw new InvalidSchemaError({ detail: "expected a JSON Schema object" });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,7 +13,7 @@ test("null in the place of an option is nothing given; null inside of one is ref
   expect(body.safeParse({ options: { tags: [null] } }).success).toBe(false);
 });
 
-test("what is inherited is not given", () => {
+test("inherited properties are not given", () => {
   expect(body.parse({ options: Object.create({ userId: "u1" }) }).options).toEqual({});
 });
 

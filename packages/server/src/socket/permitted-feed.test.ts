@@ -18,7 +18,7 @@ function feedOf(authorize: Authorize) {
   return { feed, sent, failures };
 }
 
-test("what the host allows is sent, in order, with what came while it decided", async () => {
+test("entries that the host allows are sent, in order, with those that came while it decided", async () => {
   const asked = Promise.withResolvers<true>();
   const { feed, sent } = feedOf(({ resource }) =>
     resource.agentId === "slow" ? asked.promise : resource.agentId !== "no",

@@ -117,7 +117,7 @@ describe("the heartbeat", () => {
     expect(await text).toBe('data: {"sequence":6}\n\n');
   });
 
-  test("comes after 15 seconds unless told otherwise", async () => {
+  test("comes after 15 seconds by default", async () => {
     const from = source();
     const { read } = respond(from);
     const text = read();
@@ -204,7 +204,7 @@ describe("a client that goes away", () => {
     expect(from.returned).toHaveBeenCalledOnce();
   });
 
-  test("ends the events also when nobody reads", () => {
+  test("ends the events also without a reader", () => {
     const from = source();
     const controller = new AbortController();
     respond(from, { signal: controller.signal });
@@ -233,7 +233,7 @@ describe("an event that cannot be sent", () => {
   const cycle: Record<string, unknown> = {};
   cycle.again = cycle;
 
-  test("ends the stream: the source is left, no timer stays, and a line says why", async () => {
+  test("ends the stream: the source is left, no timer stays, and a line gives the reason", async () => {
     const from = source();
     const logger = new RecordingLogger();
     const { read } = respond(from, { logger });
@@ -248,7 +248,7 @@ describe("an event that cannot be sent", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("a source that cannot be left hurts nobody", async () => {
+  test("a source that cannot be left causes no unhandled rejection", async () => {
     const from = source();
     const leaving = vi.fn(() => Promise.reject(new Error("cannot leave")));
     from.events.return = leaving;

@@ -36,7 +36,7 @@ test("when more waits than the bound, the stream that holds most is cut, and no 
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
 });
 
-test("what was read does not count any more", () => {
+test("bytes that were read do not count any more", () => {
   const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
   const cut = vi.fn();
   const [one, other] = [streams.open("one", cut), streams.open("one", cut)];

@@ -52,14 +52,14 @@ test.each([1, 7, 40])(
   },
 );
 
-test("what is finished stays the same object while the text grows", () => {
+test("finished blocks stay the same objects while the text grows", () => {
   const before = blocksOf(reply.slice(0, -10));
   const after = blocksOf(reply, before);
   const same = after.blocks.filter((block, index) => block === before.blocks[index]);
   expect(same.length).toBeGreaterThan(after.blocks.length - 6);
 });
 
-test("an address that is told at the end reaches the links above; another text begins anew", () => {
+test("an address that is defined at the end reaches the links above; another text begins anew", () => {
   const start = "See [the page][1].\n\nSome words.\n\nMore words.\n\n";
   const before = blocksOf(start);
   const whole = `${start}[1]: https://example.com/`;
@@ -68,7 +68,7 @@ test("an address that is told at the end reaches the links above; another text b
   expect(blocksOf("Another one", before).blocks).toEqual(blocksOf("Another one").blocks);
 });
 
-test("text with other ends of lines gives what it gives as a whole", () => {
+test("text with other ends of lines gives the same blocks in parts as in one piece", () => {
   const text = reply.replaceAll("\n", "\r\n");
   expect(types(blocksOf(text, blocksOf(text.slice(0, 300))))).toEqual(types(blocksOf(reply)));
 });

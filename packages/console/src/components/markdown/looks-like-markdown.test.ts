@@ -28,7 +28,7 @@ test.each([
   // Strings that a naive pattern would match slowly.
   `- a${"\n".repeat(19_000)}b`,
   "[a".repeat(10_000),
-])("%#: plain text, data and what is too long do not", (text) => {
+])("%#: plain text, data and overlong text do not", (text) => {
   const { user } = process.cpuUsage();
   expect(looksLikeMarkdown(text)).toBe(false);
   expect((process.cpuUsage().user - user) / 1000).toBeLessThan(50);

@@ -25,7 +25,7 @@ test("the first word is that of the newest reply's first model call, tokens are 
   expect(facts).toMatchObject({ traceId: "b", firstWord: 420, calls: 2, inputTokens: 200, outputTokens: 14 });
 });
 
-test("tools are told by their call, of every reply; the newer one where a model gave an id twice", () => {
+test("times of tools are found by their call, of every reply; the newer one where a model gave an id twice", () => {
   const facts = replyFacts([
     trace("b", [tool("call-1", 30)]),
     trace("a", [tool("call-1", 5), tool("call-0", 210)]),
@@ -36,6 +36,6 @@ test("tools are told by their call, of every reply; the newer one where a model 
   ]);
 });
 
-test("nothing is told where there is no trace", () => {
+test("there are no facts without a trace", () => {
   expect(replyFacts([])).toBeUndefined();
 });

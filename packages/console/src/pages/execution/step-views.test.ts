@@ -30,7 +30,7 @@ test("played back, a step that was running has run until the event that is shown
   expect(wordsAfter(before, foldRun(before).lastAt)).toBe("running · 15 ms");
 });
 
-test("attempts are counted, and a wait tells how long", () => {
+test("attempts are counted, and a wait shows its duration", () => {
   const retried = [...journal.slice(0, 3), event("step-retry", 30, { stepPath: "charge", error: "503" })];
   expect(wordsAfter([...retried, event("step-complete", 40, { stepPath: "charge" })], long)).toBe(
     "completed · 30 ms · 2 attempts",

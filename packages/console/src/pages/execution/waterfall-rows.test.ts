@@ -18,7 +18,7 @@ test("a round that is chosen is on the page that it names", () => {
   expect(rows.findIndex((row) => isSelected(row, "each[27]/read"))).toBe(8);
 });
 
-test("a step of the definition stands for all of its rounds", () => {
+test("a step of the definition selects all of its rounds", () => {
   const rows = waterfallRows(foldRun(events), [], new Map());
   expect(rows.filter((row) => isSelected(row, "each/read"))).toHaveLength(10);
   expect(rows.some((row) => isSelected(row, undefined))).toBe(false);

@@ -4,7 +4,7 @@ import { barParts } from "./bar-parts.ts";
 
 const point = { at: "2026-01-01T00:00:00Z", completed: 0, cancelled: 0, p50: null };
 
-test("what neither failed nor waits is the rest", () => {
+test("executions that neither failed nor wait are the rest", () => {
   expect(barParts({ ...point, started: 10, failed: 2, suspended: 3 })).toEqual({
     whole: 10,
     fine: 5,
@@ -13,7 +13,7 @@ test("what neither failed nor waits is the rest", () => {
   });
 });
 
-test("nothing is less than nothing when what failed had started before", () => {
+test("the rest is never negative when failed executions had started before", () => {
   expect(barParts({ ...point, started: 1, failed: 4, suspended: 1 })).toEqual({
     whole: 5,
     fine: 0,

@@ -26,7 +26,7 @@ test("the oldest at first, or the one in the address", () => {
   expect(itemToShow([one, two], { item: "two" }, one, undefined)).toBe(two);
 });
 
-test("one that somebody else has answered stays until its reader moves on", () => {
+test("one that another person has answered stays until its reader moves on", () => {
   expect(itemToShow([two], {}, one, undefined)).toBe(one);
   expect(itemToShow([two], { item: "one" }, one, undefined)).toBe(one);
   expect(itemToShow([two], { item: "two" }, one, undefined)).toBe(two);

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { address } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
 import type { LogRecord } from "../../api/types.ts";
+import { isObject } from "../../form/as-schema.ts";
 
 /** Maximum lines on the page. */
 const most = 2000;
@@ -22,18 +23,19 @@ export interface Tail {
 
 export function useLogTail(query: Readonly<Record<string, string | undefined>>): Tail {
   const [tail, setTail] = useState<Tail>({ lines: [], connected: false, problem: undefined });
-  const key = JSON.stringify(query);
+  const lines = address("/ws/logs", { ...query, limit: 500 });
   useEffect(() => {
     let socket: WebSocket | undefined;
     let retry: ReturnType<typeof setTimeout> | undefined;
     let over = false;
     const connect = () => {
-      const filter: Record<string, string | undefined> = JSON.parse(key);
-      const url = address("/ws/logs", { ...filter, limit: 500, token: currentToken() ?? undefined });
-      socket = new WebSocket(url.replace(/^http/, "ws"));
+      const url = new URL(lines.replace(/^http/, "ws"));
+      const token = currentToken();
+      if (token !== null) url.searchParams.set("token", token);
+      socket = new WebSocket(url);
       socket.onmessage = ({ data }) => {
-        const message: LogMessage = JSON.parse(String(data));
-        setTail((before) => receive(before, message));
+        const message: unknown = JSON.parse(String(data));
+        if (isLogMessage(message)) setTail((before) => receive(before, message));
       };
       socket.onclose = () => {
         if (over) return;
@@ -47,8 +49,12 @@ export function useLogTail(query: Readonly<Record<string, string | undefined>>):
       clearTimeout(retry);
       socket?.close();
     };
-  }, [key]);
+  }, [lines]);
   return tail;
+}
+
+function isLogMessage(value: unknown): value is LogMessage {
+  return isObject(value) && typeof value.type === "string" && Array.isArray(value.logs ?? []);
 }
 
 function receive(before: Tail, message: LogMessage): Tail {

@@ -49,7 +49,7 @@ test("a chain of 20 000 spans, each inside the one before, is no problem", () =>
   expect(rows.at(-1)?.depth).toBe(19_999);
 });
 
-test("a span that is open is not done: it stands as its execution does, and a root always does", () => {
+test("a span that is open has the status of its execution, and a root always does", () => {
   const root: TraceSummary = {
     ...{ traceId: "trace", rootSpanId: "root", entityType: "workflow", entityId: "measure" },
     ...{ executionId: "e", userId: null, conversationId: null, startTime: time(0) },

@@ -13,6 +13,7 @@ import { DefinitionError } from "../../errors/index.ts";
 import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
+import { propertyOf } from "../../values/fields.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
@@ -210,10 +211,10 @@ function isCount(value: unknown, min: number): boolean {
 }
 
 function isModel(model: unknown): boolean {
-  return typeof Object(model).doGenerate === "function";
+  return typeof propertyOf(model, "doGenerate") === "function";
 }
 
 function isInstructions(given: unknown): boolean {
   if (typeof given === "string" || typeof given === "function") return true;
-  return [given].flat().every((message) => Object(message).role === "system");
+  return [given].flat().every((message) => propertyOf(message, "role") === "system");
 }

@@ -25,7 +25,7 @@ function loader() {
   return { asked, download };
 }
 
-test("what is loaded stands in place of its address, and is loaded once", async () => {
+test("a loaded file replaces its address, and is loaded once", async () => {
   const { asked, download } = loader();
   const files = new Attachments(() => ({}), never, new FileBudget(), download);
   const sent = message({ type: "text", text: "look" }, file("https://a.example/x.png"));
@@ -37,7 +37,7 @@ test("what is loaded stands in place of its address, and is loaded once", async 
   expect(asked).toEqual(["https://a.example/x.png"]);
 });
 
-test("what was forgotten is loaded again", async () => {
+test("a forgotten file is loaded again", async () => {
   const { asked, download } = loader();
   const files = new Attachments(() => ({}), never, new FileBudget(), download);
   const sent = message(file("https://a.example/x.png"));
@@ -47,7 +47,7 @@ test("what was forgotten is loaded again", async () => {
   expect(asked).toHaveLength(2);
 });
 
-test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
+test("a file that cannot be loaded is refused when it is sent, and a note when it is history", async () => {
   const files = new Attachments(() => ({}), never, new FileBudget(), loader().download);
   const gone = message(file("https://a.example/gone", { filename: "plan.png" }));
   await expect(files.check(gone)).rejects.toThrow(
@@ -83,7 +83,7 @@ test("a data URL in another form than base64 is put into it, and one in the hist
   ]);
 });
 
-test("what the provider loads by itself, and what is there already, is left alone", async () => {
+test("files that the provider loads by itself, and files that are there already, are left alone", async () => {
   const { asked, download } = loader();
   const supported = { "image/*": [/^https:\/\/cdn\.example\//] };
   let told = 0;

@@ -176,7 +176,7 @@ test("each file of a prompt is loaded once, however often the AI SDK asks", asyn
   expect(again?.data).toBe(first?.data);
 });
 
-test("what the provider loads by itself is left to it", async () => {
+test("a file that the provider loads by itself is left to it", async () => {
   const { at, seen } = await fileServer();
   const all = downloadAll(boundedDownload(new FileBudget(), create), new AbortController().signal);
   const files = [

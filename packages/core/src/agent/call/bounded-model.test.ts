@@ -23,7 +23,7 @@ test.each(["before the call", "during the call"])("an abort %s is an AbortError"
   expect(await failure).toMatchObject({ name: "AbortError", message: "The call was aborted" });
 });
 
-test("a stream that is aborted ends with an error part, after what came before", async () => {
+test("a stream that is aborted ends with an error part, after the earlier parts", async () => {
   const controller = new AbortController();
   const { stream } = await boundedModel(silent(), 60_000).doStream({
     prompt,

@@ -1,6 +1,7 @@
 // The settings of a model that a caller may change for one call, each within its range.
 import type { JSONValue } from "ai";
 import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
+import { isRecord, propertyOf } from "../../values/fields.ts";
 import { toJson } from "../../values/json.ts";
 
 /** How one call differs from the agent's own settings. */
@@ -58,10 +59,10 @@ export const settingRanges = {
 const maxStopSequences = 16;
 const maxStopSequenceLength = 500;
 
-/** Throws for what is outside its range. */
+/** Throws for a value outside its range. */
 export function checkSettings(settings: CallSettings): void {
   for (const [name, range] of Object.entries(settingRanges)) {
-    const value: unknown = Reflect.get(settings, name);
+    const value = propertyOf(settings, name);
     if (value !== undefined) checkNumber(name, value, range);
   }
   checkStopSequences(settings.stopSequences);
@@ -99,8 +100,4 @@ function checkProviderOptions(value: unknown): void {
       throw new InvalidOptionError({ option, problem: error.message });
     throw error;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

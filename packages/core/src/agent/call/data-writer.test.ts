@@ -19,7 +19,7 @@ test("a part is sent as JSON holds it, with its id and its transience where it h
   });
 });
 
-test("what is not one is refused, with the reason", () => {
+test("a malformed part is refused, with the reason", () => {
   const type = "data-progress";
   // A tool in JavaScript may write anything.
   const wrong = (part: object) => () => Reflect.apply(dataChunk, undefined, [part]);
@@ -32,7 +32,7 @@ test("what is not one is refused, with the reason", () => {
   expect(wrong({ type, data: 1n })).toThrow("Data of data-progress");
 });
 
-test("what is written is read in its order, also what came before the reader", () => {
+test("chunks are read in the order of the writes, also those from before the reader", () => {
   const chunk = (data: number): DataChunk => ({ type: "data-step", data });
   const read: DataChunk[] = [];
   const early = new DataWriter();

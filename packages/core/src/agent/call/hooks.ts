@@ -90,6 +90,7 @@ export async function callReplyGuard(
     await callGuard(operation, name, call);
   } catch (refusal) {
     operation.isRefused = true;
-    throw new ReplyRefusedError({ reason: String(Object(refusal).message), cause: refusal });
+    const reason = refusal instanceof Error ? refusal.message : String(refusal);
+    throw new ReplyRefusedError({ reason, cause: refusal });
   }
 }

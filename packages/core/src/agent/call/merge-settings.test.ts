@@ -26,7 +26,7 @@ test.each([
   expect(isAllowList(list)).toBe(false);
 });
 
-test("only what is on it may be given, by its own provider", () => {
+test("only options on it may be given, by its own provider", () => {
   const allowed = { openai: ["user"] };
   const check = (given: Parameters<typeof checkAllowed>[2]) => () => checkAllowed("clerk", allowed, given);
   expect(check(undefined)).not.toThrow();

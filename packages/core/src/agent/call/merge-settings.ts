@@ -1,5 +1,6 @@
-// The settings of one call: what the caller asks for, within what the host set on the agent.
+// The settings of one call: the caller's, within the limits that the host set on the agent.
 import { InvalidOptionError } from "../../errors/index.ts";
+import { isRecord, propertyOf } from "../../values/fields.ts";
 import { type CallSettings, pickSettings, settingRanges } from "./call-settings.ts";
 
 /** Options of providers that callers may set, by the provider's name. */
@@ -11,7 +12,7 @@ type ProviderOptions = NonNullable<CallSettings["providerOptions"]>;
 export function mergeSettings(own: CallSettings, given: CallSettings): CallSettings {
   const merged: Record<string, unknown> = { ...pickSettings(own) };
   for (const name of Object.keys(settingRanges)) {
-    const [mine, asked]: unknown[] = [Reflect.get(own, name), Reflect.get(given, name)];
+    const [mine, asked] = [propertyOf(own, name), propertyOf(given, name)];
     if (typeof asked !== "number") continue;
     if (typeof mine !== "number") merged[name] = asked;
     // A seed is not a measure: one that the host set stays.
@@ -51,7 +52,8 @@ export function checkAllowed(
 
 /** True when a host's list has the form of one. */
 export function isAllowList(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const lists: unknown[] = Object.values(value);
-  return lists.every((list) => Array.isArray(list) && list.every((name) => typeof name === "string"));
+  if (!isRecord(value)) return false;
+  return Object.values(value).every(
+    (list) => Array.isArray(list) && list.every((name) => typeof name === "string"),
+  );
 }

@@ -10,7 +10,7 @@ const used = (inputTokens: number | undefined, outputTokens: number | undefined,
   outputTokenDetails: { textTokens: undefined, reasoningTokens: undefined },
 });
 
-test("usage is summed over calls; where a provider tells no total it is the sum of both", () => {
+test("usage is summed over calls; where a provider reports no total it is the sum of both", () => {
   const operation = Operation.from(undefined, undefined);
   operation.count(used(10, 5));
   expect(operation.usage).toEqual({ inputTokens: 10, outputTokens: 5, totalTokens: 15, calls: 1 });

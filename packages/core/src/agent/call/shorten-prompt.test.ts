@@ -14,7 +14,7 @@ const result = (value: string): Message => ({
 const leftOut = result("[left out: the conversation is too long]");
 const long = "word ".repeat(800);
 
-test("the oldest results go first, and the newest stay whatever the prompt takes", () => {
+test("the oldest results go first, and the newest stay however long the prompt is", () => {
   const prompt = [user("a"), result(long), result(long), result(long)];
   expect(withoutOldResults(prompt, 2500)).toEqual([prompt[0], leftOut, prompt[2], prompt[3]]);
   expect(withoutOldResults(prompt, 10)).toEqual([prompt[0], leftOut, leftOut, prompt[3]]);

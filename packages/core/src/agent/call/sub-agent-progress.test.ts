@@ -20,7 +20,7 @@ test("a text is shown when it has grown by forty characters, and a long one when
   expect(progress.add(says("x"))).toBe(true);
 });
 
-test("its text is what it said in its last step, which is shown as the first was", () => {
+test("its text is that of its last step, which is shown as the first was", () => {
   const progress = new SubAgentProgress();
   progress.add(says("x".repeat(400)));
   expect(progress.view.text).toHaveLength(400);

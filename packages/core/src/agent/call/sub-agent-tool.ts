@@ -1,6 +1,7 @@
 // A sub-agent as a tool: the model of the agent above hands it a task and reads its reply.
 import type { Tool } from "ai";
 import { DefinitionError, ReplyTimeoutError } from "../../errors/index.ts";
+import { propertyOf } from "../../values/fields.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
@@ -15,7 +16,7 @@ const task = plainSchema<{ prompt: string }>(
     required: ["prompt"],
     additionalProperties: false,
   },
-  (input) => (typeof Object(input).prompt === "string" ? undefined : "prompt: expected a string"),
+  (input) => (typeof propertyOf(input, "prompt") === "string" ? undefined : "prompt: expected a string"),
 );
 
 /** The sub-agents as a tool set, each under its own id. `where` is the agent above, for error messages. */

@@ -78,7 +78,7 @@ function comparable(parts: readonly StreamPart[]): unknown {
 
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
 
-test("part for part the reader reads what comes through the AI SDK", { timeout: 60_000 }, async () => {
+test("the reader gets the same parts as through the AI SDK", { timeout: 60_000 }, async () => {
   let next: () => LanguageModelV4 = () => modelOf([]);
   const options = { model: () => next(), tools: { look } };
   const logger = createLogger({ level: "silent" });
@@ -182,7 +182,7 @@ test("a reader that does not read holds the model back", async () => {
 test.each([
   ["breaks", { breakAt: { piece: 3, error: new Error("cut") } }],
   ["ends too early", { cut: true }],
-])("when the model's stream %s, what it said comes before the error", async (_, how) => {
+])("when the model's stream %s, its text comes before the error", async (_, how) => {
   const model = controlledModel(() => ({ text: ["a", "b", "c"], ...how }));
   const parts = await partsOf(new Agent({ id: "a", model }));
   expect(said(parts)).toBe("abc");
@@ -207,7 +207,7 @@ test("a reader that leaves in the middle of a text stops the model", async () =>
 
 const loud = (text: string) => text.toUpperCase();
 
-test("what the host's model around ours makes of the text is what is read", async () => {
+test("the reader gets the text that the host's model around ours returns", async () => {
   const model = modelOf([[...deltas("a", "b", "c"), finish]], turnOfLoop);
   const agent = new Agent({
     id: "a",
@@ -236,7 +236,7 @@ test("what the host's model around ours makes of the text is what is read", asyn
   expect(said(await partsOf(agent))).toBe("ABC");
 });
 
-test("what the host's own agent makes of the stream is what is read", async () => {
+test("the reader gets the stream that the host's own agent returns", async () => {
   class Loud extends Agent {
     override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
       const result = await super.stream(call);
@@ -250,7 +250,7 @@ test("what the host's own agent makes of the stream is what is read", async () =
   expect(said(await partsOf(new Loud({ id: "a", model })))).toBe("ABC");
 });
 
-test("the host's own agent may ask twice, and watch each piece of what is said", async () => {
+test("the host's own agent may ask twice, and watch each piece of the text", async () => {
   let watched: Promise<string[]> | undefined;
   class Careful extends Agent {
     override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {

@@ -26,7 +26,7 @@ test("without a schema it is the operation itself", async () => {
   expect(seen).toEqual([operation]);
 });
 
-test("with one it is what the schema makes of it", async () => {
+test("with one it is the output of the schema", async () => {
   const { output, seen } = run(z.object({ userId: z.undefined(), more: z.string().default("added") }));
   expect(await output).toBe("done");
   expect(seen).toEqual([{ userId: undefined, more: "added" }]);

@@ -49,7 +49,7 @@ test.each([
   ]);
 });
 
-test("an output is not believed in place of a decision, whoever runs the tool", () => {
+test("an output is not believed in place of a decision, on the server and on the client", () => {
   for (const name of ["atServer", "atClient"]) {
     for (const lie of [output, failure]) {
       expect(() => apply(message(asked(name)), message(lie(name)))).toThrow(ConversationConflictError);
@@ -80,7 +80,7 @@ test("every request needs a decision", () => {
   );
 });
 
-test("what is decided is not decided again", () => {
+test("a decided call is not decided again", () => {
   const kept = message(decided("atServer"), output("atClient"));
   const sent = message(decided("atServer", "request", false), failure("atClient"));
   expect(() => apply(kept, sent)).toThrow(ConversationConflictError);

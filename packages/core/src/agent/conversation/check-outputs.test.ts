@@ -25,7 +25,7 @@ test("that of a tool which runs here, or is not known, is not for the client to 
   await expect(checkOutputs(message({ at: 5 }), {})).resolves.toBeUndefined();
 });
 
-test("what was checked before is not checked again", async () => {
+test("an output that was checked before is not checked again", async () => {
   const known = message({ at: 5 });
   const tools = { locate: tool(schemas) };
   await expect(checkOutputs({ ...known }, tools, known)).resolves.toBeUndefined();

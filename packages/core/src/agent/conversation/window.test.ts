@@ -17,7 +17,7 @@ test.each([
   ["exactly the window when it begins with the user", "uauau", 3, "234"],
   ["the question with a reply that is continued, also beyond the window", "uaua", 1, "23"],
   ["several questions in a row", "uuu", 2, "12"],
-  ["what there is when nobody asked", "aa", 1, "1"],
+  ["the newest message without a question", "aa", 1, "1"],
 ])("%s", (_, roles, size, expected) => {
   expect(
     windowOf(messages(roles), size)
@@ -50,7 +50,7 @@ test("messages that have exactly so many tokens are all seen", () => {
   expect(windowOf(messages("uau"), 50, 3)).toHaveLength(3);
 });
 
-test("a file counts as about a thousand tokens however long it is, and a text that looks like one as what it is", () => {
+test("a file counts as about a thousand tokens however long it is, and a text that looks like one by its length", () => {
   const asked = (part: UIMessage["parts"][number]): UIMessage[] => [
     ...messages("ua"),
     { id: "2", role: "user", parts: [part] },

@@ -17,7 +17,7 @@ export interface CallWait {
 export interface CallWaits {
   /** The resume data of the call at this place, as JSON text; undefined before its resume. */
   resumedWith(place: string): string | undefined;
-  /** The call at this place waits. Others may, too: they are told together when the loop has been left. */
+  /** The call at this place waits. Others may, too: they are reported together when the loop has been left. */
   wait(place: string, wait: CallWait): void;
 }
 
@@ -29,15 +29,7 @@ export class CallsWaitError extends Error {
   }
 }
 
-/** The decision of a person about a tool call. */
-export interface Decision {
-  readonly approved: boolean;
-  readonly reason?: string;
-  /** The input to run the tool with, in place of the model's. */
-  readonly input?: unknown;
-}
-
-/** The resume data of an approval. */
+/** The resume data of an approval. `input` is for the tool, in place of the model's. */
 export function decisionSchema(input: JsonSchema): JsonSchema {
   // The schema of the input may refer to its own root, which is no longer the root here.
   const isPlain = !JSON.stringify(input).includes('"$ref"');

@@ -58,7 +58,7 @@ test("the record of an agent that was asked as a whole is not one of the model",
   expect(loopOver({ "call[0]": whole }).loop.walkModelCall("p")).toBeUndefined();
 });
 
-test("what runs is waited for before the loop is left, however it ends", async () => {
+test("leaving the loop waits for running work, however it ends", async () => {
   const { loop } = loopOver({});
   const [good, bad] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   const stopped = new Promise((resolve) => loop.signal.addEventListener("abort", resolve));
@@ -90,7 +90,7 @@ test("an agent that is asked as a whole is not asked when nothing may begin, and
   expect(written).toMatchObject([{ place: "call[0]", output: '"text"' }]);
 });
 
-test("calls with the same id are told apart once the first has run", async () => {
+test("calls with the same id are distinguished once the first has run", async () => {
   const asked = { type: "tool-call", toolCallId: "t", toolName: "look", input: "{}" };
   const { loop } = loopOver({ "call[0]": said("p", asked, asked) });
   loop.walkModelCall("p");

@@ -1,5 +1,6 @@
 // Telemetry of new calls: recorded calls were reported when they happened.
 import type { Telemetry, TelemetryOptions } from "ai";
+import { propertyOf } from "../../values/fields.ts";
 import type { DurableLoop } from "./durable-loop.ts";
 
 /** The same telemetry without the calls that the loop reads from its record, if it has one. */
@@ -25,21 +26,21 @@ function liveIntegration(integration: Telemetry, loop: DurableLoop): Telemetry {
   };
   return new Proxy(integration, {
     get(target, name) {
-      const member: unknown = Reflect.get(target, name, target);
+      const member = propertyOf(target, name);
       if (typeof member !== "function") return member;
       const walked = typeof name === "string" && Object.hasOwn(isWalked, name) ? isWalked[name] : undefined;
       if (walked === undefined) return member.bind(target);
       return (event: unknown) => {
         if (!walked(event)) return member.call(target, event);
-        return Object(event).execute?.();
+        const execute = propertyOf(event, "execute");
+        return typeof execute === "function" ? execute.call(event) : undefined;
       };
     },
   });
 }
 
 function walksTool(event: unknown, loop: DurableLoop): boolean {
-  const { toolCall, toolCallId = Object(toolCall).toolCallId } = Object(event);
-  return (
-    typeof toolCallId === "string" && loop.toolCall(toolCallId, String(Object(toolCall).toolName)).isWalked
-  );
+  const toolCall = propertyOf(event, "toolCall");
+  const id = propertyOf(event, "toolCallId") ?? propertyOf(toolCall, "toolCallId");
+  return typeof id === "string" && loop.toolCall(id, String(propertyOf(toolCall, "toolName"))).isWalked;
 }

@@ -65,7 +65,7 @@ test("a reply that came at once is the same when its parts are put together agai
   expect(resultOf({ parts: partsOf(again) })).toStrictEqual(result);
 });
 
-test("a reply that was cut short says only what is known", () => {
+test("a reply that was cut short has only its known fields", () => {
   const { content, finishReason: end, warnings, response } = resultOf({ parts: [] });
   expect({ content, end, warnings, response }).toStrictEqual({
     content: [],
@@ -79,7 +79,7 @@ test("the calls of tools that run here are counted, those of the provider are no
   expect(toolCallIds({ parts })).toStrictEqual(["c1"]);
 });
 
-test("neighbouring pieces are recorded as one, and what the provider sends beside the reply is not", () => {
+test("neighbouring pieces are recorded as one, and the provider's other parts are not", () => {
   const metadata = { providerMetadata: { p: { n: 1 } } };
   const collected = (...given: ModelPart[]) => {
     const collector = new PartCollector();
@@ -110,7 +110,7 @@ test("a reply is read as it was recorded, its times included", () => {
   expect(readReply(JSON.stringify(untimed))).toStrictEqual(untimed);
 });
 
-test("a reply that came at once has of its response what the provider said", () => {
+test("a reply that came at once has the provider's response fields", () => {
   const plain = { content: [], finishReason, usage, warnings: [] };
   const [start, finish] = [
     { type: "stream-start", warnings: [] },

@@ -1,6 +1,7 @@
 // The reply of a model to one call, as it is recorded: its parts, with neighbouring deltas as one, and everything JSON.
 import { hash } from "node:crypto";
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { propertyOf } from "../../values/fields.ts";
 import { holdsBytes } from "../../values/without-bytes.ts";
 
 export type ModelPart = LanguageModelV4StreamPart;
@@ -41,8 +42,14 @@ function merge(last: ModelPart, next: ModelPart): ModelPart | undefined {
 
 /** Reads a record. Times are the only values that JSON has changed. */
 export function readReply(text: string): RecordedReply {
-  const reply: RecordedReply = JSON.parse(text);
+  const reply: unknown = JSON.parse(text);
+  if (!isReply(reply)) throw new TypeError("The recorded reply of a model has no parts");
   return { ...reply, parts: reply.parts.map(withTime) };
+}
+
+function isReply(value: unknown): value is RecordedReply {
+  const parts = propertyOf(value, "parts");
+  return Array.isArray(parts) && parts.every((part) => typeof propertyOf(part, "type") === "string");
 }
 
 function withTime(part: ModelPart): ModelPart {

@@ -2,10 +2,11 @@
 import { ToolDeniedError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
+import { Fields } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { JsonSchema } from "../../values/schema.ts";
-import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
+import { CallsWaitError, type CallWaits, decisionSchema } from "./call-waits.ts";
 import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
 import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
 
@@ -176,13 +177,17 @@ export class ToolCall {
     const resumed = waits.resumedWith(this.place);
     if (resumed === undefined) throw await this.#wait(waits, work);
     if (work.isClients) return () => JSON.parse(resumed);
-    const decision: Decision = JSON.parse(resumed);
-    if (!decision.approved) {
+    const { toolName } = this.#called;
+    const decision = Fields.parse(
+      resumed,
+      (problem) => new TypeError(`The decision on ${toolName}: ${problem}`),
+    );
+    if (!decision.isTrue("approved")) {
       return () => {
-        throw new ToolDeniedError({ toolName: this.#called.toolName, reason: decision.reason });
+        throw new ToolDeniedError({ toolName, reason: decision.optionalText("reason") });
       };
     }
-    const { input } = decision;
+    const input = decision.value("input");
     return async () => work.execute(input === undefined ? work.input : await work.parse(input));
   }
 

@@ -39,7 +39,7 @@ test("an error is thrown again with its name and its words, and stays one for ca
   expect(thrown(writeError(undefined))).toBe("undefined");
 });
 
-test("what JSON cannot hold is thrown again in words", () => {
+test("an error that JSON cannot hold is thrown again as text", () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   expect(() => readOutcome(writeError(circle))).toThrow("[object Object]");

@@ -1,6 +1,7 @@
 // The outcome of a tool, as it is recorded: its output or its error. The model reads either.
 import { PublicError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
+import { Fields, isRecord } from "../../values/fields.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { jsonWithoutSecrets, withoutSecrets } from "../../values/redact-text.ts";
 
@@ -30,28 +31,41 @@ export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []):
 
 /** The error of the tool; where it held a secret, the recorded error: the model reads the same words after a restart. */
 export function asRecorded(thrown: unknown, outcome: JsonText): unknown {
-  const recorded = Object(fromJson(outcome));
-  if (thrown instanceof Error && recorded.error?.message !== thrown.message) return errorOf(recorded.error);
-  return thrown instanceof Error ? thrown : recorded.thrown;
+  const recorded = readFields(outcome);
+  if (!(thrown instanceof Error)) return recorded.value("thrown");
+  const error = recorded.object("error");
+  return error === undefined || error.text("message") === thrown.message ? thrown : errorOf(error);
 }
 
 /** The data parts that were recorded with the outcome: we wrote them ourselves. */
 export function readWritten(text: JsonText): readonly WrittenPart[] {
-  return text?.includes('"wrote":') ? (Object(fromJson(text)).wrote ?? []) : [];
+  const wrote = text?.includes('"wrote":') ? readFields(text).value("wrote") : [];
+  return Array.isArray(wrote) ? wrote.filter(isWrittenPart) : [];
+}
+
+function isWrittenPart(value: unknown): value is WrittenPart {
+  return isRecord(value) && typeof value.type === "string" && value.type.startsWith("data-");
 }
 
 /** The output; throws the error of the tool. */
 export function readOutcome(text: JsonText): unknown {
-  const { output, error, thrown } = Object(fromJson(text));
-  if (error !== undefined) throw errorOf(Object(error));
+  const recorded = readFields(text);
+  const error = recorded.object("error");
+  if (error !== undefined) throw errorOf(error);
+  const thrown = recorded.value("thrown");
   if (thrown !== undefined) throw thrown;
-  return output;
+  return recorded.value("output");
 }
 
-function errorOf({ name, message, public: isPublic }: Record<string, unknown>): Error {
-  if (isPublic === true) return new PublicError(String(message));
-  const error = new Error(String(message));
-  error.name = String(name);
+function readFields(text: JsonText): Fields {
+  return Fields.parse(text ?? null, (problem) => new TypeError(`The recorded outcome of a tool: ${problem}`));
+}
+
+function errorOf(recorded: Fields): Error {
+  const message = recorded.text("message");
+  if (recorded.isTrue("public")) return new PublicError(message);
+  const error = new Error(message);
+  error.name = recorded.text("name");
   return error;
 }
 

@@ -2,6 +2,7 @@
 import { DefinitionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
+import { isRecord } from "../../values/fields.ts";
 
 interface McpServerSettings {
   /** Stands before the names of its tools, such as `"files_"`. Default: none. */
@@ -60,7 +61,7 @@ const defaultConnectTimeout = 10_000;
 /** Throws, while the host defines, for options that could never work. */
 export function checkServer(name: string, server: McpServer): CheckedServer {
   const where = `mcpTools, server "${name}"`;
-  const isCommand = "command" in Object(server);
+  const isCommand = isRecord(server) && "command" in server;
   checkKnownOptions(where, server, isCommand ? knownCommand : knownAddress);
   const { prefix = "", timeout = defaultTimeout, connectTimeout = defaultConnectTimeout } = server;
   // The characters that providers accept in the name of a tool.

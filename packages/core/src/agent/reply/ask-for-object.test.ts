@@ -32,7 +32,7 @@ test("a reply that fits is not asked for again", async () => {
   expect(asked).toEqual([[question]]);
 });
 
-test("one that does not is shown with what is wrong, and the next one counts", async () => {
+test("one that does not is shown with its problem, and the next one counts", async () => {
   const { reply, asked } = await ask('"x"', "7");
   expect(reply).toEqual({ ok: true, value: 7, text: "7" });
   const said: ModelMessage = { role: "assistant", content: '"x"' };

@@ -110,7 +110,7 @@ test("a dynamic tool, and one that the provider runs, say so", async () => {
   expect(executed).not.toHaveProperty("dynamic");
 });
 
-test("what a text cites, a tool's title and what an approval is about are kept", async () => {
+test("citations of a text, the title of a tool and the details of an approval are kept", async () => {
   const citations = [{ type: "url", url: "http://x", title: "x" }];
   const cited = { type: "text", text: "so", citations };
   const text = await chunksAround(Object(cited));
@@ -131,7 +131,7 @@ test("what a text cites, a tool's title and what an approval is about are kept",
   ]);
 });
 
-test("what a host says about the message comes first", async () => {
+test("the host's metadata of the message comes first", async () => {
   const message: UIMessage = {
     id: "m",
     role: "assistant",

@@ -30,7 +30,7 @@ test("a fast reader gets every piece, one that comes later the same text in fewe
   expect(reply.readers).toBe(0);
 });
 
-test("reasoning and tool input are merged too, but not what differs in kind, id or metadata", async () => {
+test("reasoning and tool input are merged too, but not pieces that differ in kind, id or metadata", async () => {
   const reply = new RunningReply();
   const input = (text: string, toolCallId = "t"): UIMessageChunk => ({
     type: "tool-input-delta",
@@ -75,7 +75,7 @@ test("readers are counted, and one that leaves is reported once", async () => {
   expect([left, reply.readers]).toEqual([1, 0]);
 });
 
-test("beyond the limit the beginning is dropped: a reader that keeps up continues, a slow one gets an error, nobody attaches", async () => {
+test("beyond the limit the beginning is dropped: a fast reader continues, a slow one gets an error, attaching is over", async () => {
   const reply = new RunningReply(100);
   const fast = reply.read();
   const slow = reply.read();

@@ -42,6 +42,6 @@ test("a step that did not end has used nothing and ended otherwise", () => {
   ]);
 });
 
-test("what comes before the first step belongs to none", () => {
+test("parts before the first step belong to none", () => {
   expect(collected({ type: "text-delta", text: "a" })).toMatchObject({ text: "", steps: [] });
 });

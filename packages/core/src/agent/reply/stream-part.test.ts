@@ -10,7 +10,7 @@ test.each(["file", "reasoning-file"] as const)(
   },
 );
 
-test("deltas say their text in the contract's word, too; what is the provider's business is left out", () => {
+test("deltas have their text under the contract's name, too; the provider's internals are left out", () => {
   expect(viewPart({ type: "text-delta", id: "t", text: "hi" })).toMatchObject({ text: "hi", delta: "hi" });
   expect(viewPart({ type: "reasoning-delta", id: "r", text: "hm" })).toMatchObject({
     text: "hm",

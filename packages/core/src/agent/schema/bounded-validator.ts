@@ -8,20 +8,15 @@ import { isTimeout, withinLimit } from "../../values/within-limit.ts";
 const maxDetailLength = 500;
 
 /** Checks a value against the schema; throws when that takes longer than this many milliseconds. */
-export function validateWithin(
-  schema: JsonSchema,
-  value: unknown,
-  milliseconds: number,
-  mostTries?: number,
-): Validation {
-  return withinLimit(() => validateWith(schema, value), milliseconds, mostTries);
+export function validateWithin(schema: JsonSchema, value: unknown, milliseconds: number): Validation {
+  return withinLimit(() => validateWith(schema, value), milliseconds);
 }
 
-/** However long it takes. */
+/** Without a limit. */
 function validateWith(schema: JsonSchema, value: unknown): Validation {
   const { valid, errors } = new Validator(schema, "2020-12").validate(value);
   if (valid) return { ok: true, value: undefined };
-  // The last one is the innermost: those before it only say that something inside is wrong.
+  // The last one is the innermost: those before it only report that something inside is wrong.
   const { instanceLocation = "#", error = "it does not fit" } = errors.at(-1) ?? {};
   const at = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
   return { ok: false, detail: (at === "" ? error : `${at}: ${error}`).slice(0, maxDetailLength) };

@@ -1,5 +1,6 @@
 // Checks a JSON Schema that a caller sent: it is one, it is not too large, and it refers to nothing outside itself.
 import { InvalidSchemaError, UnserializableError } from "../../errors/index.ts";
+import { isRecord } from "../../values/fields.ts";
 import { toJson } from "../../values/json.ts";
 
 const maxCharacters = 64 * 1024;
@@ -153,10 +154,6 @@ function isLocal(value: unknown): boolean {
 
 function isArray(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function problem(at: string, what: string): string {

@@ -14,7 +14,7 @@ function checkerWith(...verdicts: Awaited<ReturnType<SchemaChecker["check"]>>[])
   return checker;
 }
 
-test("a value that does not fit is told, so that the model can be asked again", async () => {
+test("the detail of a value that does not fit is returned, so that the model can be asked again", async () => {
   const checker = checkerWith({ ok: true }, { ok: false, detail: "a: wrong", overran: false });
   const shape = await shapeOf({ type: "object" }, checker);
   expect(await shape.check({ a: 1 })).toEqual({ ok: false, detail: "a: wrong" });
@@ -32,7 +32,7 @@ test("a JSON Schema that cannot be used is refused before the model is asked", a
   await expect(shapeOf({ type: "object" }, checker)).rejects.toBeInstanceOf(InvalidSchemaError);
 });
 
-test("what a library's schema makes of the value is the object", async () => {
+test("the output of a library's schema is the object", async () => {
   const shape = await shapeOf(z.object({ a: z.string().default("b") }), checkerWith());
   expect(await shape.check({})).toEqual({ ok: true, value: { a: "b" } });
 });

@@ -85,7 +85,7 @@ test("a caller may allow more time, which counts for the second try", async () =
   });
 });
 
-test("what could fill the memory of the thread is refused before it gets there", async () => {
+test("a schema or value that could fill the memory of the thread is refused before it gets there", async () => {
   const checker = checkerForTest();
   const most = 4 * 1024 * 1024;
   const long = `"${"x".repeat(most - 2)}"`;
@@ -116,8 +116,8 @@ test("a thread that does not reply in time is ended, and another one has a longe
   // Its time is over before its reply can be heard.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const verdict = checker.check(number, "1");
-  // Ten milliseconds of work, and two seconds beyond them.
-  vi.advanceTimersByTime(2009);
+  // Five times ten milliseconds of work, and two seconds beyond them.
+  vi.advanceTimersByTime(2049);
   expect(threads).toHaveLength(1);
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
@@ -125,7 +125,7 @@ test("a thread that does not reply in time is ended, and another one has a longe
   expect(threads).toHaveLength(2);
 });
 
-test("closing refuses those that wait and what comes later", async () => {
+test("closing refuses waiting and later checks", async () => {
   const checker = checkerForTest();
   const waiting = [checker.check(number), checker.check(number)].map((each) =>
     expect(each).rejects.toThrow(ShuttingDownError),

@@ -6,20 +6,19 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { maxTries } from "../../values/within-limit.ts";
-import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-work.ts";
+import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-thread.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
 const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const threadFile = new URL(`./schema-thread.${ending}`, import.meta.url);
 
-const short = { limit: 10, tries: 1 };
+/** Milliseconds of the first try. */
+const shortLimit = 10;
 /** Milliseconds of the second try, unless the caller allows more. */
 const longLimit = 100;
-/** Milliseconds that those which wait for their second try may need together. */
-const maxLong = 5000;
-/** The same for the first: 500 schemas. */
-const maxShort = 500 * short.limit;
-/** Milliseconds beyond all tries after which a thread that reports nothing is ended: its own limit did not stop it. */
+/** Milliseconds that the schemas waiting for their first try may need together, and the same for the second. */
+const maxWaiting = 5000;
+/** Milliseconds beyond its limit after which a thread that reports nothing is ended. */
 const silence = 2000;
 /** A schema that fills more memory than this ends the thread, not the process. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
@@ -69,14 +68,14 @@ export class SchemaChecker {
   }
 
   /**
-   * Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. `limit` is how
-   * many milliseconds it may take when no other waits.
+   * Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. `limit` is in
+   * milliseconds.
    */
   check(schema: string, value?: string, limit = longLimit): Promise<SchemaVerdict> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ShuttingDownError());
       if (Math.max(schema.length, value?.length ?? 0) > maxLength) return resolve(tooLong);
-      this.#add(this.#short, maxShort, { work: { schema, value, ...short }, limit, resolve, reject });
+      this.#add(this.#short, { work: { schema, value, limit: shortLimit }, limit, resolve, reject });
       this.#next();
     });
   }
@@ -89,9 +88,9 @@ export class SchemaChecker {
     await this.#end()?.worker.terminate();
   }
 
-  #add(waiting: Job[], most: number, job: Job): void {
+  #add(waiting: Job[], job: Job): void {
     const needed = waiting.reduce((sum, { work }) => sum + work.limit, job.work.limit);
-    if (needed <= most) waiting.push(job);
+    if (needed <= maxWaiting) waiting.push(job);
     else job.reject(new SchemaBusyError());
   }
 
@@ -116,7 +115,7 @@ export class SchemaChecker {
         const detail = `the schema could not be checked within ${work.limit} ms`;
         this.#settle({ ok: false, detail, overran: true });
       },
-      work.limit * work.tries + silence,
+      work.limit * maxTries + silence,
     );
   }
 
@@ -133,7 +132,7 @@ export class SchemaChecker {
     });
     const thread: Thread = { worker, port, isReady: false };
     port.on("message", (message: FromSchemaThread) => {
-      // A thread that was given up may still have something to say.
+      // A thread that was given up may still send a verdict.
       if (this.#thread !== thread) return;
       if (message !== "ready") return this.#settle(message);
       thread.isReady = true;
@@ -150,9 +149,8 @@ export class SchemaChecker {
     const job = this.#current;
     this.#current = undefined;
     if (job !== undefined) {
-      const again = !verdict.ok && verdict.overran && job.work.tries === short.tries;
-      if (again)
-        this.#add(this.#long, maxLong, { ...job, work: { ...job.work, limit: job.limit, tries: maxTries } });
+      const again = !verdict.ok && verdict.overran && job.work.limit < job.limit;
+      if (again) this.#add(this.#long, { ...job, work: { ...job.work, limit: job.limit } });
       else job.resolve(verdict);
     }
     this.#next();

@@ -38,9 +38,9 @@ test("the next turn enters a conversation when the one before it ends", async ()
 
 test.each([
   ["ada's", "ada"],
-  ["nobody's", null],
+  ["without a user", null],
   ["about to begin, and ada is in it", undefined],
-])("nobody waits in a conversation that is %s: it is missing at once", async (_, owner) => {
+])("another user does not wait in a conversation that is %s: it is missing at once", async (_, owner) => {
   const turns = new ActiveTurns();
   const first = turns.begin("a", undefined);
   await turns.enter(first, "c", "ada", none);
@@ -98,7 +98,7 @@ test("a caller that leaves stops its turn, unless others may attach", () => {
   expect(turns.begin("a", caller.signal).signal.aborted).toBe(true);
 });
 
-test("a conversation that is removed stops the turn in it, of whatever kind", async () => {
+test("a conversation that is removed stops the turn in it, of any kind", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
   await turns.enter(turn, "c", null, none);
@@ -108,7 +108,7 @@ test("a conversation that is removed stops the turn in it, of whatever kind", as
   expect(turn.signal.reason).toBeInstanceOf(ReplyStoppedError);
 });
 
-test("a turn stops as soon as nobody reads it", async () => {
+test("a turn stops as soon as its last reader leaves", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
   const reply = new RunningReply();
@@ -129,7 +129,7 @@ test("closing waits for the turns, aborts those that take too long, and accepts 
   expect(() => turns.begin("a", undefined)).toThrow(ShuttingDownError);
 });
 
-test("closing leaves alone what ends within the grace period", async () => {
+test("closing leaves turns alone that end within the grace period", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
   const closing = turns.close(60_000);

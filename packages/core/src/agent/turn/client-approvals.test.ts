@@ -154,7 +154,7 @@ test("a decision about a call that has its result is not acted on, and needs no 
   await expect(accept([asked, called, { role: "tool", content: denied }])).rejects.toThrow(/not requested/);
 });
 
-test("a decision about a call that nobody made is refused", async () => {
+test("a decision about an unknown call is refused", async () => {
   const { accept, sign, messages } = approvalsForTest();
   const [asked, called, decided] = messages(await sign(), true);
   const requestAlone = JSON.parse(JSON.stringify(called).replace('"toolCallId":"c-1"', '"toolCallId":"c-2"'));

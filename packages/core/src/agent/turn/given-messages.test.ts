@@ -42,7 +42,11 @@ describe("in a conversation the last message is made a chat message", () => {
       { role: "user", content: [{ type: "file", data: "aGk=", mediaType: "text/plain" }] },
       /files must be parts of chat messages/,
     ],
-    ["somebody else's", { role: "assistant", content: "hi" }, /the last message must be from the user/],
+    [
+      "a message of the assistant",
+      { role: "assistant", content: "hi" },
+      /the last message must be from the user/,
+    ],
   ])("%s is refused", async (_, message, problem) => {
     await expect(last(message)).rejects.toThrow(problem);
   });

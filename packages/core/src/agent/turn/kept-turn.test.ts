@@ -4,7 +4,7 @@ import { TestClock } from "../../test-kit/test-clock.ts";
 import { ActiveTurns } from "./active-turns.ts";
 import { KeptTurn, readTurnInput, type TurnInput } from "./kept-turn.ts";
 
-test("one that ends before anything was said keeps no message, and later what was said so far", async () => {
+test("one that ends before its first text keeps no message, and later the text so far", async () => {
   const begun = { agentId: "a", mode: "text", messageId: "m", replyTo: "u", settings: {} } as const;
   const input: TurnInput = { ...begun, schema: null, startedAt: 0, traceparent: null };
   const active = new ActiveTurns().begin("a", undefined);
@@ -17,13 +17,13 @@ test("one that ends before anything was said keeps no message, and later what wa
   expect(await turn.ending()).toMatchObject({ ...nothing, reply: { message } });
 });
 
-test("what a turn was begun with is read", () => {
+test("the stored input of a turn is read", () => {
   const input = { agentId: "a", messageId: "m" };
   expect(readTurnInput(input)).toBe(input);
 });
 
 test.each([null, undefined, "text", 5, {}, { agentId: "a" }, { messageId: "m" }])(
-  "%j is not what a turn is begun with",
+  "%j is not the input of a turn",
   (stored) => {
     expect(() => readTurnInput(stored)).toThrow("the input of a turn is not what a turn is begun with");
   },

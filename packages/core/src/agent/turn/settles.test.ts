@@ -39,7 +39,7 @@ const ways: readonly [string, (talk: AgentCallOptions) => Promise<unknown>][] = 
   ["chat", async (talk) => all(await agents.chat("clerk", "go", talk))],
 ];
 
-test.each(ways)("%s comes to its end, and what was said is kept", async (name, ask) => {
+test.each(ways)("%s comes to its end, and its reply is kept", async (name, ask) => {
   await inTime(ask({ conversationId: name }), "the end of the reply");
   expect(await kept(andante, name)).toEqual([
     ["user", "go"],

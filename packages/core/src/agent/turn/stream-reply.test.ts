@@ -21,7 +21,7 @@ async function streamOf(agent: Agent) {
 
 const partsOf = async (agent: Agent) => allInTime(await streamOf(agent), "the end of the stream");
 
-test("what a tool writes comes before what the tool returns, as it is written", async () => {
+test("data that a tool writes comes before the tool's result, as it is written", async () => {
   const model = controlledModel((_, number) =>
     number === 1 ? { calls: [{ name: "look", input: {} }] } : { text: ["done"] },
   );
@@ -42,7 +42,7 @@ test("what a tool writes comes before what the tool returns, as it is written", 
   expect(types.lastIndexOf("data-step")).toBeLessThan(types.indexOf("tool-result"));
 });
 
-test("what a tool writes comes at once, also after a tool of the provider's has returned", async () => {
+test("data that a tool writes comes at once, also after a provider's tool has returned", async () => {
   const [theirs, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const look = tool({
     inputSchema: z.object({}),

@@ -4,7 +4,7 @@ import { ControlFlowSignal } from "./control-flow-signal.ts";
 
 const signal = () => new ControlFlowSignal({ kind: "interrupt" });
 
-test("is an error to whoever catches it, logs it, clones it or adds to it", () => {
+test("behaves as an error when it is caught, logged, cloned or extended", () => {
   const caught = signal();
   const text =
     "ControlFlowSignal: checkpoint() ends the body by throwing this error. If you catch it, rethrow it.";

@@ -31,7 +31,7 @@ test("resume data is checked by the schema and kept as that returns it", () => {
   expect(() => read({ deadline: 1, onDeadline: { resume: 1 } }, later)).toThrow("must not be asynchronous");
 });
 
-test.each(["stop", null, 5, {}, { resumed: 1 }])("%o is not what can happen then", (onDeadline) => {
+test.each(["stop", null, 5, {}, { resumed: 1 }])("%o is not a valid action", (onDeadline) => {
   expect(() => read({ deadline: 1, onDeadline })).toThrow(
     'Step ask: onDeadline validation failed: expected { resume: … }, "fail" or "cancel"',
   );
@@ -41,7 +41,7 @@ test("a date that is none is refused", () => {
   expect(() => read({ deadline: new Date(Number.NaN) })).toThrow("is not a valid date");
 });
 
-test("what was kept without a word fails the step", () => {
+test("a deadline stored without an action fails the step", () => {
   expect(afterDeadline(null)).toBe("fail");
   expect(afterDeadline('"cancel"')).toBe("cancel");
 });

@@ -16,9 +16,9 @@ import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { TracedFold } from "../engine/folds.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
-import type { ExecutionFold } from "../run/execution-fold.ts";
 import { type ExecutionHandle, handleOf, type ResultParts } from "./execution-handle.ts";
 import { checkResumeData } from "./resume-data.ts";
 
@@ -67,16 +67,16 @@ export async function resumeExecution(
   const workflow = engine.workflow(execution.workflowId);
   if (engine.closing) throw new ShuttingDownError({ executionId });
   if (suspensions.length === 0) throw new NotSuspendedError({ executionId });
-  let fold = engine.definitions.isCurrent(execution) ? undefined : await fittingFold(engine, execution);
+  let journal = engine.definitions.isCurrent(execution) ? undefined : await fittingFold(engine, execution);
   const target = findTarget(workflow, state, options);
   const checks = { executionId, limits: engine.limits, schemas };
   const value = await checkResumeData(checks, resumeData, schemaOf(workflow, target));
   // Data that was accepted for a journal that cannot be read would be used up. A driver here has read it already.
-  if (!engine.has(executionId)) fold ??= await engine.folds.take(execution);
+  if (!engine.has(executionId)) journal ??= await engine.folds.take(execution);
   const { resume, liftsPause } = resumeOf(engine, executionId, target, value, options);
   let wait: Wait | undefined;
   try {
-    const written = await writeResume(engine, { resume, state, fold }, () => {
+    const written = await writeResume(engine, { resume, state, journal }, () => {
       // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
       wait = engine.waiters.wait(executionId);
       // Timeouts do not elapse during a pause: some may be due now.
@@ -99,12 +99,12 @@ export async function resumeExecution(
 async function fittingFold(
   engine: Pick<ResumeParts, "folds" | "definitions">,
   execution: ExecutionRow,
-): Promise<ExecutionFold> {
+): Promise<TracedFold> {
   const { executionId, workflowId } = execution;
-  const fold = await engine.folds.take(execution);
-  const change = await engine.definitions.incompatibility(execution, fold.journal);
+  const journal = await engine.folds.take(execution);
+  const change = await engine.definitions.incompatibility(execution, journal.fold.journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
-  return fold;
+  return journal;
 }
 
 function resumeOf(

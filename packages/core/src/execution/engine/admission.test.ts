@@ -43,7 +43,7 @@ function admissionForTest(release = async () => undefined) {
   return { admission, ran, released, free, lookups: () => lookups };
 }
 
-test("it runs, waits here or is put back, and the caller hears which", async () => {
+test("it runs, waits here or is put back, and the caller learns which", async () => {
   const { admission, ran, released, free, lookups } = admissionForTest();
   expect(await admission.runWhenFree(waiting("first"))).toBe(true);
   expect(await admission.runWhenFree(waiting("second"))).toBe(true);
@@ -57,7 +57,7 @@ test("it runs, waits here or is put back, and the caller hears which", async () 
   expect(lookups()).toBe(1);
 });
 
-test("what the store does not take back waits here", async () => {
+test("an execution that the store does not take back waits here", async () => {
   const { admission, ran, free } = admissionForTest(() => Promise.reject(new Error("the disk is full")));
   for (const id of ["first", "second", "third"]) await admission.runWhenFree(waiting(id));
   free();

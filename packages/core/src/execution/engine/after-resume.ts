@@ -1,7 +1,7 @@
 // The state of an execution after a resume: derived from the state before it and the events of the resume.
 import type { JournalPage } from "../../journal/read-journal.ts";
 import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
-import type { ExecutionFold } from "../run/execution-fold.ts";
+import type { TracedFold } from "./folds.ts";
 
 /** The part of an execution's state that a load needs. */
 export type LoadableState = Pick<StoredExecution, "execution" | "suspensions" | "timers">;
@@ -10,7 +10,7 @@ export type LoadableState = Pick<StoredExecution, "execution" | "suspensions" | 
 export interface ResumedExecution {
   readonly state: LoadableState;
   /** The journal up to the state; undefined when it has to be read. */
-  readonly fold: ExecutionFold | undefined;
+  readonly journal: TracedFold | undefined;
 }
 
 /**

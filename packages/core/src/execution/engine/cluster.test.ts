@@ -74,7 +74,7 @@ async function replied(): Promise<void> {
   for (let count = 0; count < 3; count++) await turn();
 }
 
-test("what it hears of is looked at once, a thousand at a time", async () => {
+test("it reads the heads of changed executions once, a thousand at a time", async () => {
   const { andante, asked, hear } = await startNode(flow());
   const unfollow = andante.live.changes.follow({
     receive: () => undefined,
@@ -93,7 +93,7 @@ test("what it hears of is looked at once, a thousand at a time", async () => {
   expect(asked.heads).toHaveLength(3);
 });
 
-test("from time to time it looks at what concerns it, and at nothing else", async () => {
+test("from time to time it reads the heads of its own executions, and no others", async () => {
   holdIntervals();
   const held = Promise.withResolvers<void>();
   const workflow = flow().andThen({ id: "held", execute: () => held.promise });
@@ -109,7 +109,7 @@ test("from time to time it looks at what concerns it, and at nothing else", asyn
   expect(await inTime(result(), "the result")).toMatchObject({ status: "completed" });
 });
 
-test("without tracing it hears of the others as well", async () => {
+test("without tracing it learns of the commits of other nodes as well", async () => {
   holdIntervals();
   const workflow = flow().andThen({
     id: "gate",
@@ -134,7 +134,7 @@ test("without tracing it hears of the others as well", async () => {
   expect(await settled).toMatchObject({ status: "completed", result: "there" });
 });
 
-test("whoever waits for an execution that sleeps is left alone until it has settled", async () => {
+test("the wait for an execution that sleeps makes no reads until it has settled", async () => {
   holdIntervals();
   const workflow = flow().andSleep({ id: "nap", duration: "1h" });
   const { andante, asked, hear } = await startNode(workflow);
@@ -149,7 +149,7 @@ test("whoever waits for an execution that sleeps is left alone until it has sett
   expect(await settled).toMatchObject({ status: "cancelled" });
 });
 
-test("what began with its definition and was parked under another one runs again; what began with others stays", async () => {
+test("executions that began with its definition and were parked under another one run again; others stay parked", async () => {
   holdIntervals();
   const workflow = flow().andThen({ id: "say", execute: () => "said" });
   const { andante, asked, hear } = await startNode(workflow);

@@ -300,7 +300,7 @@ export class Engine {
       this.drivers.delete(executionId);
       this.#released(executionId, kind);
       const spans = this.observation.leave(executionId);
-      if (idle !== undefined) this.folds.keep(executionId, { ...idle, spans });
+      if (idle !== undefined) this.folds.keep(executionId, idle, spans);
     }
     this.#checkIdle();
   }

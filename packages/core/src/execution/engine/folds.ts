@@ -1,9 +1,11 @@
 // The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
-// are shortcuts: later events of the journal are added, and without them it is read from its beginning.
-import { readJournal } from "../../journal/read-journal.ts";
+// are shortcuts: later events of the journal are added, and without them it is read from its beginning. The open spans of
+// an execution lie beside its fold; where they are missing they are derived from the journal.
+import { type JournalPage, readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
+import type { TracedExecution } from "../../observe/trace/span-attributes.ts";
 import type { Store } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import {
@@ -41,10 +43,23 @@ const eventSize = 100;
 /** The bytes of a fold that is not kept as a snapshot: most of the journal is live then. */
 const maxSnapshot = 4 * 1024 * 1024;
 
-interface Held {
+/** A fold, and the open spans after the same event: undefined where they are not known. */
+export interface TracedFold {
   readonly fold: ExecutionFold;
+  readonly spans: ExecutionSpans | undefined;
+}
+
+/** Adds the events that follow to both. */
+export function addEvents({ fold, spans }: TracedFold, page: JournalPage): void {
+  addPage(fold, page);
+  spans?.replay(page.events);
+}
+
+interface Held extends TracedFold {
   readonly size: number;
 }
+
+type TracedRow = FoldedRow & TracedExecution;
 
 export class Folds {
   readonly #sources: FoldSources;
@@ -64,31 +79,32 @@ export class Folds {
 
   /**
    * The fold of the journal up to the row's number and no further: later events are not in the row either, and arrive from
-   * the process that wrote them. It belongs to the caller from now on. `begin` is called with the spans before events are
-   * added. Throws when the journal cannot be read.
+   * the process that wrote them. It belongs to the caller from now on. The spans are undefined when tracing is off. Throws
+   * when the journal cannot be read.
    */
-  async take(row: FoldedRow, begin?: (spans: ExecutionSpans | undefined) => void): Promise<ExecutionFold> {
+  async take(row: TracedRow): Promise<TracedFold> {
     const { store, observation } = this.#sources;
     const { executionId, sequence: upTo } = row;
-    const fold = (await this.#takeNewest(row)) ?? emptyFold(row, observation);
-    begin?.(fold.spans);
+    const newest = (await this.#takeNewest(row)) ?? { fold: emptyFold(row), spans: undefined };
+    const { fold } = newest;
+    const traced = { fold, spans: newest.spans ?? (await observation.openSpans(row, fold.sequence)) };
     const range = { executionId, after: fold.sequence, upTo };
-    if (fold.sequence < upTo) for await (const page of readJournal(store, range)) addPage(fold, page);
-    if (this.#isWhole(fold)) this.#takeSnapshot(executionId, fold);
-    return fold;
+    if (fold.sequence < upTo) for await (const page of readJournal(store, range)) addEvents(traced, page);
+    this.#takeSnapshot(executionId, traced);
+    return traced;
   }
 
-  /** Holds the fold of all events of an execution that has gone idle here. */
-  keep(executionId: string, fold: ExecutionFold): void {
-    if (!this.#isWhole(fold)) return;
-    this.#takeSnapshot(executionId, fold);
+  /** Holds the fold of all events of an execution that has gone idle here, and its open spans when no event is missing there. */
+  keep(executionId: string, fold: ExecutionFold, live: ExecutionSpans | undefined): void {
+    const spans = live?.isWholeAt(fold.sequence) ? live : undefined;
+    this.#takeSnapshot(executionId, { fold, spans });
     const before = this.#held.get(executionId);
     // Another caller may have read further meanwhile.
     if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
     this.forget(executionId);
     const size = sizeOf(fold);
     if (size > this.#memory / 4) return;
-    this.#held.set(executionId, { fold, size });
+    this.#held.set(executionId, { fold, spans, size });
     this.#size += size;
     while (this.#size > this.#memory) {
       const oldest = this.#held.oldest();
@@ -98,49 +114,44 @@ export class Folds {
   }
 
   /** Drops the fold that is held here, and returns it. */
-  forget(executionId: string): ExecutionFold | undefined {
+  forget(executionId: string): TracedFold | undefined {
     const held = this.#held.get(executionId);
     if (held === undefined) return undefined;
     this.#held.delete(executionId);
     this.#size -= held.size;
-    return held.fold;
+    return held;
   }
 
   /** The fold that is held here, or else the snapshot, if the journal continues it. */
-  async #takeNewest(row: FoldedRow): Promise<ExecutionFold | undefined> {
+  async #takeNewest(row: TracedRow): Promise<TracedFold | undefined> {
     const held = this.forget(row.executionId);
-    const fits = held?.startAt === row.startAt && held.sequence <= row.sequence;
-    if (fits && (await this.#isInJournal(row, held))) return held;
+    const fits = held?.fold.startAt === row.startAt && held.fold.sequence <= row.sequence;
+    if (fits && (await this.#isInJournal(row, held.fold))) return held;
     const kept = await this.#readSnapshot(row);
-    return kept && (await this.#isInJournal(row, kept)) ? kept : undefined;
+    return kept && (await this.#isInJournal(row, kept.fold)) ? kept : undefined;
   }
 
   /**
    * Whether the journal holds the last event of the fold. A shared store may have lost it by a failover, and have another
    * one of the same number by now.
    */
-  async #isInJournal({ executionId }: FoldedRow, { sequence, lastAt }: ExecutionFold): Promise<boolean> {
+  async #isInJournal({ executionId }: TracedRow, { sequence, lastAt }: ExecutionFold): Promise<boolean> {
     const { store } = this.#sources;
     if (store.clusterChannel === undefined) return true;
     const [last] = await store.events({ executionId, after: sequence - 1, limit: 1, length: 1 });
     return last?.sequence === sequence && last.timestamp === lastAt;
   }
 
-  /**
-   * False when its spans, which receive the events published here, have missed one or received a later one; or when they
-   * are gone, because that was the end.
-   */
-  #isWhole({ spans, sequence }: ExecutionFold): boolean {
-    return spans === undefined ? this.#sources.observation.tracing === undefined : spans.isWholeAt(sequence);
-  }
-
-  async #readSnapshot(row: FoldedRow): Promise<ExecutionFold | undefined> {
+  async #readSnapshot(row: TracedRow): Promise<TracedFold | undefined> {
     if (row.sequence < this.#minEvents) return undefined;
     const { store, observation, logger } = this.#sources;
     const { executionId } = row;
     const snapshot = await store.snapshot(executionId);
     try {
-      return snapshot && unpackFold(row, snapshot, observation);
+      const kept = snapshot && unpackFold(row, snapshot);
+      if (kept === undefined) return undefined;
+      const { fold, spans } = kept;
+      return { fold, spans: await observation.openSpans(row, fold.sequence, spans) };
     } catch (err) {
       logger.warn(
         { err, executionId },
@@ -155,13 +166,13 @@ export class Folds {
    * that all snapshots together are never longer than the journal. Nothing waits for it, and it needs no claim: it holds
    * nothing that the journal does not.
    */
-  #takeSnapshot(executionId: string, fold: ExecutionFold): void {
+  #takeSnapshot(executionId: string, { fold, spans }: TracedFold): void {
     const { kept, sequence, bytes } = fold;
     if (sequence < this.#minEvents) return;
     const growth = bytes - kept.bytes + (sequence - kept.sequence) * eventSize;
     const enough = this.#minGrowth === 0 ? 1 : Math.max(this.#minGrowth, kept.length);
     if (growth < enough || sizeOf(fold) > maxSnapshot) return;
-    const snapshot = packFold(executionId, fold);
+    const snapshot = packFold(executionId, fold, spans?.pack());
     fold.kept = { sequence, bytes, length: snapshot.body.length };
     this.#sources.store.keepSnapshot(snapshot).catch((err: unknown) => {
       this.#sources.logger.debug({ err, executionId }, "a snapshot could not be kept");

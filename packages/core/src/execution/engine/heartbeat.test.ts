@@ -54,7 +54,7 @@ test("a beat that takes long is waited for, not repeated", async () => {
   expect(heartbeat).toHaveBeenCalledTimes(2);
 });
 
-test("one that fails is told and tried again; where the storage is in trouble, that has its own line", async () => {
+test("one that fails is logged and tried again; trouble of the storage has its own line", async () => {
   const failures = [new Error("no reply"), new StoreUnavailableError({ cause: new Error("disk full") })];
   const heartbeat = vi.fn(async () => {
     const failure = failures.shift();

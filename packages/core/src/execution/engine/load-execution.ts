@@ -1,6 +1,5 @@
 // Loads an execution that this process has claimed, at the end of its journal, when its definition still fits.
 import type { Observation } from "../../observe/observation.ts";
-import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { LoadableState, ResumedExecution } from "./after-resume.ts";
@@ -30,20 +29,10 @@ export async function loadExecution(
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
   const workflow = kind.definition(row);
-  let loaded = false;
-  try {
-    const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
-    const traced = kind.hasSpans ? begin : undefined;
-    if (resumed?.fold !== undefined) traced?.(resumed.fold.spans);
-    const folded = resumed?.fold ?? (await folds.take(row, traced));
-    loaded = await kind.fits(row, folded.journal, token);
-    if (!loaded) return undefined;
-    const { stepIndex, paused, sequence, timeoutAt } = row;
-    const { startAt, journal, values, input, kept, lastAt, bytes } = folded;
-    const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
-    const fold = { startAt, journal, values, input, kept, lastAt, bytes };
-    return { row, execution: { ...stored, ...fold, workflow, token } };
-  } finally {
-    if (!loaded) observation.leave(executionId);
-  }
+  const { fold, spans } = resumed?.journal ?? (await folds.take(row));
+  if (!(await kind.fits(row, fold.journal, token))) return undefined;
+  if (kind.hasSpans) observation.load(row, spans);
+  const { stepIndex, paused, sequence, timeoutAt } = row;
+  const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
+  return { row, execution: { ...fold, ...stored, workflow, token } };
 }

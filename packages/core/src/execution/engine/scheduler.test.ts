@@ -80,12 +80,12 @@ const deadline = (dueAt: number): DueTimer => ({
   ...{ suspensionId: "s", path: "gate", stepIndex: 0 },
 });
 
-test("what has to wait for something else in its execution is left to that, and what comes later is not", async () => {
+test("a deadline that its execution holds back is left to that, and later ones are not", async () => {
   const { lookedAt } = stillScheduler([deadline(0), deadline(5000)], async () => "held");
   expect(await lookedAt(100, 4999, 5000, 6000)).toEqual([0, 5000]);
 });
 
-test("what was refused is tried again soon; what fails a second later, then two, and nothing in between", async () => {
+test("a refused timer is tried again soon; a failing one a second later, then two, and never in between", async () => {
   const refused = stillScheduler([deadline(0)], async () => "refused");
   expect(await refused.lookedAt(99, 100, 150, 200)).toEqual([0, 100, 200]);
   const failing = stillScheduler([deadline(0)], () => Promise.reject(new Error("no")));
@@ -114,7 +114,7 @@ test("a round does not wait for one execution, whose timer is tried once at a ti
   await expect.poll(() => scheduler.round).toBeUndefined();
 });
 
-test("stopping waits for what is being processed", async () => {
+test("stopping waits for the timers being processed", async () => {
   const slow = Promise.withResolvers<Processed>();
   const order: string[] = [];
   const due = new Set(["slow"]);
@@ -214,7 +214,7 @@ test("the executions of a user who has its share are not woken now, and do not w
   });
 });
 
-test("what cannot be processed is logged with its execution", async () => {
+test("a timer that cannot be processed is logged with its execution", async () => {
   const broken = new Error("no");
   const { logger } = schedulerOn(
     () => [wakeUp("e")],

@@ -16,7 +16,7 @@ function slotsFor(held: { users: SlotUser[]; waiting: SlotUser[] }) {
   });
 }
 
-test("those who hold their share stand back while somebody who holds less waits here", () => {
+test("users who hold their share stand back while a user who holds less waits here", () => {
   const held: { users: SlotUser[]; waiting: SlotUser[] } = { users: ["ada", "ada", "bob"], waiting: [] };
   const slots = slotsFor(held);
   expect(slots.usersOverShare()).toEqual(new Set());

@@ -46,7 +46,7 @@ test("goes by the clock that it is given", () => {
 
 const ends = { store: "x.db", level: "warn", msg: "the storage works again: runs continue" };
 
-test("what is written ends it, and the line says how long it took and how often something failed", () => {
+test("a write ends it, and the line has its duration and the number of failures", () => {
   const { watch, lines } = watchForTest();
   expect(watch.failed(full())).toBe(true);
   expect(watch.failed(full())).toBe(true);
@@ -74,7 +74,7 @@ test("a heartbeat ends it too, but only after half a minute without a failure", 
   expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 60, failures: 2 }]);
 });
 
-test("commits that nobody replies to are trouble when a probe is not replied to either", async () => {
+test("commits without a reply are trouble when a probe has no reply either", async () => {
   const { watch, lines } = watchForTest();
   const probe = vi.fn(() => new Promise<void>(() => undefined));
   watch.start(probe);

@@ -6,7 +6,7 @@ import { Waiters } from "./waiters.ts";
 
 const stopped: Settlement = { kind: "stopped" };
 
-test("all that wait are told, and then nobody waits", async () => {
+test("all waiters of an execution are settled, and then removed", async () => {
   const waiters = new Waiters();
   const waits = [waiters.wait("e"), waiters.wait("e")];
   const other = waiters.wait("other");
@@ -18,7 +18,7 @@ test("all that wait are told, and then nobody waits", async () => {
   expect(waiters.has("other")).toBe(false);
 });
 
-test("whoever has left is not told, and the others still are", async () => {
+test("a waiter that has left is not settled, and the others still are", async () => {
   const waiters = new Waiters();
   const [one, other] = [waiters.wait("e"), waiters.wait("e")];
   const told: string[] = [];

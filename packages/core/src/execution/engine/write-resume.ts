@@ -2,17 +2,18 @@
 import { decodeEvent } from "../../journal/codec.ts";
 import { pageOf } from "../../journal/read-journal.ts";
 import type { Resume, ResumeResult } from "../../store/store.ts";
-import { addPage, type ExecutionFold } from "../run/execution-fold.ts";
+import type { ExecutionFold } from "../run/execution-fold.ts";
 import { afterResume, type LoadableState } from "./after-resume.ts";
 import type { ClaimOnItsWay } from "./claims.ts";
 import type { Engine } from "./engine.ts";
+import { addEvents, type TracedFold } from "./folds.ts";
 
 export interface ResumeToWrite {
   readonly resume: Resume;
   /** The execution as it was read before. */
   readonly state: LoadableState;
   /** Its journal up to there; undefined when it was not read. */
-  readonly fold?: ExecutionFold | undefined;
+  readonly journal?: TracedFold | undefined;
   /** The time of the deadline that resumes it; undefined for a caller. */
   readonly dueAt?: number | undefined;
 }
@@ -35,12 +36,12 @@ export type WriteResumeParts = Pick<
 /** False when the suspension is no longer open. `written` is called between the write and everything that follows from it. */
 export async function writeResume(
   engine: WriteResumeParts,
-  { resume, state, fold, dueAt }: ResumeToWrite,
+  { resume, state, journal, dueAt }: ResumeToWrite,
   written?: () => void,
 ): Promise<boolean> {
   const { executionId, claim } = resume;
   const take = async (onItsWay: ClaimOnItsWay) => {
-    const { result, isCurrent } = await writeAfter(engine.store, resume, fold);
+    const { result, isCurrent } = await writeAfter(engine.store, resume, journal?.fold);
     if (result.kind === "refused") return result;
     written?.();
     engine.observation.resumed(state.execution.workflowId);
@@ -49,8 +50,8 @@ export async function writeResume(
     if (result.kind === "owned") return result;
     const isKnown = isCurrent && !onItsWay.isOvertaken;
     const after = isKnown ? afterResume(state, resume, result, page) : undefined;
-    if (after !== undefined && fold !== undefined) addPage(fold, page);
-    const resumed = after && { state: after, fold };
+    if (after !== undefined && journal !== undefined) addEvents(journal, page);
+    const resumed = after && { state: after, journal };
     const claimed = {
       executionId,
       kind: engine.workflowKind,

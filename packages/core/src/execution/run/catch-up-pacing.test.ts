@@ -14,7 +14,7 @@ test("without anything late every time is its own", () => {
   ]);
 });
 
-test("what was overdue at the same time comes as much later as it would have", () => {
+test("timers overdue at the same time keep their distance", () => {
   const pacing = new CatchUpPacing();
   pacing.record(100, 1000);
   expect(pacing.isCatchingUp).toBe(true);

@@ -25,10 +25,11 @@ import {
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { CommitLoop, type StorageReports } from "./commit-loop.ts";
+import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import { type Fiber, sliceSize } from "./fibers.ts";
 import { Lateness } from "./lateness.ts";
-import type { IdleFold, LoadedExecution } from "./loaded-execution.ts";
+import type { LoadedExecution } from "./loaded-execution.ts";
 import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
 
@@ -84,7 +85,7 @@ export class Driver implements CheckpointLog {
   #records: CheckpointRecords | undefined;
   /** Created when a body has ended without an outcome. */
   #guard: ReentryGuard | undefined;
-  #idle: IdleFold | undefined;
+  #idle: ExecutionFold | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -152,7 +153,7 @@ export class Driver implements CheckpointLog {
   }
 
   /** The fold of its journal; undefined unless it has gone idle with everything recorded. */
-  get idle(): IdleFold | undefined {
+  get idle(): ExecutionFold | undefined {
     return this.#idle;
   }
 

@@ -10,10 +10,8 @@ import {
 } from "../../journal/packed-journal.ts";
 import { stateLength } from "../../journal/path-state.ts";
 import type { JournalPage } from "../../journal/read-journal.ts";
-import type { Observation } from "../../observe/observation.ts";
-import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
-import type { PackedSpans } from "../../observe/trace/open-span.ts";
 import type { ExecutionRow, Snapshot } from "../../store/store.ts";
+import { isRecord } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** The fold of a journal up to one of its events. */
@@ -23,8 +21,6 @@ export interface ExecutionFold {
   readonly journal: Journal;
   /** The long values of the journal. */
   readonly values: KeptValues;
-  /** Undefined when tracing is off. */
-  readonly spans: ExecutionSpans | undefined;
   /** The input as the schema returned it. */
   input: JsonText;
   /** The bytes that the journal holds. */
@@ -47,17 +43,13 @@ export interface KeptFold {
 export const nothingKept: KeptFold = { sequence: 0, bytes: 0, length: 0 };
 
 /** The row of an execution as far as a fold needs it. */
-export type FoldedRow = Pick<
-  ExecutionRow,
-  "executionId" | "workflowId" | "userId" | "conversationId" | "startAt" | "sequence" | "input" | "trace"
->;
+export type FoldedRow = Pick<ExecutionRow, "startAt" | "sequence" | "input">;
 
-export function emptyFold(row: FoldedRow, observation: Observation): ExecutionFold {
+export function emptyFold(row: FoldedRow): ExecutionFold {
   return {
     startAt: row.startAt,
     journal: new Journal(),
     values: new KeptValues(row.input),
-    spans: observation.spansOf(row),
     input: row.input ?? undefined,
     bytes: 0,
     sequence: 0,
@@ -75,7 +67,6 @@ export function addPage(fold: ExecutionFold, { events, stored, bytes }: JournalP
   // The first event holds the input as the schema returned it, when that differs from the input as it was sent.
   if (first.type === "workflow-start" && first.input !== undefined) fold.input = first.input;
   replayEvents(fold.journal, events);
-  for (const event of events) fold.spans?.replay(event);
   fold.bytes += bytes;
   fold.sequence = last.sequence;
   fold.lastAt = Math.max(fold.lastAt, last.timestamp);
@@ -106,15 +97,14 @@ interface PackedFold {
   /** Long values by the numbers of their texts, and the events that hold them. */
   readonly values: readonly (readonly [text: number, place: number])[];
   readonly journal: PackedJournal;
-  /** Absent when the process that kept it did not trace. */
-  readonly spans?: PackedSpans;
+  /** The open spans after the same event, packed; absent when they were not known. */
+  readonly spans?: string;
 }
 
-export function packFold(executionId: string, fold: ExecutionFold): Snapshot {
+export function packFold(executionId: string, fold: ExecutionFold, spans: string | undefined): Snapshot {
   const texts = new TextNumbers();
   const journal = packJournal(fold.journal, texts);
   const input = texts.of(fold.input);
-  const spans = fold.spans?.pack();
   // A value that nothing else needs would only be kept to be referred to: it is written again instead.
   const values = [...fold.values.places].flatMap(([text, place]): [number, number][] => {
     const number = texts.find(text);
@@ -137,26 +127,33 @@ export function packFold(executionId: string, fold: ExecutionFold): Snapshot {
 export function unpackFold(
   row: FoldedRow,
   { sequence, format, body }: Snapshot,
-  observation: Observation,
-): ExecutionFold | undefined {
+): { readonly fold: ExecutionFold; readonly spans: string | undefined } | undefined {
   if (format !== packedFormat || sequence > row.sequence) return undefined;
-  const packed: PackedFold = JSON.parse(body);
-  const { startAt, texts, input, bytes } = packed;
+  const packed: unknown = JSON.parse(body);
+  if (!isPackedFold(packed)) return undefined;
+  const { startAt, texts, input, bytes, spans } = packed;
   if (startAt !== row.startAt) return undefined;
-  const spans = observation.tracing && packed.spans && observation.spansOf(row, packed.spans);
-  // Spans that were not followed so far cannot be continued.
-  if (observation.tracing !== undefined && spans === undefined) return undefined;
   const values = new KeptValues(row.input);
   for (const [text, place] of packed.values) values.keep(texts[text] ?? null, place);
-  return {
+  const fold = {
     startAt,
     journal: unpackJournal(packed.journal, texts),
     values,
-    spans,
     input: input === null ? undefined : texts[input],
     bytes,
     sequence,
     lastAt: packed.lastAt,
     kept: { sequence, bytes, length: body.length },
   };
+  return { fold, spans };
+}
+
+function isPackedFold(value: unknown): value is PackedFold {
+  return (
+    isRecord(value) &&
+    [value.startAt, value.bytes, value.lastAt].every(Number.isFinite) &&
+    Array.isArray(value.texts) &&
+    Array.isArray(value.values) &&
+    isRecord(value.journal)
+  );
 }

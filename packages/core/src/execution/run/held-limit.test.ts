@@ -75,7 +75,7 @@ function toldBody() {
   return { step, begun: begun.promise, emits: emits.resolve, ends: ends.resolve };
 }
 
-test("it does not come while what follows from the time before it is being written", async () => {
+test("it does not come while the effects of an earlier timer are being written", async () => {
   const workflow = flow()
     .andSleep({ id: "nap", duration: "10m" })
     .andThen({ id: "after", execute: () => "after" });
@@ -90,7 +90,7 @@ test("it does not come while what follows from the time before it is being writt
   expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "completed", result: "after" });
 });
 
-test("while it waits nobody looks for it again, whatever else happens, until its time has come", async () => {
+test("while it waits no poll is made for it, also at other events, until its time has come", async () => {
   const body = toldBody();
   const workflow = flow().andSleep({ id: "nap", duration: "10m" }).andThen(body.step);
   const { next, executionId, asked, replied, clock } = await anHourLater(workflow);

@@ -17,7 +17,7 @@ test("all: a failure or a bail; race: anything but a failure; first: anything", 
   expect(deciding("first")).toEqual(["output", "bailed", "error"]);
 });
 
-test("a timeout says itself why the others are stopped, also when only its message is left", () => {
+test("the error of a timeout is the reason for stopping the others, also when only its message is left", () => {
   expect(abortReason("first", error)).toBe(thrown);
   const read: Outcome = { kind: "error", error: { name: "Error", message: "too late" } };
   expect(abortReason("first", read)).toEqual(new Error("too late"));

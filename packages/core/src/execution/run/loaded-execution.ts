@@ -3,7 +3,7 @@ import type { Suspension, Timer } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { ExecutionFold } from "./execution-fold.ts";
 
-export interface LoadedExecution extends Omit<ExecutionFold, "spans"> {
+export interface LoadedExecution extends ExecutionFold {
   readonly workflow: WorkflowDefinition;
   /** Proves the claim. */
   readonly token: string;
@@ -19,6 +19,3 @@ export interface LoadedExecution extends Omit<ExecutionFold, "spans"> {
   /** The time of the deadline that brought it here; undefined when something else did. */
   readonly dueAt?: number | undefined;
 }
-
-/** The fold of an execution that went idle here, without its spans. */
-export type IdleFold = Omit<ExecutionFold, "spans">;

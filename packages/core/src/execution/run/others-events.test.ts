@@ -43,7 +43,7 @@ function reader() {
   return { events, journal, reads, taken, failed };
 }
 
-test("what is written while a read is under way is read after it", async () => {
+test("events that are written while a read is under way are read after it", async () => {
   const { events, journal, reads, taken } = reader();
   events.look({ must: false });
   journal.push(pause(3));
@@ -58,7 +58,7 @@ test("what is written while a read is under way is read after it", async () => {
   expect(events.isReading).toBe(false);
 });
 
-test("a look that finds nothing new says so", async () => {
+test("a look that finds nothing new reports no events", async () => {
   const takeIn = vi.fn();
   const store = { events: async () => [] };
   const never = () => false;
@@ -91,7 +91,7 @@ test.each([
   expect(events.isReading).toBe(false);
 });
 
-test("one that is not needed is left to whoever looks next", async () => {
+test("one that is not needed is left to the next look", async () => {
   const { events, reads } = reader();
   events.look({ must: false });
   reads[0]?.end(new StoreBusyError({ limit: 1 }));

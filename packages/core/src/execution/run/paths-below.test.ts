@@ -16,7 +16,7 @@ const paths = [
 ];
 const containers = ["a", "a/b", "a[0]", "a[1]/b", "ab", "a/b[1]", "none"];
 
-test("finds what isBelow finds", () => {
+test("finds the same paths as isBelow", () => {
   const below = new PathsBelow();
   for (const path of paths) below.add(path);
   for (const container of containers) {
@@ -24,7 +24,7 @@ test("finds what isBelow finds", () => {
   }
 });
 
-test("forgets what was deleted", () => {
+test("forgets deleted paths", () => {
   const below = new PathsBelow();
   for (const path of paths) below.add(path);
   for (const path of paths.slice(1)) below.delete(path);

@@ -21,7 +21,7 @@ function follower() {
   };
 }
 
-test("each follower hears what one commit changed, until it leaves", () => {
+test("each follower receives the changes of a commit, until it leaves", () => {
   const changes = new Changes();
   const [one, other] = [follower(), follower()];
   expect(changes.followed).toBe(false);
@@ -41,7 +41,7 @@ test("each follower hears what one commit changed, until it leaves", () => {
   expect(changes.followed).toBe(false);
 });
 
-test("how far an execution of another process has come is told once, and nothing older than a commit here", () => {
+test("the progress of an execution of another process is published once, and nothing older than a commit here", () => {
   const changes = new Changes();
   const one = follower();
   const leave = changes.follow(one);

@@ -60,7 +60,7 @@ test("a reader that leaves is not followed any more, and one that waits is let g
   expect(feed.has(executionId)).toBe(false);
 });
 
-test("what does not fit is read from the journal: nothing is lost, and nothing comes twice", async () => {
+test("events that do not fit are read from the journal: nothing is lost, and nothing comes twice", async () => {
   const { executionId } = await andante.execute("long", null);
   const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
   const feed = new Feed(10_000);
@@ -84,7 +84,7 @@ test("what does not fit is read from the journal: nothing is lost, and nothing c
   expect(feed.buffered).toBe(0);
 });
 
-test("a hint of what it has does not make it read the journal, one of more does", async () => {
+test("a hint of known events does not make it read the journal, one of more does", async () => {
   const { executionId } = await andante.execute("long", null);
   const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
   const feed = new Feed(1_000_000);
@@ -192,7 +192,7 @@ test("an event that is published while the journal is read is handed out, althou
   await stream.return();
 });
 
-test("the stream of an execution that was deleted before it is told how it stands ends without a result", async () => {
+test("the stream of an execution that is deleted before its state is read ends without a result", async () => {
   const { executionId } = await andante.execute("long", null);
   const { stream } = readerFrom(executionId, 0, { state: async () => undefined });
   const events = await allInTime(stream, "the end of the stream");

@@ -17,7 +17,7 @@ function follower(): Follower & { readonly heard: unknown[] } {
   };
 }
 
-test("followers receive what concerns their execution, until they leave", () => {
+test("followers receive the events of their execution, until they leave", () => {
   const feed = new Feed();
   const [one, two, other] = [follower(), follower(), follower()];
   feed.follow("e", one);

@@ -42,7 +42,7 @@ test("a piece comes when its reader has come to its place, as it was said", () =
   expect(texts.take(3)).toBeUndefined();
 });
 
-test("more than fits lets the oldest go, and what was taken or cleared leaves room", () => {
+test("more than fits removes the oldest, and taken or cleared texts leave room", () => {
   const texts = new LiveTexts(4);
   texts.add(piece("ab", "one"), 1);
   texts.add(piece("cd", "two"), 1);

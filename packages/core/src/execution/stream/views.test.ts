@@ -63,7 +63,7 @@ const workflow = createWorkflow({ id: "w", input: z.unknown() })
   .andThen({ id: "plain", execute });
 const schemaOfAsk = expect.objectContaining({ required: ["yes"] });
 
-test("a suspension has what is known of it, and nothing else", () => {
+test("a suspension has its known fields, and nothing else", () => {
   const always = { suspensionId: "s", suspendedAt: iso, reason: "later" };
   const first = { suspendedStepIndex: 0, stepIndex: 0, stepId: "ask" };
   expect(viewSuspension(workflow, suspension)).toStrictEqual({ ...always, ...first });
@@ -87,7 +87,7 @@ test("a suspension has what is known of it, and nothing else", () => {
   expect(inside).not.toHaveProperty("resumeSchema");
 });
 
-test("a result and a state have what there is, and nothing else", () => {
+test("a result and a state have their known fields, and nothing else", () => {
   const result = { executionId: "e", startAt: iso, endAt: null, status: "running", result: null };
   expect(viewResult(workflow, stored({}))).toStrictEqual(result);
   const state = { ...result, workflowId: "w", input: null, context: {} };
@@ -108,7 +108,7 @@ test("a result and a state have what there is, and nothing else", () => {
   expect(viewResult(workflow, stored({ execution: { ...row, error: lent } })).error).toBe("too late");
 });
 
-test("a summary has what there is, and nothing else", () => {
+test("a summary has its known fields, and nothing else", () => {
   const always = { executionId: "e", workflowId: "w", status: "running", startAt: iso, stepIndex: 0 };
   const summary = { ...always, endAt: null, userId: null, conversationId: null };
   expect(viewSummary(row)).toStrictEqual(summary);
@@ -282,7 +282,7 @@ test("in public an error is its public text", () => {
   expect(viewEvent(workflow, "e", lent, "public")).toMatchObject({ error: "no" });
 });
 
-test("what an agent says, and what its tools do, has the address of its step", () => {
+test("an agent's text and tool calls have the address of its step", () => {
   const text = { ...step, timestamp: at, delta: "hi" };
   const always = { executionId: "e", timestamp: iso, ...address };
   expect(viewLiveText("e", text)).toStrictEqual({ ...always, type: "text-delta", delta: "hi" });

@@ -98,7 +98,7 @@ describe("the default level", () => {
     expect(levelsIn({ NODE_TEST_CONTEXT: "child-v8" })).toEqual([]);
   });
 
-  test("is what ANDANTE_LOG_LEVEL says, inside a test too", () => {
+  test("is that of ANDANTE_LOG_LEVEL, inside a test too", () => {
     expect(levelsIn({ ANDANTE_LOG_LEVEL: "warn" })).toEqual(["warn", "error"]);
     expect(levelsIn({ NODE_ENV: "test", ANDANTE_LOG_LEVEL: "error" })).toEqual(["error"]);
     expect(levelsIn({ ANDANTE_LOG_LEVEL: "silent" })).toEqual([]);

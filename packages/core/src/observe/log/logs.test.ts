@@ -80,7 +80,7 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(await numbers({ since: new Date(Date.now() - 60_000), until: new Date() })).toHaveLength(6);
   });
 
-  test("a line is its execution's user's, whatever a body adds to it; the newest of one user are found", async () => {
+  test("a line belongs to its execution's user, though a body adds another; the newest of one user are found", async () => {
     const workflow = flow().andThen({
       id: "speak",
       execute: ({ logger }) => {
@@ -114,7 +114,7 @@ onMemory(({ andante, andanteWith, store }) => {
     },
   );
 
-  test("a follower gets what comes, and together with a list nothing twice and nothing not at all", async () => {
+  test("a follower gets new lines; together with a list none is missing and none comes twice", async () => {
     const here = andante();
     const workflowId = flow().id;
     const logger = here.logger.child({ workflowId });
@@ -132,7 +132,7 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(seen).toEqual([2, 3]);
   });
 
-  test("the host's logger gets the same lines with their fields; what neither takes is not even made", async () => {
+  test("the host's logger gets the same lines with their fields; a line that neither takes is not even made", async () => {
     const lines: unknown[] = [];
     const put = (fields: object, message: string) => lines.push({ ...fields, message });
     const host: Logger = {
@@ -169,7 +169,7 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(kept.map(({ msg }) => msg)).toEqual(["for the store", "for both"]);
   });
 
-  test("a line that is too long keeps its ids and says that it was cut", async () => {
+  test("a line that is too long keeps its ids and is marked as cut", async () => {
     const here = andante();
     const workflowId = flow().id;
     const big = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, "x".repeat(7_000)]));
@@ -187,7 +187,7 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(() => andanteWith({ logs: { maxAge: -1 } })).toThrow("logs.maxAge");
   });
 
-  test("a store in trouble costs lines and nothing else: the oldest go, and their number is told", async () => {
+  test("a store in trouble costs lines and nothing else: the oldest go, and their number is logged", async () => {
     const observations = { ...store.observations };
     const broken = wrapStore(store, { observations });
     const refused = Promise.withResolvers<void>();

@@ -40,7 +40,7 @@ describe("fields", () => {
     });
   });
 
-  test("what JSON cannot hold, what has no end and what throws are all survived", () => {
+  test("values that JSON cannot hold, circular ones and getters that throw are all survived", () => {
     const cycle: Record<string, unknown> = { when: new Date(0), big: 10n, not: Number.NaN, call: () => 1 };
     cycle.again = cycle;
     Object.defineProperty(cycle, "trap", {
@@ -213,7 +213,7 @@ describe("texts", () => {
     `SG.${letters}.${letters}`,
     `eyJ${letters}.eyJ${letters}.${letters}`,
     `-----BEGIN RSA PRIVATE KEY-----\n${letters}\n-----END RSA PRIVATE KEY-----`,
-  ])("%s is known by its shape, wherever it stands", (secret) => {
+  ])("%s is known by its shape, at any place", (secret) => {
     expect(redactText(secret)).toBe("[redacted]");
     expect(redactText(`Incorrect key provided: ${secret}. See`)).toMatch(
       /^Incorrect key.*\[redacted\]\.? See$/,

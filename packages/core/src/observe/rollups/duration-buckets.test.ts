@@ -15,7 +15,7 @@ test("longer durations have higher ranges, and every duration has one", () => {
   expect([bucketOf(-5), bucketOf(Number.NaN), bucketOf(0.4)]).toEqual([0, 0, 0]);
 });
 
-test("a percentile is at most a fifth off, whatever the durations are", () => {
+test("a percentile is at most a fifth off, for any durations", () => {
   const spread = Array.from({ length: 2000 }, (_, index) => 3 + ((index * 7919) % 5000));
   for (const durations of [spread, spread.map((each) => each * each), [180], Array(50).fill(42)]) {
     const sorted = [...durations].sort((one, other) => one - other);

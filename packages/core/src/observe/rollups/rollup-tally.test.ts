@@ -59,7 +59,7 @@ test("the rounds of a loop are one step", () => {
   expect(tally.take()).toMatchObject([{ step: "each/resize", count: 3, bucket: bucketOf(10) }]);
 });
 
-test("how long a person took is not counted as how long a step takes, nor what is around it", () => {
+test("the time of a person is not counted as the duration of a step, nor of its containers", () => {
   const tally = new RollupTally();
   const one = execution();
   tally.receive(one, [start("both", 0), start("both/approve", 0), start("both/check", 0)]);
@@ -74,7 +74,7 @@ test("how long a person took is not counted as how long a step takes, nor what i
   ]);
 });
 
-test("memory is bounded: what finds no room is not counted, and that is counted", () => {
+test("memory is bounded: counts that find no room are dropped, and their number is known", () => {
   const tally = new RollupTally();
   const one = execution();
   for (let minute = 0; minute < 20_500; minute += 1) tally.receive(one, [complete("write", minute * 60_000)]);

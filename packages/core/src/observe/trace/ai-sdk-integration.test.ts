@@ -47,7 +47,7 @@ test("where it is installed agents have traces", async () => {
   expect(logger.of("info", "warn", "error")).toEqual([]);
 });
 
-test("where it is not, agents work without, tokens are counted, and the log says so once", async () => {
+test("where it is not, agents work without, tokens are counted, and one log line reports it", async () => {
   const { traces, metrics } = await observed("untraced", async () => undefined);
   expect(traces).toEqual([]);
   expect(metrics).toContain('andante_model_tokens_total{agent="untraced",model="scripted",type="output"} 4');

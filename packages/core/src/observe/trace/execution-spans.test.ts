@@ -91,7 +91,7 @@ onMemory(({ andante, andanteWith }) => {
     }
   });
 
-  test("an execution that is cancelled while nobody runs it ends its trace too", async () => {
+  test("an execution that is cancelled while it has no owner ends its trace too", async () => {
     const workflow = flow().andThen({ id: "gate", execute: ({ suspend }) => suspend() });
     const here = andante(workflow);
     const { executionId } = await here.execute(workflow.id, {});
@@ -217,7 +217,7 @@ onMemory(({ andante, andanteWith }) => {
     expect(told).toEqual([]);
   });
 
-  test("sample says which share of traces is made", async () => {
+  test("sample is the share of traces that are made", async () => {
     const workflow = flow().andThen({ id: "one", execute: () => 1 });
     const none = andanteWith({ tracing: { sample: 0 } }, workflow);
     const { executionId, traceparent, result } = await none.start(workflow.id, {});

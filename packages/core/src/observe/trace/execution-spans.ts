@@ -20,9 +20,7 @@ import {
   addInside,
   type OpenSpan,
   type OpenSpans,
-  type PackedSpans,
-  packSpan,
-  packStepSpan,
+  packSpans,
   spanOf,
   unpackSpans,
 } from "./open-span.ts";
@@ -48,47 +46,42 @@ interface End {
 export class ExecutionSpans {
   readonly execution: TracedExecution;
   readonly #listener: SpanListener;
-  readonly #open: OpenSpans;
+  #open: OpenSpans = new Map();
   #ids: TraceIds | undefined;
   #traceparent: string | undefined;
   #root: OpenSpan | undefined;
-  last: number; // The number of the last event that was applied.
-  /** How many events were applied: those that a process published before earlier ones have left gaps. */
-  #applied: number;
+  /** The number of the last event that was applied. */
+  last = 0;
+  /** How many events were applied: fewer than `last` when one was published before an earlier one, which is left out. */
+  #applied = 0;
   #quiet = false;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   status = "running";
   endAt: number | null = null;
 
-  /** Continues with `packed`, or from the first event. */
-  constructor(execution: TracedExecution, listener: SpanListener, packed?: PackedSpans) {
+  /** Continues with packed ones, or from the first event. */
+  constructor(execution: TracedExecution, listener: SpanListener, packed?: string) {
     this.execution = execution;
     this.#listener = listener;
-    const before = packed && unpackSpans(packed);
-    this.#root = before?.root;
-    this.#open = before?.open ?? new Map();
-    this.#applied = this.last = packed?.last ?? 0;
     if (packed === undefined) return;
-    this.status = packed.status;
-    this.#trace(packed.traceparent);
+    const { root, open, last, status, traceparent } = unpackSpans(packed);
+    this.#root = root;
+    this.#open = open;
+    this.#applied = this.last = last;
+    this.status = status;
+    this.#trace(traceparent);
   }
 
-  /** True when it tells of all events up to this number and of none after it. */
+  /** True when all events up to this number were applied, and none after it. */
   isWholeAt(sequence: number): boolean {
     return this.last === sequence && this.#applied === sequence;
   }
 
-  /** The open spans; undefined before the first event. */
-  pack(): PackedSpans | undefined {
-    const root = this.#root;
-    if (root === undefined) return undefined;
-    return {
-      traceparent: this.#traceparent,
-      status: this.status,
-      last: this.last,
-      root: packSpan(root),
-      open: Array.from(this.#open.values(), packStepSpan),
-    };
+  /** The open spans as a text that can be kept; undefined before the first event. */
+  pack(): string | undefined {
+    if (this.#root === undefined) return undefined;
+    const { status, last } = this;
+    return packSpans({ traceparent: this.#traceparent, status, last, root: this.#root, open: this.#open });
   }
 
   /** Undefined before the first event. */
@@ -106,10 +99,10 @@ export class ExecutionSpans {
     return span && this.#ids?.spanId(span.sequence);
   }
 
-  /** Takes in an earlier event, which listeners received at its time. */
-  replay(event: JournalEvent): void {
+  /** Applies earlier events, which listeners have received at their time. */
+  replay(events: readonly JournalEvent[]): void {
     this.#quiet = true;
-    this.apply(event);
+    for (const event of events) this.apply(event);
     this.#quiet = false;
   }
 

@@ -21,7 +21,7 @@ const span = (spanId: string, parentSpanId: string | null, second = 0): SpanReco
 });
 const idsOf = (spans: SpanRecord[]) => inOrder(spans).map(({ spanId }) => spanId);
 
-test("what began in the same millisecond: parents first, siblings as they were", () => {
+test("spans that began in the same millisecond: parents first, siblings as they were", () => {
   const spans = [
     span("grandchild", "child"),
     span("child", "root"),
@@ -31,7 +31,7 @@ test("what began in the same millisecond: parents first, siblings as they were",
   expect(idsOf(spans)).toEqual(["root", "child", "second", "grandchild"]);
 });
 
-test("what began earlier comes first, wherever it stands", () => {
+test("a span that began earlier comes first, at any place in the list", () => {
   expect(idsOf([span("late", null, 2), span("inner", "late", 1)])).toEqual(["inner", "late"]);
 });
 

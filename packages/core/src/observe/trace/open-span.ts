@@ -33,15 +33,25 @@ interface PackedStepSpan extends PackedSpan, Pick<OpenSpan, "path" | "stepType" 
   readonly parent: string | null;
 }
 
-/** The open spans of an execution as plain data. */
-export interface PackedSpans {
+/** Facts about the execution that are packed with its open spans. */
+interface SpansState {
   /** The caller's W3C header. */
-  readonly traceparent: string | undefined;
+  readonly traceparent?: string | undefined;
   readonly status: string;
-  /** The number of the last event that they tell of. */
+  /** The number of the last event that was applied. */
   readonly last: number;
+}
+
+/** The open spans of an execution as plain data. */
+interface PackedSpans extends SpansState {
   readonly root: PackedSpan;
   readonly open: readonly PackedStepSpan[];
+}
+
+/** The open spans of an execution. */
+interface UnpackedSpans extends SpansState {
+  readonly root: OpenSpan;
+  readonly open: OpenSpans;
 }
 
 // OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
@@ -82,7 +92,16 @@ export function addInside(span: OpenSpan): void {
   parent.inside.add(span);
 }
 
-export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
+export function packSpans({ root, open, ...state }: UnpackedSpans): string {
+  const packed: PackedSpans = {
+    ...state,
+    root: packSpan(root),
+    open: Array.from(open.values(), packStepSpan),
+  };
+  return JSON.stringify(packed);
+}
+
+function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
   return {
     sequence,
     startAt,
@@ -90,13 +109,13 @@ export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSp
   };
 }
 
-export function packStepSpan(span: OpenSpan): PackedStepSpan {
+function packStepSpan(span: OpenSpan): PackedStepSpan {
   const { path, stepType, stepIndex, parent } = span;
   return { ...packSpan(span), path, stepType, stepIndex, parent: parent?.path ?? null };
 }
 
-/** The root, and the others by path. */
-export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: OpenSpans } {
+export function unpackSpans(text: string): UnpackedSpans {
+  const packed: PackedSpans = JSON.parse(text);
   const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
   const open: OpenSpans = new Map();
   for (const { parent, ...span } of packed.open) {
@@ -105,7 +124,7 @@ export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: OpenSp
     addInside(unpacked);
     open.set(span.path ?? "", unpacked);
   }
-  return { root, open };
+  return { ...packed, root, open };
 }
 
 function unpackSpan(

@@ -156,7 +156,7 @@ export class SpansElsewhere {
     })) {
       if (!this.followed) return;
       for (const event of events) {
-        if (wasShown(event)) spans.replay(event);
+        if (wasShown(event)) spans.replay([event]);
         else spans.apply(event);
         showing.at = Math.max(showing.at, event.timestamp);
       }

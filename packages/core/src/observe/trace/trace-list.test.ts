@@ -66,7 +66,7 @@ describe("the list of traces", () => {
     expect(await keys({}, limit)).toEqual(everything);
   });
 
-  test("is filtered by what was called, whose it is, how it ended and when it began", async () => {
+  test("is filtered by entity, user, status and start time", async () => {
     const calledBy = calls.map(({ rootSpanId }) => rootSpanId);
     const idsOf = (rows: typeof made) => rows.map(({ executionId }) => executionId).reverse();
     expect(await keys({ entityType: "agent" }, 5)).toEqual([...calledBy].reverse());
@@ -112,7 +112,7 @@ describe("one trace", () => {
     expect(roots.every((root) => root.traceId === traceId)).toBe(true);
   });
 
-  test("is not there for an execution that is not traced, that is too old, or for what is not an id", async () => {
+  test("is not there for an execution that is not traced, that is too old, or for a malformed id", async () => {
     for (const { executionId } of [untraced, old]) {
       const { traceId } = new TraceIds(executionId, undefined);
       expect((await list.trace(traceId)).roots).toEqual([]);
@@ -121,7 +121,7 @@ describe("one trace", () => {
   });
 });
 
-test("what is too old is told by the clock that is given", async () => {
+test("the age of traces is measured by the given clock", async () => {
   const later = new TraceList(store, hour, { now: () => Date.now() + 2 * hour });
   const { page } = await later.page({ entityType: "workflow" }, undefined, 10);
   expect(page.filter(({ executionId }) => executionId !== null)).toEqual([]);

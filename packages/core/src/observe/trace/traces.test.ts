@@ -48,7 +48,7 @@ test("however many executions a trace holds, its spans are bounded together", as
   expect(roots?.every(({ endTime, status }) => endTime !== null && status === "ok")).toBe(true);
 });
 
-test("a trace that is cut keeps its root and what lies around the spans that are shown", async () => {
+test("a trace that is cut keeps its root and the spans around those that are shown", async () => {
   const items = Array.from({ length: 1100 }, (_, n) => n);
   const { executionId } = await andante.execute("many", items);
   const { traces } = await andante.traces.list({ executionId });

@@ -9,7 +9,6 @@ import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type SpanListener } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
-import type { PackedSpans } from "./open-span.ts";
 import { hasContextManager, otelApi } from "./otel-api.ts";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { TracedExecution } from "./span-attributes.ts";
@@ -138,7 +137,7 @@ export class Tracing {
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans {
+  derive(execution: TracedExecution, packed?: string): ExecutionSpans {
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, execution),

@@ -26,7 +26,7 @@ test("nothing is wrong with a file that is as it was, and its size is that of th
   expect(watch.bytes()).toBe(statSync(file).size + statSync(`${file}-wal`).size);
 });
 
-test.each(["", "-wal"])("a removed file (%s) is told from a replaced one", (ending) => {
+test.each(["", "-wal"])("a removed file (%s) is distinguished from a replaced one", (ending) => {
   const { file, watch } = watched();
   renameSync(`${file}${ending}`, `${file}.old`);
   expect(watch.problem()).toBe("the database file was removed while it is open");

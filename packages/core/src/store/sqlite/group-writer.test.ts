@@ -54,7 +54,7 @@ test.each<[string, unknown]>([
   expect(writer.failure).toBeUndefined();
 });
 
-test("while the storage is in trouble what can come again is refused, and the rest waits and is written once", () => {
+test("while the storage is in trouble repeatable calls are refused, and the rest wait and are written once", () => {
   const { writer, sent, call, kept } = writerForTest();
   let trouble = true;
   const troubled = () => {
@@ -101,7 +101,7 @@ test("a group with a refused call waits, too, when the storage fails in the midd
   ]);
 });
 
-test("closing tries once more, and what still cannot be written is unavailable", () => {
+test("closing tries once more, and calls that still cannot be written are unavailable", () => {
   const { writer, sent, call } = writerForTest();
   let trouble = true;
   const troubled = () => {

@@ -122,7 +122,7 @@ test("no statement scans a table or sorts its rows", () => {
   expect(problems).toEqual([]);
 });
 
-test("what is asked of one user is read among that user's own, however much others have", () => {
+test("a list of one user's executions is read from that user's own, however many others there are", () => {
   const database = new DatabaseSync(":memory:");
   migrate(database);
   const { list } = reads(database);

@@ -28,7 +28,7 @@ describe.each<[string, () => Store]>([
     expect(await reply(store.close())).toBeUndefined();
   });
 
-  test("what cannot be sent and what cannot be kept is refused by the name of the operation", async () => {
+  test("a value that cannot be sent or kept is refused by the name of the operation", async () => {
     const store = make();
     await reply(store.open());
     const refused = {
@@ -59,7 +59,7 @@ describe.each<[string, () => Store]>([
   });
 });
 
-test("while too many wait, what callers can ask for again is refused, and what the engine needs is not", async () => {
+test("while too many wait, repeatable reads of callers are refused, and those of the engine are not", async () => {
   const store = memoryStore();
   await reply(store.open());
   const waiting = Array.from({ length: 5000 }, () => store.outline("d"));
@@ -71,7 +71,7 @@ test("while too many wait, what callers can ask for again is refused, and what t
   await reply(store.close());
 });
 
-test("what has a key of its own may be asked of the next thread when one dies", () => {
+test("an operation with a key of its own may be repeated on the next thread when one dies", () => {
   const keyed = [
     "create",
     "commit",

@@ -21,7 +21,7 @@ function senderForTest() {
   return { sender, received, lengths, underWay };
 }
 
-test("a message says how many groups have come since the last one, also when there is nothing else to say", () => {
+test("a message has the number of groups since the last one, also when there are no results", () => {
   const { sender, received } = senderForTest();
   sender.send([]);
   expect(received()).toEqual([]);

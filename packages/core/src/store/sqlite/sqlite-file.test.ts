@@ -59,7 +59,7 @@ describe.runIf(process.platform !== "win32")("who may read a file", () => {
     expect(modesOf(file)).toEqual(["600", "600", "600", "600"]);
   });
 
-  test("one that exists keeps its mode, and what SQLite writes beside it has the same", async () => {
+  test("one that exists keeps its mode, and the files that SQLite writes beside it have the same", async () => {
     const file = newFile();
     await (await open(file)).close();
     chmodSync(file, 0o640);
@@ -69,7 +69,7 @@ describe.runIf(process.platform !== "win32")("who may read a file", () => {
 });
 
 describe("one process owns a file", () => {
-  test("a second store in the same process is refused and says why", async () => {
+  test("a second store in the same process is refused with the reason", async () => {
     const file = newFile();
     await open(file);
     const second = sqliteStore({ path: file });
@@ -88,7 +88,7 @@ describe("one process owns a file", () => {
     expect((await runChild(openInChild(file))).output).toBe("opened\n");
   });
 
-  test("a second store is refused by whatever name it has the file", async () => {
+  test("a second store is refused by any name of the file", async () => {
     const file = newFile();
     await open(file);
     symlinkSync(file, `${file}.link`);
@@ -223,7 +223,7 @@ describe("a file that is opened again", () => {
     expect(claimed?.row).toMatchObject({ executionId, recoveries: 1 });
   });
 
-  test("has what was committed before a copy of it was made, as after a crash", async () => {
+  test("has the commits from before a copy of it was made, as after a crash", async () => {
     const file = newFile();
     const store = await open(file);
     const { executionId } = await created(store);

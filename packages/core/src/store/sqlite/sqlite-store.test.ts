@@ -31,7 +31,7 @@ function toldStore(): Store {
 }
 describeStore("memoryStore, told what its callers know", toldStore);
 
-test("a store that is not open says so when it is asked for its health", async () => {
+test("the health of a store that is not open names this problem", async () => {
   const closed = { problem: "the store is not open", bytes: null };
   const store = memoryStore();
   expect(await store.health()).toMatchObject(closed);

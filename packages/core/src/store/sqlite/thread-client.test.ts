@@ -28,7 +28,7 @@ test("a call that comes while it closes is refused; those before it are served",
 const missing = () =>
   ThreadClient.onDemand({ path: path.join(folder, "missing.db"), maxBytes: null, role: "read", lost });
 
-test("one that nobody has called is closed at once, and says so", async () => {
+test("one that was never called is closed at once, and refuses later calls", async () => {
   const client = missing();
   await inTime(client.close(), "the end");
   await expect(inTime(client.call("state", "e"), "a refusal")).rejects.toMatchObject(closed);
@@ -90,7 +90,7 @@ test("a read that was there twice when the thread died is refused; the next one 
   expect(client.restarts.count).toBe(2);
 });
 
-test("one that cannot be started again is given up, and whoever waits is told why", async () => {
+test("one that cannot be started again is given up, and waiting calls get the reason", async () => {
   const threads = deafThreads();
   const gone = Promise.withResolvers<Error>();
   const client = await reader(gone.resolve);

@@ -1,14 +1,13 @@
 // The work of the schema thread, without the thread.
 import { expect, test } from "vitest";
 import { reasonOf } from "./bounded-validator.ts";
-import { performWork, type SchemaWork } from "./schema-work.ts";
+import { performWork, type SchemaWork } from "./schema-thread.ts";
 
 // As long as a busy machine may need; only work that never ends takes it.
 const work = (schema: object, value?: unknown): SchemaWork => ({
   schema: JSON.stringify(schema),
   value: value === undefined ? undefined : JSON.stringify(value),
   limit: 2000,
-  tries: 1,
 });
 const point = { type: "object", properties: { x: { properties: { y: { type: "number" } } } } };
 
@@ -45,7 +44,7 @@ test("the reason is not longer than a line", () => {
   if (!verdict.ok) expect(verdict.detail).toHaveLength(500);
 });
 
-test("what takes too long, never ends or is no JSON has a reason, and only the first may be tried again", () => {
+test("work that takes too long, never ends or is no JSON has a reason, and only the first may be tried again", () => {
   const hostile = { ...work({ pattern: "^(a+)+$" }, `${"a".repeat(40)}b`), limit: 10 };
   const late = "the schema could not be checked within 10 ms";
   expect(performWork(hostile)).toStrictEqual({ ok: false, detail: late, overran: true });

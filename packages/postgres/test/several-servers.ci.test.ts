@@ -1,0 +1,86 @@
+// An address that names two servers of one database, without a proxy in front of them: the nodes use the one that accepts
+// writes, and continue on the replica once it has been promoted.
+import { createAndante, createWorkflow } from "@andante/core";
+import { postgresStore } from "@andante/postgres";
+import pg from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { type StandbyServer, startStandby } from "./standby-server.ts";
+
+let primary: PostgresServer;
+let standby: StandbyServer;
+/** The replica first: the order of the servers does not count. */
+let url: string;
+beforeAll(async () => {
+  primary = await startPostgres({ max_connections: 100 });
+  standby = await startStandby(primary);
+  const { port } = new URL(standby.url);
+  url = primary.url.replace("@127.0.0.1:", `@127.0.0.1:${port},127.0.0.1:`);
+}, 120_000);
+afterAll(async () => {
+  await standby.remove();
+  await primary.remove();
+}, 60_000);
+
+const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) })
+  .andThen({ id: "double", execute: ({ data }) => ({ n: data.n * 2 }) })
+  .andThen({
+    id: "gate",
+    resumeSchema: z.object({ more: z.number() }),
+    execute: ({ data, suspend, resumeData }) =>
+      resumeData === undefined ? suspend("how much more?") : { n: data.n + resumeData.more },
+  });
+
+async function startNode() {
+  const store = postgresStore({ url, schema: "several", lease: 2_000, connectTimeout: 1_000 });
+  const node = createAndante({ store, workflows: { double }, logs: { level: "error" } });
+  onTestFinished(() => node.close({ grace: 0 }));
+  await node.ready();
+  return node;
+}
+
+test("nodes continue on the promoted replica, lose nothing, and open there", {
+  timeout: 60_000,
+}, async () => {
+  const [a, b] = [await startNode(), await startNode()];
+  const waiting = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      const { executionId, status } = await (n % 2 === 0 ? a : b).execute("double", { n });
+      expect(status).toBe("suspended");
+      return executionId;
+    }),
+  );
+  primary.kill();
+  await standby.promote();
+  // Every commit waited for the replica, so all of them are there; each is resumed on the other node.
+  const resumed = await Promise.all(
+    waiting.map((executionId, n) => (n % 2 === 0 ? b : a).resume("double", executionId, { more: 1 })),
+  );
+  expect(resumed.map(({ result }) => result)).toEqual(waiting.map((_, n) => ({ n: n * 2 + 1 })));
+  expect(await a.execute("double", { n: 4 })).toMatchObject({ status: "suspended" });
+  const later = await startNode();
+  expect(await later.execute("double", { n: 5 })).toMatchObject({ status: "suspended" });
+});
+
+test("opening fails with the reason when no server accepts writes", { timeout: 60_000 }, async () => {
+  const { port } = new URL(standby.url);
+  const refuseWrites = (value: string) => admin(`alter system set default_transaction_read_only = ${value}`);
+  await refuseWrites("on");
+  onTestFinished(() => refuseWrites("off"));
+  const store = postgresStore({
+    url: standby.url.replace(`:${port}/`, `:${port},127.0.0.1:${primary.port}/`),
+    schema: "several",
+    connectTimeout: 1_000,
+  });
+  await expect(store.open()).rejects.toThrow("no server of the database accepts writes");
+});
+
+async function admin(statement: string): Promise<void> {
+  const client = new pg.Client(standby.url);
+  await client.connect();
+  await client.query("set default_transaction_read_only = off");
+  await client.query(statement);
+  await client.query("select pg_reload_conf()");
+  await client.end();
+}

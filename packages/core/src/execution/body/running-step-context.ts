@@ -47,16 +47,16 @@ export class RunningStepContext implements StepContext {
   #isOver = false;
   #logger: Logger | undefined;
   readonly data: unknown;
-  /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
+  /** The request of a call of `suspend` or `bail`, also when the body caught the signal. */
   controlFlow: ControlFlowRequest | undefined;
   /**
    * Work is done whose output cannot be recorded. `isFinal`: the body cannot catch the error, because it was to run again
    * and would do that work again.
    */
   failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
-  /** What it has set with `setState`; undefined when it has not. */
+  /** The state that it has set with `setState`; undefined when it has set none. */
   changes: StateChanges | undefined;
-  /** What the models of an agent's body have used. */
+  /** The usage of the models of an agent's body. */
   usage: AgentUsage | undefined;
 
   constructor(run: BodyRun, data: unknown) {
@@ -191,7 +191,7 @@ export class RunningStepContext implements StepContext {
       throw new CheckpointUseError({ path: functionPath(this.stepPath, String(id)), problem });
     }
     this.#checkpoints ??= new Checkpoints(this.#run, this.#records());
-    // What comes out is what the work returned, through JSON, now or in an earlier life of this execution.
+    // The value is the return value of the work, through JSON, of now or of an earlier run of this execution.
     return this.#checkpoints.run(id, work, options) as Promise<Json<Awaited<Output>>>;
   };
 

@@ -151,8 +151,8 @@ export class Cluster {
     feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
     if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
-    // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now. Where it
-    // runs here, its driver tells them: what the store shows may be this driver's own write, on its way back.
+    // A branch may still run where another one waits: then it has an owner. The waiting callers read the new state. Where
+    // it runs here, its driver notifies them: the row may show this driver's own write.
     const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }

@@ -186,7 +186,7 @@ export class Scheduler {
     return [];
   }
 
-  /** Whether any was processed in time. Those that are held are added; a round follows whatever takes longer. */
+  /** Whether any was processed in time. Held timers are added; another round follows timers that take longer. */
   async #processAll(
     processor: DueTimerProcessor,
     next: readonly DueWork[],

@@ -1,8 +1,8 @@
 // Watches the storage: one line when trouble begins and one when it ends, however often it is noticed.
 //
-// Trouble is what the store says of itself when it is asked (a full disk, a file that was removed), what fails as
-// unavailable, and commits that nobody replies to: a store that waits for room on its disk refuses new work and lets what
-// runs wait, so an hour without new work would otherwise pass in silence.
+// Trouble is a problem that the store reports (a full disk, a file that was removed), an operation that fails as
+// unavailable, or a commit without a reply: a store that waits for room on its disk refuses new work and lets running
+// work wait, so an hour without new work would otherwise pass without a log line.
 import { StoreUnavailableError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Metrics } from "../../observe/metrics.ts";

@@ -140,7 +140,7 @@ export async function openStore(
   };
 }
 
-/** Connects once, and brings the schema up to date; says in words why it cannot. */
+/** Connects once, and brings the schema up to date; explains a failure in words. */
 async function prepareDatabase(settings: Settings, schema: string, patience: number): Promise<void> {
   // A migration walks whole tables, and waits for that of another node: the watch finds a dropped connection long before.
   const watch = new SilenceWatch(settings, patience, migrationTime);

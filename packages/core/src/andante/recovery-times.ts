@@ -1,4 +1,4 @@
-// How long claims last, and how often a process looks for work: by who else uses the store. In milliseconds.
+// The lease of claims and the periods of polls, in milliseconds: shorter where other processes share the store.
 import type { Store } from "../store/store.ts";
 
 export interface RecoveryTimes {
@@ -10,7 +10,7 @@ export interface RecoveryTimes {
   readonly duePeriod: number;
 }
 
-/** Where others may leave something behind, this process looks more often. */
+/** Where other processes may leave work behind, this process polls more often. */
 export function recoveryTimes({ clusterChannel }: Store): RecoveryTimes {
   if (clusterChannel === undefined) return { lease: 30_000, period: 10_000, duePeriod: 60_000 };
   const { lease } = clusterChannel;

@@ -2,7 +2,7 @@
 // fails alone; trouble is waited out.
 //
 // An execution has at most one write in a group: a second one waits for the next, so that writes to one execution never
-// overtake each other and every decision is made on the row as it stands in the database.
+// overtake each other and every decision is made on the current row of the database.
 import { StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
 import { isPreparedFault, kindOf, problemOf, tookTooLong } from "../connection/trouble.ts";
@@ -29,9 +29,9 @@ export interface LaneOptions extends Omit<GroupSettings, "known"> {
   readonly connection: Pick<Connection, "query" | "drop" | "neverPrepare" | "close">;
   /** Called with the executions that a group has written to, after its commit. */
   written(executionIds: readonly string[]): void;
-  /** Called when trouble is over: others need not wait for their next try. */
+  /** Called when the trouble ends: other lanes try again at once. */
   healed(): void;
-  /** Called with a claim that was taken after its caller had been told that it was not. */
+  /** Called with a claim that was taken after its caller was refused. */
   giveBack(claim: { readonly executionId: string; readonly token: string }): void;
 }
 
@@ -249,11 +249,11 @@ export class Lane {
     return this.#halved(group, lockPatience);
   }
 
-  /** Another client keeps a row locked: halves the group until that write stands alone, which is tried again later. */
+  /** Another client keeps a row locked: halves the group until that write is alone, and tries it again later. */
   async #tookTooLong(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
     const [first] = group;
     if (group.length > 1 || first === undefined) return this.#halved(group, lockedPatience);
-    // A database that says so is not in trouble.
+    // A database that reports a lock is not in trouble.
     this.#heal();
     const now = performance.now();
     const behind = this.#waiting.filter(({ executionId }) => executionId === first.executionId);

@@ -2,7 +2,7 @@
 import type { GroupItem } from "./item.ts";
 
 export interface Waiting extends GroupItem {
-  /** Its caller has been told that the store is not available. */
+  /** Its caller was refused because the store is not available. */
   told: boolean;
   timer?: NodeJS.Timeout;
   /** Another client keeps its row locked, known since this time: it is tried alone. */
@@ -12,7 +12,7 @@ export interface Waiting extends GroupItem {
 /** Milliseconds that callers who can come again wait for a row that is locked, or for an outcome that is not known. */
 const patience = 5_000;
 
-/** Its outcome is not known: its caller has been told, or is by its timer, and it is not given up. */
+/** Its outcome is not known: its caller is refused, now or by its timer, and the write is tried again. */
 function mayBeWritten({ timer, told }: Waiting): boolean {
   return timer !== undefined || told;
 }

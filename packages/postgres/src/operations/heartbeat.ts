@@ -48,7 +48,7 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
     try {
       await beat(owner, lease);
     } catch {
-      // The connection may have been lost while nothing ran on it: a new one tells.
+      // The connection may have been lost while nothing ran on it: a new one decides.
       connection.drop();
       await beat(owner, lease).catch((error: unknown) => {
         connection.drop();

@@ -137,7 +137,7 @@ export class RunningStepContext implements StepContext {
     return (await this.#facts.used(suspension?.suspensionId)) ?? nothingUsed;
   }
 
-  /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */
+  /** Publishes a piece of an agent's reply or a call of its tool, while the attempt counts. */
   publishLive(said: Pick<LiveText, "delta" | "tool">): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;

@@ -42,7 +42,7 @@ interface WorkFinder {
 
 /** Milliseconds between two looks at everything that concerns this process. */
 const lookPeriod = 2000;
-/** As many as the store tells of at once. */
+/** The number of executions per read of the store. */
 const headsAtOnce = 1000;
 
 export class Cluster {

@@ -230,7 +230,7 @@ export class Engine {
     this.#closing = true;
   }
 
-  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything, whether the store replies or not. */
+  /** Stops intake, lets bodies finish for `grace` milliseconds, then releases everything, also without a reply of the store. */
   async close(grace: number): Promise<void> {
     this.stopIntake();
     this.admission.close();

@@ -1,4 +1,4 @@
-// The line about bodies that still run when their grace is over: the process goes without them.
+// The log line about bodies that still run after the grace period: the process stops without them.
 import type { Logger } from "../../observe/log/logger.ts";
 
 interface RunningExecution {

@@ -107,7 +107,7 @@ export class StorageWatch {
     if (this.#failedAt !== undefined && this.#clock.now() - this.#failedAt >= quietPeriod) this.wrote();
   }
 
-  /** True when the call failed because of the storage: then it is told here, and nowhere else. */
+  /** True when the call failed because of the storage: then the failure is logged here, and only here. */
   failed(error: unknown): boolean {
     if (!(error instanceof StoreUnavailableError)) return false;
     this.#metrics.storageFailed();

@@ -52,7 +52,7 @@ export class ExecutionProgress implements Work {
   readonly #journal: Journal;
   readonly #fibers: Fibers;
   readonly #waits: OpenWaits;
-  /** Numbers outcomes in the order in which they will stand in the journal. */
+  /** Numbers outcomes in the order of the journal. */
   #order: number;
   #stepIndex: number;
   /** When the execution fails unless it has ended; a pause moves it. */
@@ -267,7 +267,7 @@ export class ExecutionProgress implements Work {
     return keepState({ journal: this.#journal, gauge, batch: this.batch }, command, result, this.#now());
   }
 
-  /** Lets a body that failed run again, when its step says so; false when this failure is its outcome. */
+  /** Runs a failed body again if the retry options of its step allow it; false when this failure is its outcome. */
   #retry(fiber: Fiber, command: RunCommand, { error, permanent }: FailedBody): boolean {
     const { place, path, attempt } = command;
     const { retry } = place.step;

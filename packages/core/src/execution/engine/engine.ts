@@ -96,13 +96,13 @@ export class Engine {
     this.waiters = options.waiters;
     this.observation = options.observation;
     this.logger = options.observation.logger;
-    this.folds = new Folds(this, options.folds);
     this.clock = options.clock;
     this.storage = options.storage;
-    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
-    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.limits = options.limits;
     this.files = options.files ?? new FilePool();
+    this.folds = new Folds(this, options.folds);
+    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
+    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.workflowKind = new WorkflowKind(this);
     this.kinds = [this.workflowKind, ...(options.kinds ?? [])];
     this.admission = new Admission({

@@ -10,7 +10,7 @@ import type { GroupItem } from "./item.ts";
 import { KnownSequences } from "./known-sequences.ts";
 import { LockedRows } from "./locked-rows.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
-import { canComeAgain, isLate, refuse, tellLater, type Waiting } from "./waiting.ts";
+import { canComeAgain, isLate, refuse, refuseLater, type Waiting } from "./waiting.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
 const [minPause, maxPause] = [20, 1_000];
@@ -64,7 +64,7 @@ export class Lane {
 
   add(item: GroupItem): void {
     if (this.#pause > 0 && item.isIntake) return item.reject(this.#unavailable());
-    const waiting: Waiting = { ...item, told: false };
+    const waiting: Waiting = { ...item, refused: false };
     if (this.#locked.keep(waiting)) waiting.lockedSince = performance.now();
     else this.#waiting.push(waiting);
     this.#schedule();
@@ -199,7 +199,7 @@ export class Lane {
       for (const [index, item] of group.entries()) {
         const outcome = results[index] ?? "again";
         if (outcome === "again") this.#waiting.unshift(item);
-        else this.#tell(item, outcome);
+        else this.#settle(item, outcome);
       }
       this.#options.written(group.map(({ executionId }) => executionId));
       return undefined;
@@ -227,7 +227,7 @@ export class Lane {
     this.#options.connection.drop();
     this.#trouble = cause;
     if (unknown) {
-      for (const item of group) tellLater(item, () => this.#unavailable());
+      for (const item of group) refuseLater(item, () => this.#unavailable());
       return group;
     }
     // Nothing of it was written now: calls that can be repeated need not wait, unless an earlier try may have written them.
@@ -285,9 +285,9 @@ export class Lane {
     this.#timer = setTimeout(() => this.#run(), this.#pause);
   }
 
-  #tell(item: Waiting, result: () => void): void {
+  #settle(item: Waiting, result: () => void): void {
     clearTimeout(item.timer);
-    if (!item.told) return result();
+    if (!item.refused) return result();
     const { executionId, claims } = item;
     if (claims !== undefined) this.#options.giveBack({ executionId, token: claims });
   }

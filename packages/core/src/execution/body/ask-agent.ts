@@ -42,7 +42,7 @@ export interface AskingBody
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
   /** Publishes a piece of the reply, or a call of a tool. */
-  publishLive(said: Pick<LiveText, "delta" | "tool">): void;
+  publishLive(piece: Pick<LiveText, "delta" | "tool">): void;
 }
 
 /** Asks once; resolves to the text of the agent's last step. With a schema the text should be JSON that matches it. */

@@ -138,11 +138,11 @@ export class RunningStepContext implements StepContext {
   }
 
   /** Publishes a piece of an agent's reply or a call of its tool, while the attempt counts. */
-  publishLive(said: Pick<LiveText, "delta" | "tool">): void {
+  publishLive(piece: Pick<LiveText, "delta" | "tool">): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;
     const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
-    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), ...said });
+    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), ...piece });
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

@@ -61,7 +61,7 @@ export class WorkflowKind implements EngineKind {
     const { feed, changes, definitions, logger } = this.#parts;
     const { workflows } = definitions;
     feed.publish(row.executionId, events);
-    if (changes.followed) changes.tell(row, events);
+    if (changes.followed) changes.publish(row, events);
     reportFailure({ logger, workflows }, row, events, stepIndex);
     const hooks = workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, logger);

@@ -145,7 +145,7 @@ export async function openStore(
   };
 }
 
-/** Connects once, and brings the schema up to date; says in words why it cannot. */
+/** Connects once, and brings the schema up to date; explains a failure in words. */
 async function prepareDatabase(
   settings: Settings,
   connect: ConnectSettings,

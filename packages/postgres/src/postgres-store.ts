@@ -1,8 +1,7 @@
 // The PostgreSQL store: any number of processes on one database.
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import type { ClusterChannel, NewExecution, Store, StoreHealth } from "@andante/core/store";
-import { Listeners } from "./cluster/listeners.ts";
+import type { ClusterChannel, ClusterListener, NewExecution, Store, StoreHealth } from "@andante/core/store";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -148,5 +147,28 @@ async function alive<Value>(work: Promise<Value>): Promise<Value> {
     return await work;
   } finally {
     clearInterval(timer);
+  }
+}
+
+/** The listeners to other processes, also before the store is open. */
+class Listeners implements ClusterListener {
+  readonly #listeners = new Set<ClusterListener>();
+
+  /** Returns a function that ends it. */
+  add(listener: ClusterListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  wrote(executionIds: ReadonlySet<string> | undefined): void {
+    for (const listener of this.#listeners) listener.wrote(executionIds);
+  }
+
+  offered(): void {
+    for (const listener of this.#listeners) listener.offered();
+  }
+
+  stop(executionId: string): void {
+    for (const listener of this.#listeners) listener.stop(executionId);
   }
 }

@@ -1,5 +1,4 @@
 // The result of createAndante: the engine, the agents and their observation, behind the interface Andante.
-
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { Agents, areRepliesRequested, loadReplies } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
@@ -54,7 +53,6 @@ import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { type ExecutionIds, ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
-import { recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
@@ -348,4 +346,21 @@ export class AndanteService implements Andante {
     if (!areRepliesRequested()) await setTimeout(loadingPause);
     if (!this.#engine.closing) await Promise.all([loadReplies(), this.#engine.observation.open()]);
   }
+}
+
+/** In milliseconds. */
+interface RecoveryTimes {
+  /** How long a claim outlives its owner's last heartbeat. */
+  readonly lease: number;
+  /** Between two heartbeats, each with a poll for abandoned work. */
+  readonly period: number;
+  /** Between two polls for due timers; timers of this process are found without them. */
+  readonly duePeriod: number;
+}
+
+/** Where other processes share the store and may leave work behind, this process polls more often. */
+function recoveryTimes({ clusterChannel }: Store): RecoveryTimes {
+  if (clusterChannel === undefined) return { lease: 30_000, period: 10_000, duePeriod: 60_000 };
+  const { lease } = clusterChannel;
+  return { lease, period: Math.min(1000, lease / 5), duePeriod: 2000 };
 }

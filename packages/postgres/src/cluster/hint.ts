@@ -22,7 +22,7 @@ export function writeHint(sender: string, hint: Hint): string {
   return JSON.stringify({ sender, ...hint });
 }
 
-/** The notifications that name these executions, or the one that says that they are too many. */
+/** The notifications that name these executions, or the one for too many. */
 export function writeIds(sender: string, executionIds: Iterable<string>): string[] {
   const empty = Buffer.byteLength(writeHint(sender, { kind: "wrote", executionIds: [] }));
   const hints: string[][] = [];

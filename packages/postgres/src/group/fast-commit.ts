@@ -78,7 +78,7 @@ export interface ExpectedCommit {
   readonly before: number;
 }
 
-/** Writes those that find their execution as expected, and tells which these are. They must come in the order of their ids. */
+/** Writes those that find their execution as expected, and returns their ids. The commits must be in the order of their ids. */
 export function fastCommits(s: string, expected: readonly ExpectedCommit[]): Statement {
   const rows = expected.map(valuesOf);
   const byColumn = columns.map((_, index) => rows.map((row) => row[index]));

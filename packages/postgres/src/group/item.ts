@@ -49,7 +49,7 @@ export interface GroupItem {
       };
   /** Its caller is waiting and can come again: refused at once while the database is in trouble. */
   readonly isIntake: boolean;
-  /** The claim that it takes, to be given back when its caller has been told that nothing came of it. */
+  /** The claim that it takes, to be given back when its caller was refused. */
   readonly claims?: string | undefined;
   reject(error: Error): void;
 }

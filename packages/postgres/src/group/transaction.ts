@@ -180,7 +180,7 @@ async function commit(
   return results;
 }
 
-/** Which executions were created, now or by the same call before, as the last of these results tells. */
+/** Which executions were created, now or by the same call before, by the last of these results. */
 async function createdIn(
   query: Query,
   schema: string,
@@ -194,7 +194,7 @@ async function createdIn(
   try {
     return new Set([...made, ...(await createdBefore(query, schema, others))]);
   } catch (error) {
-    // The rest of the group is committed: only repeating it tells its results.
+    // The rest of the group is committed: only a repetition returns its results.
     throw new UnknownOutcome(error);
   }
 }

@@ -1,4 +1,4 @@
-// Runs one user function: its schemas hold before and after, and whatever it does ends as one of a few results.
+// Runs one user function: its schemas hold before and after, and every outcome is one of a few results.
 import { StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
@@ -33,9 +33,9 @@ export type BodyResult =
 export interface DoneBody {
   readonly kind: "output" | "bailed";
   readonly value: JsonText;
-  /** What its agent used, where it asked one. */
+  /** The usage of its agent, where it asked one. */
   readonly usage?: StepUsage | undefined;
-  /** What it has set with `setState`. */
+  /** The state that it has set with `setState`. */
   readonly changes?: StateChanges;
 }
 

@@ -88,7 +88,7 @@ export class StepRecorder implements CallRecorder {
     return this.#records.leave({ kind: "suspend-calls", calls: [...this.#waiting.values()] });
   }
 
-  /** What all calls of the step have used, in every life of it; undefined when there was none. */
+  /** The usage of all calls of the step, of earlier processes included; undefined without calls. */
   get usage(): StepUsage | undefined {
     const { facts, command } = this.#run;
     let total: StepUsage | null = null;

@@ -29,7 +29,7 @@ import { nothingKept } from "../run/execution-fold.ts";
 
 /** Options of a start. */
 export interface StartOptions {
-  /** Makes the start idempotent: the same id, workflow, input and user stand for that execution. Default: a new id. */
+  /** Makes the start idempotent: the same id, workflow, input and user return that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** An execution that has the `executionId` already is a conflict, also when it is the same. Default: false. */
   readonly exclusive?: boolean | undefined;

@@ -21,16 +21,36 @@ import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
 import type { EngineKind, RunRow } from "./engine-kind.ts";
-import type { EngineOptions } from "./engine-options.ts";
 import { factsOf } from "./execution-facts.ts";
-import { Folds } from "./folds.ts";
+import { type FoldOptions, Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
-import { ProgressSignal } from "./progress-signal.ts";
-import { reportBodies } from "./report-bodies.ts";
 import type { WaitingExecution } from "./run-queue.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 import { WorkflowKind } from "./workflow-kind.ts";
+
+interface EngineOptions {
+  readonly store: Store;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** The kinds of executions beside those of workflows. Default: none. */
+  readonly kinds?: readonly EngineKind[];
+  readonly waiters: Waiters;
+  readonly observation: Observation;
+  /** How many executions may run here at once. */
+  readonly maxRunning: number;
+  /** The part of them that one user may hold while others wait. */
+  readonly userShare: number;
+  readonly clock: Clock;
+  readonly limits: SizeLimits;
+  /** The memory that files of agents share. Default: a pool of its own. */
+  readonly files?: FilePool;
+  /** Default: as `FoldOptions` says. */
+  readonly folds?: FoldOptions | undefined;
+  readonly storage: StorageWatch;
+  /** Fires the timers in the store. */
+  readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed">;
+}
 
 export class Engine {
   readonly store: Store;
@@ -76,13 +96,13 @@ export class Engine {
     this.waiters = options.waiters;
     this.observation = options.observation;
     this.logger = options.observation.logger;
-    this.folds = new Folds(this, options.folds);
     this.clock = options.clock;
     this.storage = options.storage;
-    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
-    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.limits = options.limits;
     this.files = options.files ?? new FilePool();
+    this.folds = new Folds(this, options.folds);
+    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
+    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.workflowKind = new WorkflowKind(this);
     this.kinds = [this.workflowKind, ...(options.kinds ?? [])];
     this.admission = new Admission({
@@ -230,7 +250,7 @@ export class Engine {
     this.#closing = true;
   }
 
-  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything, whether the store replies or not. */
+  /** Stops intake, lets bodies finish for `grace` milliseconds, then releases everything, also without a reply of the store. */
   async close(grace: number): Promise<void> {
     this.stopIntake();
     this.admission.close();
@@ -339,4 +359,32 @@ export class Engine {
 
 function userOf({ userId }: Driver): string | null {
   return userId;
+}
+
+/** Notifies waiting code of progress. */
+class ProgressSignal {
+  #next: PromiseWithResolvers<void> | undefined;
+
+  /** Resolves with the next progress. */
+  next(): Promise<void> {
+    this.#next ??= Promise.withResolvers<void>();
+    return this.#next.promise;
+  }
+
+  notify(): void {
+    this.#next?.resolve();
+    this.#next = undefined;
+  }
+}
+
+/** Logs the bodies that still run after the grace period, 20 by name: the process stops without them. */
+function reportBodies(logger: Logger, loaded: Iterable<Driver>): void {
+  const running = [...loaded].filter(({ isRunning }) => isRunning);
+  if (running.length === 0) return;
+  const named = running.slice(0, 20);
+  const executions = named.map(({ workflowId, executionId }) => ({ workflowId, executionId }));
+  logger.warn(
+    { executions, count: running.length },
+    "closing without waiting longer for bodies that run: they run again at the next start",
+  );
 }

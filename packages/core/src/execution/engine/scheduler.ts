@@ -40,7 +40,7 @@ export interface DueTimerProcessor {
   process(timer: DueTimer, now: number): Promise<Processed>;
   /** Processes a timer that comes before a deadline or a timeout of the same execution. */
   wakeBefore(timer: DueTimer, limit: DueTimer, now: number): Promise<Processed>;
-  /** A round is over: slots that it did not need are free. */
+  /** Called at the end of a round: slots that it did not need are free. */
   roundEnded(): void;
 }
 
@@ -186,7 +186,7 @@ export class Scheduler {
     return [];
   }
 
-  /** Whether any was processed in time. Those that are held are added; a round follows whatever takes longer. */
+  /** Whether any was processed in time. Held timers are added; another round follows timers that take longer. */
   async #processAll(
     processor: DueTimerProcessor,
     next: readonly DueWork[],

@@ -313,7 +313,7 @@ export class Driver implements CheckpointLog {
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#endAt());
     const request = idle ? this.#idleRequest() : undefined;
     const built = buildCommit(this.#target, batch, { ending, idle: request });
-    // A step's own failure says more than the limit that its journal has reached.
+    // A step's own failure explains more than the limit of the journal.
     const failed = this.#progress.outcome?.kind === "error";
     const overfull = failed ? undefined : this.#gauge.outcomeWith(built.stored);
     if (overfull === undefined) this.#send(batch, built);
@@ -422,7 +422,7 @@ export class Driver implements CheckpointLog {
     this.#send(outcomes, buildOutcomes(this.#target, outcomes, idle));
   }
 
-  /** `last`: the store has refused a write already, and this one says so. */
+  /** `last`: the store has refused a write already, and this one records it. */
   #send(batch: CommitBatch, built: BuiltCommit, last = false): void {
     this.#loop.send(
       built,

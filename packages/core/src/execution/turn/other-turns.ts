@@ -26,7 +26,7 @@ function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): Ot
   /** False when it had ended already. True when it has, or may have, by now. */
   const awaitEnd = async (executionId: string, signal: AbortSignal): Promise<boolean> => {
     signal.throwIfAborted();
-    // Waiting begins before the look, so that an end in between is heard.
+    // Waiting begins before the read, so that no end in between is missed.
     const wait = engine.waiters.wait(executionId);
     try {
       const [head] = await store.heads([executionId]);

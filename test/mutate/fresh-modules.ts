@@ -19,10 +19,11 @@ vi.resetModules();
 
 const isTrial = inject("mode") === "mutant";
 // A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
-const testTimeout = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 300_000;
-// Tests that report a missing event have to do so before their time is over.
-const patience = 0.8 * testTimeout;
+const patience = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 200_000;
+// Tests that report a missing event do so before their time is over, also those that wait for several in turn.
+const testTimeout = 2.5 * patience;
 process.env.ANDANTE_TEST_PATIENCE = String(patience);
+if (isTrial) process.env.ANDANTE_PROPERTIES_LIMIT = String(20 * patience);
 const limits = {
   testTimeout,
   hookTimeout: testTimeout,
@@ -31,8 +32,11 @@ const limits = {
 // One test of thousands that a busy machine holds up would end the first run, and with it everything.
 vi.setConfig(isTrial ? limits : { ...limits, ...{ retry: 3 } });
 
+// Database threads and processes that a test starts inherit the fault.
+delete process.env.__STRYKER_ACTIVE_MUTANT__;
 if (isTrial) {
   const fault = inject("activeMutant");
+  process.env.__STRYKER_ACTIVE_MUTANT__ = fault;
   // The first failure ends a trial, but the files that are left would still be loaded, which takes longer than all the rest.
   if (fault !== undefined && globalThis.noticedFault === fault)
     throw new Error("the fault was noticed before");

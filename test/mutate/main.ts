@@ -2,10 +2,10 @@
 //
 // ANDANTE_MUTATE_SEED repeats the sample of an earlier run (default: a random seed, which is printed); ANDANTE_MUTATE_ROOMS
 // tries only the faults in some of the rooms, with commas (default: all of them); ANDANTE_MUTATE_WORKERS is the number of
-// faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a
-// busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was of the same
-// sources, and tries the rest. Undetected faults are written to reports/mutate/survivors.md, to be read one by one;
-// tried.jsonl and seed.txt beside it are written while the run goes on.
+// faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT lets tests wait longer than 5000 ms
+// for an event, on a busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was
+// of the same sources, and tries the rest. Undetected faults are written to reports/mutate/survivors.md, to be read one by
+// one; tried.jsonl and seed.txt beside it are written while the run goes on.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -75,7 +75,8 @@ function withoutVerdict(faults: readonly Fault[]): Fault[] {
 
 /**
  * Tries the faults of one package, with the tests that cover it. Code that also runs between tests, such as the
- * timers of an engine, has tests that cover it; code that runs while modules load needs all of them.
+ * timers of an engine, has tests that cover it; code that runs while modules load, some of them in the middle of a test, needs
+ * all of them.
  */
 async function tryFaults(
   name: string,
@@ -89,14 +90,14 @@ async function tryFaults(
     vitest: { configFile: "test/mutate/vitest.config.ts", related: false, pool: "forks" },
     checkers: ["sample"],
     plugins: ["@stryker-mutator/vitest-runner", ...plugins],
-    coverageAnalysis: "perTest",
+    coverageAnalysis: tests === "all" ? "off" : "perTest",
     ignoreStatic: tests !== "all",
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,
     ignorePatterns: ["/bench", "/docs/pictures", "/reports"],
     // Tests have a time limit of their own; this one is for faults that never let go of the thread.
-    timeoutMS: 20_000,
+    timeoutMS: 45_000,
     timeoutFactor: 1.5,
     dryRunTimeoutMinutes: 90,
     reporters: ["progress-append-only", "tried"],

@@ -12,37 +12,30 @@ chmodSync(root, 0o755);
 /** The tests that say something about a package's rooms. More would find little more, and cost hours. */
 const suites: Readonly<Record<string, string[]>> = {
   core: [
-    "packages/core/src/{agent,execution,store}/**/*.test.ts",
+    "packages/core/src/{agent,execution,journal,observe,store,test-kit,workflow}/**/*.test.ts",
     "packages/core/test/**/*.test.ts",
-    "test/{contract,providers}/**/*.test.ts",
-    "test/auth/{authorize,user-injection,who}.test.ts",
-    // Loading, leaving and recovery show in the traces alone.
-    "packages/core/src/observe/trace/execution-spans.test.ts",
-    "test/observe/{metrics,traces}.test.ts",
+    "test/{contract,hardening,observe,providers}/**/*.test.ts",
+    "test/auth/{activity,authorize,outline,user-injection,who}.test.ts",
+    "test/client/{agents,calls}.test.ts",
   ],
   server: [
     "packages/server/src/{auth,socket}/**/*.test.ts",
     "packages/server/src/{app,unknown-options}.test.ts",
-    "test/{auth,hardening}/**/*.test.ts",
+    "test/{auth,embedding,hardening}/**/*.test.ts",
     "test/contract/socket.test.ts",
     "test/observe/*-sockets.test.ts",
   ],
 };
 
-// Tests that start processes cannot see the fault that is switched on; tests that measure time or generate for seconds
-// cost more than they find.
+// Tests that start processes cannot see the fault that is switched on; tests that measure time cost more than they find.
 const elsewhere = [
   // Those of MCP drive its client in the test's own process.
   "**/!(mcp-servers).ci.test.ts",
-  "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
-  // Waits for longer than a test may take here.
-  "packages/core/test/execution/close.test.ts",
-  // Tests that kill database threads or fill the channel from them need real ones.
-  "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",
   "test/contract/{console,doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",
-  "test/hardening/{connections,health,linear-patterns,shutdown,sockets}.test.ts",
+  "test/hardening/{connections,health,linear-patterns,schemas,shutdown,sockets}.test.ts",
+  "test/observe/lint-metrics.test.ts",
 ];
 
 export default defineConfig({

@@ -1,11 +1,20 @@
 // `node:worker_threads` with a Worker that runs on the thread which made it, so that a fault switched on there is seen.
+// Tests that kill database threads get real ones.
 import { EventEmitter } from "node:events";
-import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker as Thread,
+} from "node:worker_threads";
+import { expect } from "vitest";
 import type { ThreadData } from "../../packages/core/src/store/sqlite/thread-messages.ts";
 
 export { MessageChannel, type MessagePort, receiveMessageOnPort };
 
-export class Worker extends EventEmitter {
+const killsThreads = expect.getState().testPath?.endsWith("/dead-threads.test.ts");
+
+class OwnThread extends EventEmitter {
   readonly #port: MessagePort;
 
   constructor(_file: URL, { workerData }: { workerData: ThreadData }) {
@@ -33,3 +42,6 @@ export class Worker extends EventEmitter {
     return 1;
   }
 }
+
+// Modules are loaded anew for each test file.
+export const Worker = killsThreads ? Thread : OwnThread;

@@ -353,6 +353,43 @@ test.each([
   ["an id of another type", { id: 5 as never }, "Agent: the id must be a string"],
   ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is not a language model'],
   ["a wrong setting", { id: "a", topP: 2 }, 'Agent "a": Invalid option topP: expected a number from 0 to 1'],
+  [
+    "instructions that are none",
+    { id: "a", instructions: [{ role: "user", content: "hi" }] as never },
+    'Agent "a": instructions must be a string, system messages or a function',
+  ],
+  ["a title that is none", { id: "a", title: "T" as never }, 'Agent "a": title must be a function'],
+  [
+    "a wrong number of tokens",
+    { id: "a", memory: { tokens: 0.5 } },
+    'Agent "a": memory.tokens must be 1 or more',
+  ],
+  [
+    "a preparation that is none",
+    { id: "a", memory: { prepare: {} as never } },
+    'Agent "a": memory.prepare must be a function',
+  ],
+  ["a wrong number of retries", { id: "a", maxRetries: -1 }, 'Agent "a": maxRetries must be 0 or more'],
+  [
+    "an empty secret",
+    { id: "a", approvalSecret: "" },
+    'Agent "a": approvalSecret must be a string of 1 character or more',
+  ],
+  [
+    "an unknown option of the memory",
+    { id: "a", memory: Object({ windows: 5 }) },
+    'Agent "a", memory: unknown option "windows"; did you mean "window"?',
+  ],
+  [
+    "an unknown hook",
+    { id: "a", hooks: Object({ onEnds: () => undefined }) },
+    'Agent "a", hooks: unknown option "onEnds"; did you mean "onEnd"?',
+  ],
+  [
+    "two sub-agents of one id",
+    { id: "a", subAgents: [1, 2].map(() => new Agent({ id: "b", model: model() })) },
+    'Agent "a": two sub-agents have the id "b"',
+  ],
   ["a wrong window", { id: "a", memory: { window: 0 } }, 'Agent "a": memory.window must be 1 or more'],
   [
     "a sub-agent without an id",
@@ -361,4 +398,11 @@ test.each([
   ],
 ])("%s is a definition error", (_, options, message) => {
   expect(() => new Agent({ model: model(), ...options })).toThrow(message);
+});
+
+test("the least values are accepted", () => {
+  const least = { memory: { window: 1, tokens: 1 }, maxRetries: 0, approvalSecret: "s" };
+  const system = { role: "system", content: "Help." } as const;
+  for (const instructions of ["", system, [system, system], () => ""])
+    expect(() => new Agent({ id: "a", model: model(), ...least, instructions })).not.toThrow();
 });

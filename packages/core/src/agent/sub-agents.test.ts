@@ -53,6 +53,31 @@ test.each([
   },
 );
 
+test("the model sees it as a tool with its purpose, which takes a prompt", async () => {
+  const model = scriptedModel(["done", "done"]);
+  const below = (id: string, purpose?: string) =>
+    new Agent({ id, model: scriptedModel([]), ...(purpose && { purpose }) });
+  const subAgents = [below("researcher", "Finds things."), below("writer")];
+  const editor = new Agent({ id: "editor", model, subAgents });
+  const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+  await andante.agents.text("editor", "Go");
+  const inputSchema = {
+    type: "object",
+    properties: { prompt: { type: "string", description: "The task, with everything needed to do it." } },
+    required: ["prompt"],
+    additionalProperties: false,
+  };
+  expect(model.calls[0]?.tools).toMatchObject([
+    { name: "researcher", description: "Finds things.", inputSchema },
+    { name: "writer", description: "Gives a task to the agent writer.", inputSchema },
+  ]);
+  await andante.close();
+  const writer = tool({ inputSchema: z.object({}), execute: () => "done" });
+  expect(() => new Agent({ id: "editor", model, subAgents, tools: { writer } })).toThrow(
+    'Agent "editor": a tool and a sub-agent are both called "writer"',
+  );
+});
+
 test("one that its own timeout stops fails its tool, and the reply goes on", async () => {
   const researcher = new Agent({
     id: "researcher",

@@ -124,4 +124,14 @@ describe("crashTest", () => {
     const { differences } = await crashTest({ workflow, input: { amount: 1 }, timeout: 200 });
     expect(differences[0]).toContain('status is "stuck", undisturbed "completed"');
   });
+
+  test("an execution that does not end without a crash is stuck, and no crash is tried", async () => {
+    const workflow = createWorkflow({ id: "hangs-always", input: order }).andThen({
+      id: "never",
+      execute: () => new Promise<string>(() => undefined),
+    });
+    const { expected, runs } = await crashTest({ workflow, input: { amount: 1 }, timeout: 200 });
+    expect(expected.status).toBe("stuck");
+    expect(runs).toEqual([]);
+  });
 });

@@ -144,7 +144,9 @@ onMemory((bench) => {
       });
       expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: "gone" });
       expect(runs).toBe(1);
-      expect(bench.logger.messages.join()).toContain("swallowed what bail() throws");
+      expect(bench.logger.of("warn")).toMatchObject([
+        { stepPath: "leave", msg: "the body swallowed what bail() throws; bailing anyway" },
+      ]);
     });
 
     test("is refused in a condition", async () => {

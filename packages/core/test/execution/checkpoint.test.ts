@@ -533,6 +533,44 @@ onMemoryAndFile((bench) => {
     expect(bench.logger.messages).toEqual([]);
   });
 
+  test("a body that swallows the interruption, or a wait for a retry, runs again all the same", async () => {
+    const { runs, do: work } = counter();
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const workflow = flow().andThen({
+      id: "charge",
+      execute: async ({ checkpoint }) => {
+        await checkpoint("first", async () => {
+          begun.resolve();
+          await gate.promise;
+        });
+        const second = checkpoint("second", () => work("second", "second")());
+        const paid = await second.catch(() => "swallowed");
+        const mail = (context: { attempt: number }) => {
+          if (context.attempt === 1) throw new Error("busy");
+          return "sent";
+        };
+        const retry = { attempts: 2, delay: "2s", jitter: false } as const;
+        return [paid, await checkpoint("mail", mail, { retry }).catch(() => "lost")];
+      },
+    });
+    const andante = bench.andanteWith({ clock: new TestClock() }, workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await begun.promise;
+    await andante.suspend(workflow.id, executionId, {});
+    gate.resolve();
+    await expect.poll(() => recorded(executionId)).toEqual(["charge#first"]);
+    await inTime(andante.settled(), "the end of the body");
+    expect(await andante.resume(workflow.id, executionId)).toMatchObject({ result: ["second", "sent"] });
+    expect(runs).toEqual({ second: 1 });
+    const swallowed = (what: string) => `the body swallowed what checkpoint() throws ${what}`;
+    expect(bench.logger.messages).toEqual([
+      swallowed("during a pause or a shut-down; running it again anyway"),
+      "the checkpoint failed and is tried again",
+      swallowed("before a delay; running it again anyway"),
+    ]);
+  });
+
   test("in a shut-down none begins, and the next process goes on from the record", async () => {
     const { workflow, runs, begun, finish } = heldFlow();
     const andante = bench.andante(workflow);

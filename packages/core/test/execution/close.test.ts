@@ -31,6 +31,7 @@ onMemory((bench) => {
         level: "warn",
         msg: expect.stringMatching(/^closing without waiting longer for bodies that run/),
         executions: [{ workflowId: workflow.id, executionId }],
+        count: 1,
       },
     ]);
     stubborn.finish();

@@ -376,13 +376,18 @@ onMemory((bench) => {
       const answer = (stepId?: string) => andante.resume(three.id, executionId, 1, { stepId });
       await expect(answer()).rejects.toMatchObject({
         status: 400,
-        message: expect.stringContaining("(all/a, all/b, all/inner/a, all/inner/c)"),
+        message:
+          "Cannot resume: several steps are waiting: name one with stepId (all/a, all/b, all/inner/a, all/inner/c)",
       });
       await expect(answer("a")).rejects.toMatchObject({
         status: 400,
-        message: expect.stringContaining('"a" is ambiguous: name one with stepId (all/a, all/inner/a)'),
+        message: 'Cannot resume: the step id "a" is ambiguous: name one with stepId (all/a, all/inner/a)',
       });
-      await expect(answer("nowhere")).rejects.toMatchObject({ status: 400, code: "resume-target" });
+      await expect(answer("nowhere")).rejects.toMatchObject({
+        status: 400,
+        code: "resume-target",
+        message: 'Cannot resume: the workflow has no waiting or earlier step "nowhere"',
+      });
     });
   });
 });

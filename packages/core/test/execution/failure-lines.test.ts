@@ -1,14 +1,18 @@
 // The log of operators: every execution that fails is one error line with the place and the reason, however it failed.
+import { tool, type UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
 import { PermanentError, StoreRefusedError } from "../../src/errors/index.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { scriptedModel } from "../../src/test-kit/scripted-model.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { controlledModel, type Said } from "../support/controlled-model.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
@@ -153,6 +157,93 @@ onMemory((bench) => {
       expect(errors).toMatchObject(one(workflow, executionId, fields));
       expect(errors[0]?.err).toMatchObject({ stack: expect.stringContaining("Error") });
       expect(warnings).toEqual([]);
+    });
+
+    test.each<[string, (context: StepContext) => unknown]>([
+      ["Checkpoint work#a needs a function", ({ checkpoint }) => Reflect.apply(checkpoint, null, ["a"])],
+      [
+        "Checkpoint work#a is used twice in one run of the body: each needs an id of its own",
+        async ({ checkpoint }) => {
+          await checkpoint("a", () => 1);
+          await checkpoint("a", () => 2);
+        },
+      ],
+      [
+        "Checkpoint work#a cannot set state: only the body around it can",
+        ({ checkpoint, setState }) => checkpoint("a", () => setState({ b: 1 })),
+      ],
+      [
+        "Checkpoint work#a cannot suspend: only the body around it can",
+        ({ checkpoint, suspend }) => checkpoint("a", () => suspend("why")),
+      ],
+      [
+        "Checkpoint work#a cannot bail: only the body around it can",
+        ({ checkpoint, bail }) => checkpoint("a", () => bail(1)),
+      ],
+      [
+        "Checkpoint work#a cannot checkpoint: only the body around it can",
+        ({ checkpoint }) => checkpoint("a", () => checkpoint("b", () => 1)),
+      ],
+      [
+        'Step work: event type validation failed: "" is reserved, empty or longer than 100 characters',
+        ({ emit }) => emit(""),
+      ],
+      ['Event "big" of step work cannot be kept as JSON: ', ({ emit }) => emit("big", 1n)],
+      ["Result of bail of step work cannot be kept as JSON: ", ({ bail }) => bail(1n)],
+      ["State set by step work at big cannot be kept as JSON: ", ({ setState }) => setState({ big: 1n })],
+      ["Output of step work cannot be kept as JSON: ", () => 1n],
+      [
+        "Step work: deadline validation failed: is not a valid date",
+        ({ suspend }) => suspend("why", null, { deadline: new Date(Number.NaN) }),
+      ],
+      [
+        'Step work: onDeadline validation failed: expected { resume: … }, "fail" or "cancel"',
+        ({ suspend }) => suspend("why", null, { deadline: "1h", onDeadline: Object("end") }),
+      ],
+      [
+        "onDeadline of step work at resume cannot be kept as JSON: ",
+        ({ suspend }) => suspend("why", null, { deadline: "1h", onDeadline: { resume: 1n } }),
+      ],
+    ])("for a body that does what cannot be done: %s", async (message, execute) => {
+      const workflow = flow().andThen({ id: "work", execute });
+      const { errors, executionId } = await run(workflow);
+      const err = { message: expect.stringContaining(message) };
+      expect(errors).toMatchObject(one(workflow, executionId, { stepPath: "work", attempt: 1, err }));
+    });
+
+    test.each<[string, Said, Partial<AgentOptions>]>([
+      ["it has reached the number of tokens that the model may write", { finish: "length" }, {}],
+      ["the provider's content filter stopped it", { finish: "content-filter" }, {}],
+      [
+        "it has used the agent's budget, and the last reply asks for tools",
+        { calls: [{ name: "look", input: {} }] },
+        { budget: { calls: 2 } },
+      ],
+      [
+        "it has called the model 3 times, as often as maxSteps allows, and the last reply asks for tools",
+        { calls: [{ name: "look", input: {} }] },
+        { maxSteps: 3 },
+      ],
+    ])("for a reply that is not complete: %s", async (why, said, options) => {
+      const model = controlledModel((_, number) => ({ text: [`reply ${number}`], ...said }));
+      const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+      const agent = new Agent({ id: "writer", model, tools: { look }, ...options });
+      const ask = { id: "ask", agent, prompt: "hello" };
+      const { errors } = await run(flow().andAgent(ask));
+      const message = `Step ask: the agent's reply is not complete: ${why}. Set allowIncomplete to use it anyway.`;
+      expect(errors).toMatchObject([{ msg: "the execution failed", err: { message } }]);
+      const allowed = flow().andAgent({ ...ask, allowIncomplete: true });
+      const { result } = await bench.andante(allowed).execute(allowed.id, {});
+      expect(result).toMatchObject({ text: expect.stringMatching(/^reply \d$/) });
+    });
+
+    test("for files that an agent without a stream function would not see", async () => {
+      const agent = { id: "plain", generate: async () => ({ text: "done" }) };
+      const file = { type: "file", mediaType: "text/plain", url: "data:text/plain;base64,YQ==" } as const;
+      const prompt: UIMessage[] = [{ id: "m", role: "user", parts: [file] }];
+      const { errors } = await run(flow().andAgent({ id: "ask", agent, prompt: () => prompt }));
+      const message = "this agent has only a generate function, which takes a string, not files";
+      expect(errors).toMatchObject([{ msg: "the execution failed", err: { message } }]);
     });
 
     test.each([

@@ -4,7 +4,15 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { Andante } from "../../src/andante/andante.ts";
-import type { AndanteLimits } from "../../src/execution/limits/limits.ts";
+import {
+  type AndanteLimits,
+  JournalGauge,
+  repliesLimit,
+  runningLimit,
+  StateGauge,
+  sizeLimits,
+  userShareOf,
+} from "../../src/execution/limits/limits.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";
@@ -376,4 +384,78 @@ onMemoryAndFile((bench) => {
       expect(executions[0]?.error?.message).toMatch(/bytes; the limit is 2000 \(limits\.journal\.bytes\)/);
     });
   });
+});
+
+test("the limits have the documented defaults", () => {
+  const mebibyte = 1_048_576;
+  expect(sizeLimits({})).toEqual({
+    ...{ input: 4 * mebibyte, context: mebibyte, resumeData: 4 * mebibyte, reason: 65_536 },
+    ...{ output: 4 * mebibyte, containerOutput: 16 * mebibyte, state: 4 * mebibyte, result: 16 * mebibyte },
+    journal: { events: 100_000, bytes: 256 * mebibyte },
+  });
+  expect([runningLimit({}), repliesLimit({}), userShareOf({})]).toEqual([1000, 1000, 0.5]);
+});
+
+test("given limits are taken as they are; numbers of executions and replies are whole", () => {
+  const given = { input: 1, context: 2, resumeData: 3, reason: 4, output: 5, containerOutput: 6, state: 7 };
+  const limits = { ...given, result: 8, journal: { events: 9, bytes: 10 } };
+  expect(sizeLimits(limits)).toEqual(limits);
+  expect([runningLimit({ running: 2.9 }), repliesLimit({ agentReplies: 1.5 })]).toEqual([2, 1]);
+  expect([userShareOf({ userShare: 1 }), userShareOf({ userShare: 0.01 })]).toEqual([1, 0.01]);
+  for (const name of [...Object.keys(given), "result"])
+    expect(() => sizeLimits({ [name]: 0.9 })).toThrow(
+      `Option limits.${name}: expected a number of 1 or more`,
+    );
+  expect(() => runningLimit({ running: 0 })).toThrow("Option limits.running: expected a number of 1 or more");
+  expect(() => repliesLimit({ agentReplies: 0 })).toThrow("Option limits.agentReplies: ");
+  for (const userShare of [0, -1, 1.1, Number.NaN, Object("1")])
+    expect(() => userShareOf({ userShare })).toThrow(
+      "Option limits.userShare: expected a number above 0 and up to 1",
+    );
+});
+
+test("a state is measured with all that was set before, exactly", () => {
+  const gauge = new StateGauge(sizeLimits({ state: 30 }));
+  const empty = new Map();
+  const longest = JSON.stringify({ a: "x".repeat(22) });
+  expect(longest).toHaveLength(30);
+  gauge.check(empty, longest, "set");
+  const longer = JSON.stringify({ a: "x".repeat(23) });
+  expect(() => gauge.check(empty, longer, "set")).toThrow(
+    "State of the execution after step set is 31 bytes; the limit is 30 (limits.state)",
+  );
+  // It replaces the key that the state has.
+  gauge.check(new Map([["a", "y".repeat(22)]]), longest, "set");
+  expect(() => gauge.check(new Map([["b", 1]]), longest, "set")).toThrow("is 36 bytes");
+});
+
+test("a journal is full with one event or byte more than the limit", () => {
+  const event = { timestamp: 1, type: "emitted", path: "a", stepIndex: 0, stepType: "andThen" } as const;
+  const stored = { ...event, value: '"12345678"', detail: null };
+  const one = { events: [stored], following: [] };
+  const gauge = new JournalGauge({ events: 3, bytes: 1000 }, 0);
+  gauge.add([stored], 2);
+  const size = gauge.bytes;
+  expect(gauge.outcomeWith(one)).toBeUndefined();
+  const tooMany = { kind: "error", error: { name: "JournalLimitError" } };
+  expect(gauge.outcomeWith({ events: [stored], following: [stored] })).toMatchObject(tooMany);
+  gauge.add([], 3);
+  expect(gauge.outcome).toBeUndefined();
+  gauge.add([], 4);
+  expect(gauge.outcome).toMatchObject({
+    ...tooMany,
+    error: {
+      message: expect.stringContaining("holds 4 events; the limit is 3 (limits.journal.events)"),
+    },
+  });
+  const exact = new JournalGauge({ events: 100, bytes: 2 * size }, size);
+  expect(exact.outcomeWith(one)).toBeUndefined();
+  expect(exact.outcomeWith({ events: [], following: [stored] })).toBeUndefined();
+  const less = new JournalGauge({ events: 100, bytes: 2 * size - 1 }, size);
+  expect(less.outcomeWith(one)).toMatchObject(tooMany);
+  expect(less.outcomeWith({ events: [], following: [stored] })).toMatchObject(tooMany);
+  less.addText("ä".repeat(size / 2));
+  expect(less.outcome).toMatchObject(tooMany);
+  exact.addText("x".repeat(size));
+  expect(exact.outcome).toBeUndefined();
 });

@@ -413,6 +413,12 @@ onMemoryAndFile((bench) => {
     await andante.ready();
     expect(await finished(andante, workflow, whole)).toMatchObject({ status: "completed" });
     expect(bench.logger.messages).toContain("failed to recover an abandoned execution");
+    expect(bench.logger.of("info")).toContainEqual(
+      expect.objectContaining({
+        ...{ workflowId: workflow.id, executionId: whole, recoveries: 1 },
+        msg: "recovering an abandoned execution",
+      }),
+    );
     const next = bench.andante(workflow);
     expect(await finished(next, workflow, broken)).toMatchObject({ status: "completed" });
   });

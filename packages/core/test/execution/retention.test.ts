@@ -243,6 +243,22 @@ onStore("a store of its own", memoryStore(), (bench) => {
     expect(bench.logger.messages).toEqual([]);
   });
 
+  test("what was deleted is one line with the number of executions", async () => {
+    const rounds = [
+      { executionIds: ["a", "b"], more: true },
+      { executionIds: ["b", "c"], more: false },
+    ];
+    const store = wrapStore(bench.store, {
+      deleteFinished: async () => rounds.shift() ?? { executionIds: [], more: false },
+    });
+    const logger = new RecordingLogger();
+    bench.andanteWith({ store, logger, retention: { maxAge: "1h" } }, workflow);
+    const lines = () => logger.lines.filter(({ deleted }) => deleted !== undefined);
+    await expect
+      .poll(lines)
+      .toMatchObject([{ level: "info", deleted: 3, msg: "deleted executions that ended long ago" }]);
+  });
+
   test("a store in trouble is logged and does not end anything", async () => {
     const asked = Promise.withResolvers<void>();
     const store = wrapStore(bench.store, {

@@ -20,7 +20,7 @@ onMemory((bench) => {
           const { executionId, status } = await andante.execute(workflow.id, 1);
           expect(status).toBe("error");
           const events = await andante.events(workflow.id, executionId);
-          expect(JSON.stringify(events)).toContain("expected an object");
+          expect(JSON.stringify(events)).toContain("Step set: state validation failed: expected an object");
         }
       },
     );

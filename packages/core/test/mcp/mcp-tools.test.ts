@@ -80,7 +80,9 @@ test("a server is a command with its arguments and environment, or an address", 
 
 describe("a definition that cannot work is refused", () => {
   test("an address that is not one, a misspelled option, a wrong prefix", () => {
-    expect(() => mcpTools({ a: { url: "file:///x" } })).toThrow('mcpTools, server "a"');
+    expect(() => mcpTools({ a: { url: "file:///x" } })).toThrow(
+      'mcpTools, server "a": needs a command, or an http(s) url',
+    );
     const misspelled = { url: "http://x.example", timeOut: 1 };
     expect(() => mcpTools({ a: misspelled })).toThrow("timeOut");
     expect(() => mcpTools({ a: { url: "http://x.example", prefix: "a.b" } })).toThrow(DefinitionError);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Worker } from "node:worker_threads";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { event, execution } from "../../src/store-cases/store-cases.ts";
 
@@ -65,6 +65,25 @@ test("a thread that cannot be started for a read refuses it, and the next read t
   });
   renameSync(`${file}.away`, file);
   expect((await store.state("a"))?.execution.executionId).toBe("a");
+});
+
+test("a thread keeps the process alive while a caller waits for it, and only then", async () => {
+  const { store, writer, reader } = await openWithThreads();
+  const calls: string[] = [];
+  const notice = (thread: Worker, name: string) => {
+    vi.spyOn(thread, "ref").mockImplementation(() => void calls.push(`${name} ref`));
+    vi.spyOn(thread, "unref").mockImplementation(() => void calls.push(`${name} unref`));
+  };
+  notice(writer, "writer");
+  notice(reader, "reader");
+  const created = store.create(execution({ executionId: "a" }));
+  expect(calls).toEqual(["writer ref"]);
+  await created;
+  expect(calls).toEqual(["writer ref", "writer unref"]);
+  const reads = [store.state("a"), store.state("a")];
+  expect(calls.slice(2)).toEqual(["reader ref"]);
+  await Promise.all(reads);
+  expect(calls.slice(2)).toEqual(["reader ref", "reader unref"]);
 });
 
 test("a store that was never read closes", async () => {

@@ -26,6 +26,8 @@ test("a budget is whole numbers from one on, for a reply and for a conversation"
     for (const budget of [{ tokens: wrong }, { calls: wrong }, { conversation: { calls: wrong } }])
       expect(check(budget)).toThrow(problem);
   }
-  expect(check(Object({ token: 1 }))).toThrow('did you mean "tokens"?');
-  expect(check({ conversation: Object({ call: 1 }) })).toThrow('did you mean "calls"?');
+  const unknown = 'Agent "a", budget: unknown option "token"; did you mean "tokens"?';
+  expect(check(Object({ token: 1 }))).toThrow(unknown);
+  const inside = 'Agent "a", budget.conversation: unknown option "call"; did you mean "calls"?';
+  expect(check({ conversation: Object({ call: 1 }) })).toThrow(inside);
 });

@@ -1,5 +1,16 @@
 // What went wrong with a reply, in words for the caller: a provider that is busy, and a file that is not there.
-import { APICallError, DownloadError } from "ai";
+import {
+  APICallError,
+  DownloadError,
+  InvalidDataContentError,
+  InvalidPromptError,
+  InvalidToolApprovalError,
+  InvalidToolApprovalSignatureError,
+  MissingToolResultsError,
+  NoObjectGeneratedError,
+  RetryError,
+  ToolCallNotFoundForApprovalError,
+} from "ai";
 import { expect, test } from "vitest";
 import { PublicError } from "../../errors/index.ts";
 import { replyErrorText, toAgentError, toolErrorText } from "./model-failure.ts";
@@ -26,12 +37,63 @@ test.each([
   expect(toAgentError(refused(after), never)).toMatchObject({ code: "model-busy", status: 503, retryAfter });
 });
 
-test("a file that the AI SDK could not download is the caller's mistake", () => {
-  const thrown = new DownloadError({ url: "https://files.example/x.png", statusCode: 404 });
+const approval = { approvalId: "a", toolCallId: "c" };
+
+test.each([
+  [
+    "the messages are not a conversation that a model can continue",
+    new InvalidPromptError({ prompt: [], message: "empty" }),
+  ],
+  ["a tool call has no result", new MissingToolResultsError({ toolCallIds: ["c"] })],
+  ["a file is not a data URL in base64", new InvalidDataContentError({ content: "x" })],
+  [
+    "a file could not be downloaded from its URL",
+    new DownloadError({ url: "https://files.example/x.png", statusCode: 404 }),
+  ],
+  [
+    "an approval was not requested by this server",
+    new InvalidToolApprovalSignatureError({ ...approval, reason: "forged" }),
+  ],
+  ["an approval does not belong to a tool call", new InvalidToolApprovalError({ approvalId: "a" })],
+  ["an approval does not belong to a tool call", new ToolCallNotFoundForApprovalError(approval)],
+])("the caller's mistake in the messages: %s", (problem, thrown) => {
   expect(toAgentError(thrown, never)).toMatchObject({
     status: 400,
-    message: expect.stringContaining("a file could not be downloaded from its URL"),
+    message: expect.stringContaining(`input: ${problem}`),
   });
+});
+
+test("whatever else a call throws is the timeout's, the reply's, the provider's or our own", () => {
+  const late = new DOMException("late", "TimeoutError");
+  expect(toAgentError(late, never)).toMatchObject({ code: "reply-timeout", cause: late });
+  expect(toAgentError(new DOMException("gone", "AbortError"), never)).toMatchObject({
+    code: "reply-timeout",
+  });
+  const other = new DOMException("odd", "DataError");
+  expect(toAgentError(other, never)).toMatchObject({ code: "model-failed", cause: other });
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const shapeless = new NoObjectGeneratedError({
+    ...{ response: { id: "r", timestamp: new Date(0), modelId: "m" }, finishReason: "stop" },
+    usage: Object(usage),
+  });
+  expect(toAgentError(shapeless, never)).toMatchObject({
+    message: expect.stringContaining("it has another shape than the agent's output"),
+  });
+  const left = new PublicError("enough");
+  expect(toAgentError(new Error("broken"), AbortSignal.abort(left))).toBe(left);
+  expect(toAgentError(left, never)).toBe(left);
+  const retried = new RetryError({
+    message: "three times",
+    reason: "maxRetriesExceeded",
+    errors: [refused("5")],
+  });
+  expect(toAgentError(retried, never)).toMatchObject({ code: "model-busy", retryAfter: 5, cause: retried });
+});
+
+test("a stream that fails without our words has words of its own", () => {
+  expect(replyErrorText(new Error("inner"))).toBe("The reply failed");
+  expect(replyErrorText("said so")).toBe("said so");
+  expect(toolErrorText(new Error("inner"))).toBe("The tool failed");
 });
 
 test.each([

@@ -34,7 +34,9 @@ test("with one it is the output of the schema", async () => {
 
 test("a tool whose schema refuses it does not run", async () => {
   const { output, seen } = run(z.object({ tenant: z.string() }));
-  await expect(output).rejects.toThrow(/expected string/);
+  await expect(output).rejects.toThrow(
+    "the tool's contextSchema refused the context: Invalid input: expected string, received undefined",
+  );
   expect(seen).toEqual([]);
 });
 
@@ -66,6 +68,26 @@ test("a schema that takes its time is waited for", async () => {
   const { output, seen } = run(later);
   expect(await output).toBe("done");
   expect(seen).toEqual([{ userId: undefined }]);
+});
+
+test("data parts of a recorded tool go to the reply", async () => {
+  const operation = Operation.from(undefined, undefined);
+  const part = { type: "data-weather", data: { hot: true } };
+  const toolCall = (...asked: unknown[]) => ({
+    run: ({ show }: { show: (parts: object[]) => void }) => {
+      show([part]);
+      return asked;
+    },
+  });
+  const written: unknown[] = [];
+  Object.assign(operation, {
+    loop: { toolCall, inside: () => undefined },
+    writeChunk: (chunk: unknown) => written.push(chunk),
+  });
+  const { look } = toolsWithin({ look: tool({ inputSchema: z.object({}), execute: () => 1 }) }, operation);
+  const output = await look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
+  expect(output).toEqual(["c", "look"]);
+  expect(written).toEqual([part]);
 });
 
 test("where calls can wait, a client's tool waits for its output, and a provider's tool does not", () => {

@@ -2,12 +2,19 @@
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
+import { CallsWaitError } from "./call-waits.ts";
 import { DurableLoop } from "./durable-loop.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import type { ToolWork } from "./tool-call.ts";
 
 /** A loop over these records. */
-function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => undefined) {
+function loopOver(
+  records: Record<string, RecordedCall>,
+  checkMayBegin = () => undefined,
+  logger: Logger = createLogger({ level: "silent" }),
+) {
   const written: EndedCall[] = [];
   const recorder: CallRecorder = {
     executionId: "e",
@@ -24,7 +31,7 @@ function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => u
     failed: () => undefined,
     emit: () => undefined,
   };
-  return { loop: new DurableLoop(recorder, createLogger({ level: "silent" })), written };
+  return { loop: new DurableLoop(recorder, logger), written };
 }
 
 const said = (prompt: string, ...parts: object[]): RecordedCall => ({
@@ -53,6 +60,19 @@ test("a call of the model that is recorded is walked, and the next one is not", 
   expect(loop.walkModelCall("p")).toBeUndefined();
 });
 
+test("a prompt that is not the recorded one is worth one warning, and the record is used", () => {
+  const logger = new RecordingLogger();
+  const { loop } = loopOver({ "call[0]": said("p"), "call[1]": said("q") }, undefined, logger);
+  expect(loop.walkModelCall("other")).toEqual({ parts: [] });
+  expect(loop.walkModelCall("another")).toEqual({ parts: [] });
+  expect(logger.lines).toEqual([
+    {
+      ...{ level: "warn", stepPath: "ask#call[0]" },
+      msg: "the prompt differs from the one whose reply is recorded; the record is used",
+    },
+  ]);
+});
+
 test("the record of an agent that was asked as a whole is not one of the model", () => {
   const whole: RecordedCall = { call: { kind: "agent" }, output: '"text"', usage: undefined };
   expect(loopOver({ "call[0]": whole }).loop.walkModelCall("p")).toBeUndefined();
@@ -72,6 +92,26 @@ test("leaving the loop waits for running work, however it ends", async () => {
   await expect(tracked[1]).rejects.toThrow("broken");
   await inTime(stopped, "the end of the loop");
   expect(loop.signal.reason).toBe(left);
+});
+
+test("calls beside one that waits may begin until the loop has stopped; after any other reason none may", async () => {
+  const waiting = loopOver({}).loop;
+  const tool = Promise.withResolvers<void>();
+  const tracked = waiting.track(tool.promise);
+  const stopped = new Promise((resolve) => waiting.signal.addEventListener("abort", resolve));
+  const left = waiting.leave(new CallsWaitError());
+  expect(() => waiting.checkMayBegin()).not.toThrow();
+  tool.resolve();
+  await tracked;
+  await inTime(stopped, "the end of the loop");
+  expect(() => waiting.checkMayBegin()).toThrow(left);
+  const failing = loopOver({}).loop;
+  const held = Promise.withResolvers<void>();
+  const running = failing.track(held.promise);
+  const failed = failing.leave(new Error("enough"));
+  expect(() => failing.checkMayBegin()).toThrow(failed);
+  held.resolve();
+  await running;
 });
 
 test("an agent that is asked as a whole is not asked when nothing may begin, and need not be when it is recorded", async () => {

@@ -60,6 +60,19 @@ test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
     [{ type: "tool-output-available", toolCallId: "c", output: 3 }],
   ],
   [
+    "with an output so far",
+    { ...call, type: "tool-add", state: "output-available", output: 3, preliminary: true },
+    [{ type: "tool-output-available", toolCallId: "c", output: 3, preliminary: true }],
+  ],
+  [
+    "whose provider says more about its output",
+    {
+      ...{ ...call, type: "tool-add", state: "output-available", output: 3 },
+      resultProviderMetadata: providerMetadata,
+    },
+    [{ type: "tool-output-available", toolCallId: "c", output: 3, providerMetadata }],
+  ],
+  [
     "that failed",
     { ...call, type: "tool-add", state: "output-error", errorText: "no" },
     [{ type: "tool-output-error", toolCallId: "c", errorText: "no" }],

@@ -132,3 +132,21 @@ test("a caller waits for a slow store no longer than a quarter of a second, and 
   await vi.advanceTimersByTimeAsync(250);
   expect(await last).toMatchObject({ problem: "the disk is full" });
 });
+
+test("a database thread that was started again is told once, with the reason", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  const restarts = (count: number) => ({ ...well, restarts: { count, reason: `reason ${count}` } });
+  for (const count of [1, 1, 2]) {
+    health.mockResolvedValueOnce(restarts(count));
+    await watch.health();
+  }
+  const line = {
+    ...{ level: "error", store: "x.db" },
+    msg: "a database thread died and was started again",
+  };
+  expect(lines()).toMatchObject([
+    { ...line, reason: "reason 1" },
+    { ...line, reason: "reason 2" },
+  ]);
+});

@@ -22,6 +22,19 @@ test("timers that were held back are set with those since, unless they were clea
   expect(next.closeBelow).toEqual(["held", "next"]);
 });
 
+test("bodies to run and branches to abort are those that were held back, then those since", () => {
+  const scopes = [new AbortScope(), new AbortScope()] as const;
+  const reasons = [new Error("held"), new Error("next")] as const;
+  const [held, next] = [new CommitBatch(), new CommitBatch()];
+  held.lost.push({ scope: scopes[0], reason: reasons[0] });
+  next.lost.push({ scope: scopes[1], reason: reasons[1] });
+  held.clearTimer("held");
+  next.clearTimer("next");
+  next.prepend(held);
+  expect(next.lost.map(({ reason }) => reason)).toEqual(reasons);
+  expect(next.clear).toEqual(["held", "next"]);
+});
+
 test("a batch is empty until something of it has to be recorded", () => {
   const scope = new AbortScope();
   expect(new CommitBatch().isEmpty).toBe(true);

@@ -41,6 +41,33 @@ test("each follower receives the changes of a commit, until it leaves", () => {
   expect(changes.followed).toBe(false);
 });
 
+test("a change has the last path and the last status of its commit, if the commit has any", () => {
+  const changes = new Changes();
+  const one = follower();
+  changes.follow(one);
+  const step: JournalEvent = {
+    timestamp: 5,
+    ...{ type: "step-start", sequence: 4, path: "first", stepIndex: 0, stepType: "andThen" },
+    input: undefined,
+  };
+  const paused: JournalEvent = {
+    ...common,
+    ...{ type: "workflow-suspended", sequence: 5, path: null, stepIndex: 0, suspensionId: "s" },
+    ...{ reason: "pause", suspendedAt: 5, deadline: undefined, data: undefined },
+  };
+  changes.publish(subject, [step]);
+  changes.publish(subject, [step, paused]);
+  changes.publish(subject, [paused]);
+  const heard = one.heard.map((change) =>
+    change === "stopped" ? change : [change.status, change.stepPath, change.sequence],
+  );
+  expect(heard).toEqual([
+    [undefined, "first", 4],
+    ["suspended", "first", 5],
+    ["suspended", undefined, 5],
+  ]);
+});
+
 test("the progress of an execution of another process is published once, and nothing older than a commit here", () => {
   const changes = new Changes();
   const one = follower();

@@ -1,6 +1,6 @@
 // No pattern takes longer than linearly on a caller's text: four times the text, about four times the time.
 import { expect, test } from "vitest";
-import { readObject } from "../../packages/core/src/agent/reply/read-object.ts";
+import { readObject } from "../../packages/core/src/agent/reply/ask-for-object.ts";
 import { redactFields } from "../../packages/core/src/observe/log/redact.ts";
 import { parseTraceparent } from "../../packages/core/src/observe/trace/trace-ids.ts";
 import { parseDuration } from "../../packages/core/src/values/duration.ts";

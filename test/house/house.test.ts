@@ -19,6 +19,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "agent/durable",
     "agent/call",
     "agent/mcp",
+    "agent/messages",
     "agent/conversation",
     "agent/reply",
     "agent/turn",

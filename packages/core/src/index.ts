@@ -8,7 +8,7 @@ export { Agent } from "./agent/agent.ts";
 export type { AgentOptions } from "./agent/call/agent-options.ts";
 export type { AgentHooks } from "./agent/call/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/call/operation.ts";
-export { operationContext } from "./agent/call/operation-context.ts";
+export { operationContext } from "./agent/call/operation.ts";
 export type { TextReply } from "./agent/reply/text-reply.ts";
 export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export type { AndanteOptions } from "./andante/andante-options.ts";

@@ -28,6 +28,7 @@ import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
 import { readJsonBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
+import { CachedReads } from "./response/cached-reads.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
@@ -96,8 +97,19 @@ export function createApp(options: AppOptions): App {
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
   const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
-  const built = builtResponses();
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, bounds, built, ...known };
+  const caches = { built: builtResponses(), cachedReads: new CachedReads() };
+  const service = {
+    andante,
+    logger,
+    gate,
+    cors,
+    basePath,
+    authorize,
+    compression,
+    bounds,
+    ...caches,
+    ...known,
+  };
   // Custom routes have a separate application behind the contract's routes: they cannot replace one, and requests to
   // built-in routes do not pass their middleware.
   if (gate.enabled)
@@ -201,6 +213,7 @@ interface Service {
   readonly authorize: Authorize | undefined;
   readonly bounds: Bounds;
   readonly built: BuiltResponses;
+  readonly cachedReads: CachedReads;
   hasConsole(): boolean;
   isReplaced(row: Route): boolean;
   readonly compression: boolean;
@@ -288,8 +301,7 @@ async function handleRequest(
 }
 
 async function readBody(row: Route, http: Context, { bounds }: Service): Promise<unknown> {
-  const { maxBody, bodies } = bounds;
-  const given = await readJsonBody(http.req, maxBody, bodies);
+  const given = await readJsonBody(http.req, bounds);
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }

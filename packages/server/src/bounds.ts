@@ -6,6 +6,7 @@ import type { AppLimits } from "./app-options.ts";
 import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
+import { OwnTurns } from "./request/own-turn.ts";
 import { Places } from "./request/places.ts";
 import { Reads } from "./request/reads.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -15,6 +16,8 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
+  /** Turns of the event loop for long bodies. */
+  readonly turns: OwnTurns;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
   /** Queue for the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
@@ -47,6 +50,7 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    turns: new OwnTurns(),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,

@@ -9,6 +9,7 @@ import type { Ids, Permission } from "./auth/permission.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
 import type { Reads } from "./request/reads.ts";
+import type { CachedReads } from "./response/cached-reads.ts";
 import type { BuiltResponses } from "./response/static-response.ts";
 import type { Shape } from "./schemas/component.ts";
 import type { Cost } from "./sse/open-stream.ts";
@@ -44,6 +45,7 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   /** Whether responses may be compressed. */
   readonly compression: boolean;
   readonly built: BuiltResponses;
+  readonly cachedReads: CachedReads;
   /** The queue for the next pages of exports. */
   readonly bounds: { readonly exportPages: Reads };
   /** The place of an open event stream or export. */

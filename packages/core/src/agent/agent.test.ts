@@ -12,8 +12,7 @@ import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./call/agent-options.ts";
 import type { AgentHookContext } from "./call/hooks.ts";
-import { Operation } from "./call/operation.ts";
-import { operationContext } from "./call/operation-context.ts";
+import { Operation, operationContext } from "./call/operation.ts";
 
 const model = () => controlledModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
 

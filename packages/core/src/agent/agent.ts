@@ -21,8 +21,9 @@ import {
   type AgentStreamResult,
   type ApprovalSettings,
   CallableAgent,
+  type HeldTools,
+  isHeld,
 } from "./call/callable-agent.ts";
-import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
 import { resolveOption } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";

@@ -3,8 +3,8 @@ import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
+import type { HeldTools } from "./call/callable-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
-import type { HeldTools } from "./call/held-tools.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
@@ -54,6 +54,7 @@ export class Agents {
   readonly #turns: ActiveTurns;
   readonly #environment: TurnEnvironment;
   readonly #held: ReadonlySet<HeldTools>;
+  #replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
   /** Checks values against JSON Schemas, resume data of agent calls included. */
   readonly schemas: SchemaChecker;
@@ -81,6 +82,17 @@ export class Agents {
     };
   }
 
+  /** Whether the modules of replies are loaded or loading. */
+  get areRepliesRequested(): boolean {
+    return this.#replies !== undefined;
+  }
+
+  /** Loads the modules of replies, at the first reply at the latest. Node takes 10 µs to find a loaded module. */
+  loadReplies(): Promise<typeof import("./turn/replies.ts")> {
+    this.#replies ??= import("./turn/replies.ts");
+    return this.#replies;
+  }
+
   /** The registered agents, in order of registration. */
   async list(): Promise<readonly AgentSummary[]> {
     const details = await Promise.all([...this.#agents.keys()].map((id) => this.read(id)));
@@ -99,7 +111,7 @@ export class Agents {
 
   /** A complete reply as text. */
   async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
-    const { textReply } = await loadReplies();
+    const { textReply } = await this.loadReplies();
     const started = await this.#start(agentId, input, { ...options, mode: "text" });
     return started.kind === "shared" && started.reply.mode === "text"
       ? started.reply.reply
@@ -126,7 +138,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.check(agentId);
-    const { objectReply, shapeOf } = await loadReplies();
+    const { objectReply, shapeOf } = await this.loadReplies();
     const shape = await shapeOf(schema, this.schemas);
     return objectReply(await this.#startObject(agentId, input, shape, options), shape);
   }
@@ -137,7 +149,7 @@ export class Agents {
     input: unknown,
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<StreamPart>> {
-    const { streamReply } = await loadReplies();
+    const { streamReply } = await this.loadReplies();
     return streamReply(turnOf(await this.#start(agentId, input, { ...options, mode: "stream" })));
   }
 
@@ -161,7 +173,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);
-    const { shapeOf, streamObject } = await loadReplies();
+    const { shapeOf, streamObject } = await this.loadReplies();
     const shape = await shapeOf(schema, this.schemas);
     return streamObject(await this.#startObject(agentId, input, shape, options), shape);
   }
@@ -173,7 +185,7 @@ export class Agents {
     { resumable, ...options }: ChatOptions = {},
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
     // A caller that has stopped reading a reply and sends the next message does not want to wait for it.
-    const { runChat } = await loadReplies();
+    const { runChat } = await this.loadReplies();
     const started = await this.#start(agentId, input, { ...options, mode: "chat", stopUnread: true });
     return started.kind === "shared" && started.reply.mode === "chat"
       ? started.reply.read()
@@ -247,7 +259,7 @@ export class Agents {
   }
 
   async #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<StartedTurn> {
-    const { startTurn } = await loadReplies();
+    const { startTurn } = await this.loadReplies();
     return startTurn(this.#environment, this.#agent(agentId), input, options);
   }
 
@@ -262,7 +274,7 @@ export class Agents {
 
   #recover(running: RunningTurn): KeptTurn {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
-    loadReplies()
+    this.loadReplies()
       .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
       // Without the modules of replies the start fails as well, and the next process continues this turn.
       .catch((err) => this.#environment.logger.error({ err }, "a reply could not be continued"));
@@ -292,17 +304,4 @@ function collectHeldTools(agents: Iterable<object>): Set<HeldTools> {
 function turnOf(started: StartedTurn): Turn {
   if (started.kind === "new") return started.turn;
   throw new TypeError(`a reply of the mode ${started.reply.mode} was shared`);
-}
-
-let replies: Promise<typeof import("./turn/replies.ts")> | undefined;
-
-/** Whether the modules of replies are loaded or loading. */
-export function areRepliesRequested(): boolean {
-  return replies !== undefined;
-}
-
-/** Loads the modules of replies, at the first reply at the latest. Node takes 10 µs to find a loaded module. */
-export function loadReplies(): Promise<typeof import("./turn/replies.ts")> {
-  replies ??= import("./turn/replies.ts");
-  return replies;
 }

@@ -1,6 +1,6 @@
 // The result of createAndante: the engine, the agents and their observation, behind the interface Andante.
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
-import { Agents, areRepliesRequested, loadReplies } from "../agent/agents.ts";
+import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
@@ -135,10 +135,8 @@ export class AndanteService implements Andante {
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#start(opened);
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
-    this.#loaded = agents.size + asked.length > 0 ? this.#loadAgents() : this.#ready;
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
-    this.#loaded.catch(() => undefined);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     this.agents = new Agents({
       agents,
@@ -154,6 +152,9 @@ export class AndanteService implements Andante {
       observed: () => observation.open(),
       ready: this.#ready,
     });
+    const hasAgents = agents.size + asked.length > 0;
+    this.#loaded = hasAgents ? this.#loadAgents() : this.#ready;
+    this.#loaded.catch(() => undefined);
     const forget = (conversationId: string) => this.agents.forget(conversationId);
     this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }
@@ -343,8 +344,9 @@ export class AndanteService implements Andante {
    */
   async #loadAgents(): Promise<void> {
     await this.#ready;
-    if (!areRepliesRequested()) await setTimeout(loadingPause);
-    if (!this.#engine.closing) await Promise.all([loadReplies(), this.#engine.observation.open()]);
+    if (!this.agents.areRepliesRequested) await setTimeout(loadingPause);
+    if (!this.#engine.closing)
+      await Promise.all([this.agents.loadReplies(), this.#engine.observation.open()]);
   }
 }
 

@@ -20,15 +20,15 @@ export function steadyTime(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Milliseconds by which a clock that was corrected backwards stands still. */
+/** Milliseconds by which a clock that was corrected backwards stops. */
 const maxStandstill = 1000;
 
 /**
  * The clock that processes share, `offset` milliseconds ahead of this one's steady time. A machine's clock that is set an
  * hour ahead would else let every deadline of the next hour pass on this node.
  *
- * Corrections do not make it run backwards. A store that has failed over to a clock far behind does: time that stands
- * still for as long would hold up every sleep and give all that happens one time. Journals stay in order all the same.
+ * Corrections do not make it run backwards. A store that has failed over to a clock far behind does: time that does
+ * not move for as long would delay every sleep and give all events one time. Journals stay in order all the same.
  */
 export function sharedClock(offset: () => number): Clock {
   let last = 0;

@@ -2,7 +2,7 @@
 import { UnserializableError } from "../errors/index.ts";
 import { isRecord } from "./fields.ts";
 
-/** A value as JSON text; `undefined` stands for "no value" (a body that returned nothing). */
+/** A value as JSON text; `undefined` is "no value" (a body that returned nothing). */
 export type JsonText = string | undefined;
 
 /**
@@ -188,4 +188,13 @@ function misfitInConverted(value: { toJSON(): unknown }, above: object[]): Misfi
 
 function wordsOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : typeof thrown;
+}
+
+/** The value as JSON; a value that JSON cannot hold is replaced, so that it does not break the reply. */
+export function plainJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? "null");
+  } catch {
+    return "[not representable as JSON]";
+  }
 }

@@ -201,3 +201,26 @@ export function checkSchema(schema: unknown, where: string): void {
     });
   }
 }
+
+/**
+ * A Standard Schema that describes a value and checks it with a function: `problemOf` returns the problem of a value that
+ * does not fit. Default: every value is accepted as it is. The AI SDK's `jsonSchema` does the same, but an agent is defined
+ * before the AI SDK is loaded.
+ */
+export function plainSchema<Value>(
+  schema: JsonSchema,
+  problemOf: (value: unknown) => string | undefined = () => undefined,
+): Schema<unknown, Value> {
+  const describe = () => schema;
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "andante",
+      validate: (value) => {
+        const message = problemOf(value);
+        return message === undefined ? { value: value as Value } : { issues: [{ message }] };
+      },
+      jsonSchema: { input: describe, output: describe },
+    },
+  };
+}

@@ -36,7 +36,7 @@ export function iterationPath(path: string, index: number): string {
   return `${path}[${index}]`;
 }
 
-/** The iteration that a step stands in at first hand: `loop[3]/ask` → round 3 of `loop`; undefined for any other path. */
+/** The iteration that directly contains a step: `loop[3]/ask` → round 3 of `loop`; undefined for any other path. */
 export function iterationOf(
   path: string,
 ): { readonly container: string; readonly index: number } | undefined {

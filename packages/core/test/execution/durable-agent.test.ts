@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
-import { operationContext } from "../../src/agent/call/operation-context.ts";
+import { operationContext } from "../../src/agent/call/operation.ts";
 import { PublicError } from "../../src/errors/index.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { scriptedModel } from "../../src/test-kit/scripted-model.ts";

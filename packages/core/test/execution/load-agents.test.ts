@@ -12,7 +12,12 @@ async function newAndante() {
   vi.doMock("node:timers/promises", () => ({ setTimeout: () => pause.promise }));
   onTestFinished(() => void vi.doUnmock("node:timers/promises"));
   const { Agent, createAndante, createWorkflow, memoryStore } = await import("../../src/index.ts");
-  const { areRepliesRequested } = await import("../../src/agent/agents.ts");
+  let requested = false;
+  vi.doMock("../../src/agent/turn/replies.ts", (original) => {
+    requested = true;
+    return original();
+  });
+  onTestFinished(() => void vi.doUnmock("../../src/agent/turn/replies.ts"));
   const greeter = new Agent({ id: "greeter", model });
   const double = createWorkflow({ id: "double", input: z.number() }).andThen({
     id: "times-two",
@@ -37,7 +42,7 @@ async function newAndante() {
     const trace = await andante.traces.read(traces[0]?.traceId ?? "");
     return trace?.spans.map(({ name }) => name);
   };
-  return { andante, areRepliesRequested, endPause: pause.resolve, spanNames };
+  return { andante, areRepliesRequested: () => requested, endPause: pause.resolve, spanNames };
 }
 
 test("an execution does not wait for the AI SDK; ready() does", async () => {

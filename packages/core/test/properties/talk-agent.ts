@@ -4,7 +4,7 @@ import { type ToolSet, tool } from "ai";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
-import { operationContext } from "../../src/agent/call/operation-context.ts";
+import { operationContext } from "../../src/agent/call/operation.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import type { Pace } from "./pace.ts";
 import { callId, inputOf, type Talk, type ToolUse, taskOf, textOfRound } from "./talk.ts";

@@ -4,7 +4,7 @@ import { APICallError, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
-import { halfOf, tokensOf, withoutOldResults } from "../../src/agent/call/shorten-prompt.ts";
+import { halfOf, tokensOf, withoutOldResults } from "../../src/agent/call/fitting-model.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { openStore, startProcess } from "./processes.ts";

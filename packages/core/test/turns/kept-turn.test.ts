@@ -3,7 +3,7 @@ import { ToolLoopAgent, tool } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
-import { operationContext } from "../../src/agent/call/operation-context.ts";
+import { operationContext } from "../../src/agent/call/operation.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { StoreRefusedError } from "../../src/errors/index.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";

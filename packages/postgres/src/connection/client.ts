@@ -1,4 +1,5 @@
 // Connections of the `pg` library as this store uses them: numbers for bigint, statements that are prepared once.
+import { hash } from "node:crypto";
 import pg from "pg";
 import type { Row } from "../columns.ts";
 import type { Servers } from "./servers.ts";
@@ -64,16 +65,9 @@ export function configOf(settings: ConnectSettings): pg.ClientConfig {
   };
 }
 
-// Names of statements, the same on every connection; there are as many as there are statements in this source.
-const names = new Map<string, string>();
-
+/** The name of a prepared statement, the same on every connection. */
 function nameOf(statement: string): string {
-  let name = names.get(statement);
-  if (name === undefined) {
-    name = `andante_${names.size + 1}`;
-    names.set(statement, name);
-  }
-  return name;
+  return `andante_${hash("md5", statement)}`;
 }
 
 /** Runs a statement on a connection. One that is `prepared` is parsed and planned once for each connection. */

@@ -2,18 +2,6 @@
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { exampleValue } from "@andante/core/internal/examples";
 
-type Example = ReturnType<typeof exampleValue>;
-
-// A registered schema does not change, and generating a value for one takes milliseconds.
-const examples = new WeakMap<object, Example>();
-
-/** A value that fits a registered schema. */
-export function exampleOf(schema: object): Example {
-  const example = examples.get(schema) ?? exampleValue(schema);
-  examples.set(schema, example);
-  return example;
-}
-
 /**
  * Shell commands, to be run in order: one that executes the workflow with an example input and, when a step has a
  * resume schema, one that resumes it.
@@ -26,14 +14,14 @@ export function exampleCalls(url: string, workflow: WorkflowDetail): readonly st
   if (resumeSchema === null) return [execute];
   // The first command prints its response, and the second extracts the executionId from it.
   const takeId = `printf %s "$response" | sed 's/.*"executionId":"\\([^"]*\\)".*/\\1/'`;
-  const body = JSON.stringify({ resumeData: exampleOf(resumeSchema).value });
+  const body = JSON.stringify({ resumeData: exampleValue(resumeSchema).value });
   const resume = curl(`${address}/executions/`, body, `$(${takeId})/resume`);
   return [`response=$(${execute}); printf '%s\\n' "$response"`, resume];
 }
 
 /** An input that fits the workflow's schema. */
 export function exampleInput({ inputSchema }: Pick<WorkflowDetail, "inputSchema">): unknown {
-  return exampleOf(inputSchema).value;
+  return exampleValue(inputSchema).value;
 }
 
 /** A curl command that calls the agent. */

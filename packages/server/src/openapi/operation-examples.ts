@@ -1,5 +1,5 @@
 // Examples of valid request bodies, one for each registered workflow and agent, under its id.
-import { exampleInput, exampleOf } from "./example-call.ts";
+import { exampleValue } from "@andante/core/internal/examples";
 import type { JsonObject } from "./json-object.ts";
 import type { Registered } from "./registered-schemas.ts";
 
@@ -18,13 +18,15 @@ export function operationExamples({ workflows, agents }: Registered): Readonly<R
   const forEach = <T extends { readonly id: string }>(all: readonly T[], bodyOf: (each: T) => JsonObject[]) =>
     Object.fromEntries(all.flatMap((each) => bodyOf(each).map((body) => [each.id, { id: each.id, body }])));
   // Schemas without a valid example are omitted: an example that is refused would mislead.
-  const fits = (schema: object) => exampleOf(schema).problem === undefined;
-  const start = forEach(workflows, (workflow) =>
-    fits(workflow.inputSchema) ? [{ input: exampleInput(workflow) }] : [],
-  );
+  const fitting = (schema: object | null, field: string): JsonObject[] => {
+    if (schema === null) return [];
+    const { value, problem } = exampleValue(schema);
+    return problem === undefined ? [{ [field]: value }] : [];
+  };
+  const start = forEach(workflows, ({ inputSchema }) => fitting(inputSchema, "input"));
   const resume = forEach(workflows, ({ steps, resumeSchema }) => {
     const schema = steps.find((step) => step.resumeSchema !== undefined)?.resumeSchema ?? resumeSchema;
-    return schema === null || !fits(schema) ? [] : [{ resumeData: exampleOf(schema).value }];
+    return fitting(schema, "resumeData");
   });
   const replay = forEach(workflows, ({ steps }) => steps.slice(0, 1).map(({ id }) => ({ stepId: id })));
   const text = forEach(agents, () => [{ input: question }]);

@@ -2,8 +2,10 @@
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
+import { OwnTurns } from "./own-turn.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
+const turns = new OwnTurns();
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -20,7 +22,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, 100, bodies);
+    const body = readJsonBody(request, { maxBody: 100, bodies, turns });
     await write("[1,");
     await write("2,3]");
     await end();
@@ -33,10 +35,12 @@ test("one that makes no progress is refused when others would not fit beside it"
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(10);
   const [still, lively] = [sending(), sending()];
-  const refused = readJsonBody(still.request, 100, bodies).catch((error: unknown) => error);
+  const refused = readJsonBody(still.request, { maxBody: 100, bodies, turns }).catch(
+    (error: unknown) => error,
+  );
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const read = readJsonBody(lively.request, 100, bodies);
+  const read = readJsonBody(lively.request, { maxBody: 100, bodies, turns });
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
@@ -48,7 +52,7 @@ test("one that makes no progress is refused when others would not fit beside it"
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
   const { request, write } = sending();
-  const refused = readJsonBody(request, 10, bodies).catch((error: unknown) => error);
+  const refused = readJsonBody(request, { maxBody: 10, bodies, turns }).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
@@ -83,14 +87,14 @@ test("long bodies that arrive together are parsed in different turns of the even
   count();
   const read = async (length: number) => {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, length + 2, new HeldBytes(1_000_000));
+    const body = readJsonBody(request, { maxBody: length + 2, bodies: new HeldBytes(1_000_000), turns });
     await Promise.all([write(JSON.stringify("x".repeat(length))), end()]);
     expect(await body).toHaveLength(length);
     return turn;
   };
-  const turns = await Promise.all([100_000, 100_000, 100_000].map(read));
+  const parsedIn = await Promise.all([100_000, 100_000, 100_000].map(read));
   const [one, other] = await Promise.all([1000, 1000].map(read));
   isOver = true;
-  expect(new Set(turns).size).toBe(turns.length);
+  expect(new Set(parsedIn).size).toBe(parsedIn.length);
   expect(one).toBe(other);
 });

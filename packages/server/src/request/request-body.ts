@@ -4,7 +4,7 @@ import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
-import { ownTurn } from "./own-turn.ts";
+import type { OwnTurns } from "./own-turn.ts";
 
 /** Bytes up to which a body is read at once: 64 KiB × max connections stays small. */
 const short = 64 * 1024;
@@ -12,10 +12,21 @@ const short = 64 * 1024;
 /** Characters from which on a body is parsed in a reserved turn of the event loop. */
 const turnFrom = 16 * 1024;
 
-/** The parsed body; undefined when there is none. `bodies` counts the bytes of all bodies being read. */
-export async function readJsonBody(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<unknown> {
-  const text = await readText(request, limit, bodies).catch(refuse);
-  if (text.length > turnFrom) await ownTurn();
+export interface BodyBounds {
+  /** Bytes of one body. */
+  readonly maxBody: number;
+  /** Counts the bytes of all bodies being read. */
+  readonly bodies: HeldBytes;
+  readonly turns: OwnTurns;
+}
+
+/** The parsed body; undefined when there is none. */
+export async function readJsonBody(
+  request: HonoRequest,
+  { maxBody, bodies, turns }: BodyBounds,
+): Promise<unknown> {
+  const text = await readText(request, maxBody, bodies).catch(refuse);
+  if (text.length > turnFrom) await turns.next();
   if (text.trim() === "") return undefined;
   if (!isJson(headerOf(request, "content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);

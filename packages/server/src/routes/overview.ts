@@ -4,7 +4,6 @@ import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 import { readActivity } from "../overview/activity.ts";
 import type { ActivityPart, WorkflowActivity } from "../overview/activity-shapes.ts";
-import { cachedRead } from "../overview/cached-read.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
@@ -84,13 +83,13 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: async (context) => {
-      const { query, andante, http, permission } = context;
+      const { query, andante, http, permission, cachedReads } = context;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       const { signal } = http.req.raw;
-      const page = await cachedRead(andante, {
+      const page = await cachedReads.get({
         key,
         milliseconds: inboxKept,
         signal,
@@ -115,7 +114,7 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
     handle: async (context) => {
-      const { query, andante, http, permission, caller } = context;
+      const { query, andante, http, permission, caller, cachedReads } = context;
       const to = query.to ?? endOfMinute(andante.live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
@@ -124,7 +123,7 @@ export const overviewRoutes = [
         const asked = { parts, from, to, points: query.points ?? 60 };
         const key = `activity ${JSON.stringify(asked)}`;
         const read = (until: AbortSignal) => readActivity(andante, asked, until);
-        return cachedRead(andante, { key, milliseconds: activityKept, signal, read });
+        return cachedReads.get({ key, milliseconds: activityKept, signal, read });
       };
       // A caller without an id owns no executions.
       if (owner === null) return count([]);
@@ -154,7 +153,7 @@ export const overviewRoutes = [
     errors: [400, 404, 503],
     check: knownWorkflow,
     handle: (context) => {
-      const { query, andante, params, http } = context;
+      const { query, andante, params, http, cachedReads } = context;
       const to = query.to ?? endOfMinute(andante.live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
       // A caller limited to its own executions and without an id sees none: no user has an empty id.
@@ -162,7 +161,7 @@ export const overviewRoutes = [
       const asked = { workflowId: params.id ?? "", userId, from, to };
       const key = `steps ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
-      return cachedRead(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+      return cachedReads.get({ key, milliseconds: activityKept, signal: http.req.raw.signal, read });
     },
   }),
   route({

@@ -1,4 +1,4 @@
-// How a host defines an agent, and what a definition must fulfil.
+// The options of an agent, and the checks of a definition.
 import type {
   Instructions,
   LanguageModel,
@@ -31,7 +31,7 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly id: string;
   /** Default: the id. */
   readonly name?: string;
-  /** What it is for; a model chooses sub-agents by it. Default: "". */
+  /** Its purpose; a model chooses sub-agents by it. Default: "". */
   readonly purpose?: string;
   /**
    * The system prompt: a string, or the AI SDK's system messages with provider options, such as for prompt caching; or a
@@ -64,24 +64,24 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
    * first message.
    */
   readonly title?: MakeTitle;
-  /** What the model sees of data parts in messages. Default: nothing. */
+  /** Converts data parts in messages for the model. Default: it sees none of them. */
   readonly convertDataPart?: ConvertDataPart;
   /** Which tool calls a person must approve first. Default: none. */
   readonly toolApproval?: ToolApprovalConfiguration<ToolSet, Context>;
   /**
-   * Signs approval requests that only the client keeps, so that nobody can make one up. Set it where several processes
-   * with stores of their own accept each other's. Default: a random one that the store keeps.
+   * Signs approval requests that only the client keeps, so that none can be forged. Set it where several processes with
+   * stores of their own accept each other's. Default: a random one that the store keeps.
    */
   readonly approvalSecret?: string;
   /** How long such a request can be decided. Default: one hour. */
   readonly approvalMaxAge?: Duration;
   /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
   readonly subAgents?: readonly AnyAgent[];
-  /** What the model sees of a conversation; false keeps no conversation at all. Default: the last 50 messages. */
+  /** The part of a conversation that the model sees; false keeps no conversation. Default: the last 50 messages. */
   readonly memory?: false | MemoryOptions;
   /**
    * A reply in a conversation that was under way when the process ended is continued by the next one. One that began
-   * longer ago than this ends as it is, with what its tools have done. Default: 15 minutes.
+   * longer ago than this ends as it is, with the outcomes of its tools. Default: 15 minutes.
    */
   readonly recoverWithin?: Duration;
   /**
@@ -146,7 +146,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
 
 const knownMemoryOptions: KnownOptions<MemoryOptions> = { window: true, tokens: true, prepare: true };
 
-/** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
+/** Throws, while the host defines, for options that could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
   const given: unknown = options;
   if (typeof given !== "object" || given === null) {

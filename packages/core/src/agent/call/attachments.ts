@@ -6,7 +6,7 @@ import { InputValidationError } from "../../errors/index.ts";
 import { boundedDownload, type Download } from "./bounded-download.ts";
 import type { FileBudget } from "./file-budget.ts";
 
-/** Which addresses the provider loads by itself: patterns for each media type, as models of the AI SDK tell them. */
+/** The addresses that the provider loads by itself: patterns for each media type, as models of the AI SDK list them. */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
 
 type Part = UIMessage["parts"][number];
@@ -55,7 +55,7 @@ export class Attachments {
     this.#budget.restore();
   }
 
-  /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */
+  /** The messages with each file in place of its address, or a note where it cannot be loaded. */
   async resolve(messages: readonly UIMessage[]): Promise<readonly UIMessage[]> {
     if (!messages.some(({ parts }) => parts.some(hasAddress))) return messages;
     const mustLoad = await this.#loads(messages);
@@ -111,7 +111,7 @@ export class Attachments {
   }
 }
 
-/** True for a file that is not there yet: the AI SDK takes only what is in base64. */
+/** True for a file that must be loaded: the AI SDK takes base64 only. */
 function hasAddress(part: Part): part is FileUIPart {
   return part.type === "file" && !isInline(part.url);
 }

@@ -55,7 +55,7 @@ class Bound {
   constructor(timeout: number, outer: AbortSignal | undefined) {
     this.#outer = outer;
     this.#timer = setTimeout(() => this.#break(new ModelTimeoutError({ timeout })), timeout);
-    // Perhaps nobody is waiting when it breaks.
+    // There may be no waiter when it breaks.
     this.#broken.promise.catch(() => undefined);
     if (outer?.aborted) this.#abort();
     else outer?.addEventListener("abort", this.#abort, { once: true });

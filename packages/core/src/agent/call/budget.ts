@@ -46,7 +46,7 @@ export function budgetConditions(
   ];
 }
 
-/** Throws for what is not a budget. */
+/** Throws for a value that is not a budget. */
 export function checkBudget(budget: AgentBudget | undefined, where: string): void {
   if (budget === undefined) return;
   checkKnownOptions(`${where}, budget`, budget, knownBudget);

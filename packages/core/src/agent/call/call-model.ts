@@ -18,7 +18,7 @@ import {
 } from "./prepare-call.ts";
 import { TextBypass } from "./text-bypass.ts";
 
-/** What is called: the agent and its definition. */
+/** The agent that is called, and its definition. */
 export interface Called {
   readonly agent: CalledAgent;
   readonly options: AgentOptions;

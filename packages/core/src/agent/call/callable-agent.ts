@@ -11,15 +11,14 @@ import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
-import type { HeldTools } from "./held-tools.ts";
 import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
-/** What an agent says about itself. */
+/** The description of an agent. */
 export interface AgentInfo {
   readonly id: string;
   readonly name: string;
-  /** What it is for; "" when unknown. */
+  /** Its purpose; "" when unknown. */
   readonly purpose: string;
   /** Provider and name of the model; null when unknown. */
   readonly model: string | null;
@@ -46,7 +45,7 @@ export interface AgentRequest {
   /** Default: the operation's signal. */
   readonly abortSignal?: AbortSignal;
   readonly settings?: CallSettings | undefined;
-  /** What `toolsFor` returned. Default: it is asked. */
+  /** The result of `toolsFor`. Default: `toolsFor` is called. */
   readonly tools?: ToolSet | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
@@ -67,7 +66,7 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
-  /** What else bounds and changes what the model sees of a conversation. */
+  /** Further bounds and changes of the part of a conversation that the model sees. */
   abstract readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
   abstract readonly recoverWithin: number;
@@ -79,7 +78,7 @@ export abstract class CallableAgent implements AgentInfo {
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 
-  /** What its tools hold open; undefined when they hold nothing. */
+  /** Its tools that hold something open; undefined for none. */
   abstract readonly held: HeldTools | undefined;
 
   abstract readonly budget: AgentBudget | undefined;
@@ -89,7 +88,7 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly messageMetadata: MessageMetadata | undefined;
   /** Makes the title of a conversation. */
   abstract readonly title: MakeTitle | undefined;
-  /** What the model sees of data parts. */
+  /** Converts data parts for the model. */
   abstract readonly convertDataPart: ConvertDataPart | undefined;
 
   /** Which addresses of files its model's provider loads by itself. */
@@ -105,4 +104,14 @@ export abstract class CallableAgent implements AgentInfo {
   parts(request: AgentRequest): PromiseLike<Pick<AgentStreamResult, "stream">> {
     return this.stream(request);
   }
+}
+
+/** Tools that hold something open, such as connections: an Andante retains them from its start until it has closed. */
+export interface HeldTools {
+  retain(): void;
+  release(): Promise<void>;
+}
+
+export function isHeld(tools: unknown): tools is HeldTools {
+  return typeof tools === "function" && "retain" in tools && "release" in tools;
 }

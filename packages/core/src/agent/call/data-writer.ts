@@ -1,4 +1,4 @@
-// Data of a host's own in a reply: what tools and hooks write goes to whoever reads the reply.
+// Data of a host's own in a reply: tools and hooks write it for the readers of the reply.
 import type { UIDataTypes, UIMessageChunk } from "ai";
 import { toJson } from "../../values/json.ts";
 
@@ -15,7 +15,7 @@ export interface DataPart {
 
 export type DataChunk = Extract<UIMessageChunk<unknown, UIDataTypes>, { type: `data-${string}` }>;
 
-/** Passes on what is written; what comes before there is a reader waits for it. */
+/** Passes chunks on to the reader; those written before there is one wait for it. */
 export class DataWriter {
   #read: ((chunk: DataChunk) => void) | undefined;
   #waiting: DataChunk[] = [];
@@ -32,7 +32,7 @@ export class DataWriter {
   }
 }
 
-/** The part as it is sent; throws for what is not one. */
+/** The part as it is sent; throws for an invalid one. */
 export function dataChunk({ type, id, data, transient }: DataPart): DataChunk {
   if (typeof type !== "string" || !/^data-./.test(type)) {
     throw new TypeError(`the type of a data part must begin with "data-", not be ${JSON.stringify(type)}`);

@@ -1,9 +1,8 @@
 // A language model whose prompts are made to fit: within the agent's `memory.tokens` in a long loop of tools, and once more
-// when the provider says that a prompt is longer than the model can read.
-import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
+// when the provider reports that a prompt is longer than the model can read.
+import type { LanguageModelV4, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { APICallError, wrapLanguageModel } from "ai";
 import type { Logger } from "../../observe/log/logger.ts";
-import { halfOf, withoutOldResults } from "./shorten-prompt.ts";
 
 export function fittingModel(
   model: LanguageModelV4,
@@ -37,7 +36,7 @@ export function fittingModel(
   });
 }
 
-// Providers share no code for it: these are the words of those that were looked at.
+// Providers share no code for it: these are the words of the known ones.
 const tooLong =
   /context[ _-]?(length|window|limit)|prompt is too long|too many (input )?tokens|maximum (context|number of (input )?tokens)|input (token count|is too long)|exceeds? the (maximum|limit).{0,40}token/i;
 
@@ -46,4 +45,64 @@ function isTooLong(error: unknown): boolean {
   const { statusCode, message, responseBody = "" } = error;
   if (statusCode !== undefined && ![400, 413, 422].includes(statusCode)) return false;
   return tooLong.test(message) || tooLong.test(responseBody.slice(0, 10_000));
+}
+
+// A prompt becomes shorter by results of tools, the oldest first, then by the oldest messages. A call and its result are
+// never separated, and the last message of the user stays.
+
+type ToolMessage = Extract<LanguageModelV4Message, { role: "tool" }>;
+
+/** About how many tokens a prompt has: four characters are one, a file about a thousand. */
+export function tokensOf(prompt: LanguageModelV4Prompt): number {
+  return prompt.reduce((total, message) => total + tokensIn(message), 0);
+}
+
+function tokensIn(message: LanguageModelV4Message): number {
+  const text = JSON.stringify(message.content, (_, value: unknown) =>
+    value instanceof Uint8Array || isFileText(value) ? fileText : value,
+  );
+  return Math.ceil(text.length / 4);
+}
+
+const fileText = " ".repeat(4000);
+
+/** A file in a prompt: base64, or an address with its bytes. */
+function isFileText(value: unknown): boolean {
+  return typeof value === "string" && value.length > 10_000 && /^(data:|[A-Za-z0-9+/=]{10000})/.test(value);
+}
+
+/** Leaves out results of tools, the oldest first, until the prompt has so many tokens; the newest results stay. */
+export function withoutOldResults(prompt: LanguageModelV4Prompt, tokens: number): LanguageModelV4Prompt {
+  let left = tokensOf(prompt) - tokens;
+  if (left <= 0) return prompt;
+  const newest = prompt.findLastIndex(({ role }) => role === "tool");
+  return prompt.map((message, index) => {
+    if (left <= 0 || message.role !== "tool" || index === newest) return message;
+    const shorter = withoutResults(message);
+    left -= Math.max(tokensIn(message) - tokensIn(shorter), 0);
+    return shorter;
+  });
+}
+
+function withoutResults(message: ToolMessage): ToolMessage {
+  const content = message.content.map((part) =>
+    part.type === "tool-result" ? { ...part, output: { type: "text" as const, value: leftOut } } : part,
+  );
+  return { ...message, content };
+}
+
+const leftOut = "[left out: the conversation is too long]";
+
+/** About half of the prompt, for a model that finds the whole too long. */
+export function halfOf(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const tokens = Math.floor(tokensOf(prompt) / 2);
+  const system = prompt.filter(({ role }) => role === "system");
+  const rest = prompt.filter(({ role }) => role !== "system");
+  const lastUser = rest.findLastIndex(({ role }) => role === "user");
+  // From a user's message on, so that each reply has its question, and each result its call.
+  const first = rest.findIndex(
+    ({ role }, index) =>
+      role === "user" && (index === lastUser || tokensOf([...system, ...rest.slice(index)]) <= tokens),
+  );
+  return withoutOldResults([...system, ...rest.slice(Math.max(first, 0))], tokens);
 }

@@ -1,13 +1,12 @@
 // An agent of the AI SDK as Andante calls it. Its interface has no place for settings, schemas and usage, so settings
 // are refused, a schema is put into words, and usage is counted step by step.
-import type { LanguageModelUsage } from "ai";
+import type { LanguageModelUsage, ModelMessage } from "ai";
 import { InvalidOptionError } from "../../errors/index.ts";
 import { defaultApprovalMaxAge, defaultRecoverWithin, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
 import { countedTokens } from "./operation.ts";
-import { withSchemaInWords } from "./schema-in-words.ts";
 
 /** The agent itself when it is ours, else wrapped; `id` is for one that has none of its own. */
 export function callableAgent(agent: AnyAgent, id: string): CallableAgent {
@@ -101,4 +100,17 @@ function hasDownload(agent: AnyAgent): boolean {
   if (typeof settings !== "object" || settings === null || !("experimental_download" in settings))
     return false;
   return settings.experimental_download !== undefined;
+}
+
+/** Asks an agent without structured output for JSON: the messages with the schema added to the last one of the user. */
+export function withSchemaInWords(messages: readonly ModelMessage[], schema: object): ModelMessage[] {
+  const words = `Reply with nothing but JSON that matches this JSON Schema:\n${JSON.stringify(schema)}`;
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", content: words }];
+  const { content } = last;
+  const extended =
+    typeof content === "string"
+      ? `${content}\n\n${words}`
+      : [...content, { type: "text" as const, text: words }];
+  return [...messages.slice(0, -1), { ...last, content: extended }];
 }

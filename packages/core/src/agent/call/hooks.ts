@@ -1,4 +1,4 @@
-// What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing, except that some may
+// The hooks of a host around the calls of an agent. A hook that throws is logged and changes nothing, except that some may
 // refuse with a `PublicError`.
 import type { FinishReason, StepResult, ToolSet } from "ai";
 import { PublicError, ReplyRefusedError } from "../../errors/index.ts";
@@ -6,13 +6,13 @@ import type { KnownOptions } from "../../values/check-options.ts";
 import type { AgentInfo } from "./callable-agent.ts";
 import type { AgentUsage, Operation, OperationContext } from "./operation.ts";
 
-/** What every hook of an agent receives. */
+/** The argument of every hook of an agent. */
 export interface AgentHookContext {
   readonly agent: AgentInfo;
   readonly context: OperationContext;
 }
 
-/** What the hooks around a tool receive. */
+/** The argument of the hooks around a tool. */
 export interface ToolHookContext extends AgentHookContext {
   readonly toolName: string;
   readonly toolCallId: string;
@@ -34,7 +34,7 @@ export interface AgentHooks {
   onError?(context: AgentHookContext & { readonly error: unknown }): unknown;
   /** Before a tool runs. A `PublicError` refuses the call: the model reads its words instead of an output. */
   onToolStart?(context: ToolHookContext): unknown;
-  /** A tool has run; `error` is what it threw. */
+  /** A tool has run; `error` is the value that it threw. */
   onToolEnd?(context: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
   /** After each call of the model and the tools that it asked for. */
   onStepEnd?(context: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
@@ -49,7 +49,7 @@ export const knownHooks: KnownOptions<AgentHooks> = {
   onStepEnd: true,
 };
 
-/** Calls one hook. The AI SDK would swallow what it throws; we log it. */
+/** Calls one hook and logs its error, which the AI SDK would swallow. */
 export async function callHook(
   { logger }: OperationContext,
   name: keyof AgentHooks,

@@ -1,8 +1,8 @@
-// Calls the functions of a host that take part in a reply: what they throw is the host's fault, not the provider's.
+// Calls the functions of a host that take part in a reply: their errors are the host's fault, not the provider's.
 import { AgentFunctionError, AndanteError } from "../../errors/index.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 
-/** What the function returns. `name` is the option that it was given as. */
+/** The result of the function. `name` is the option that it was given as. */
 export async function callHost<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await call();
@@ -20,7 +20,7 @@ export function callHostNow<T>(name: string, call: () => T): T {
   }
 }
 
-/** The function with its failures told as the host's. */
+/** The function, with its failures reported as the host's. */
 export function hostFunction<Given extends unknown[], T>(
   name: string,
   call: (...given: Given) => T | PromiseLike<T>,

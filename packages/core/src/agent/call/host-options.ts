@@ -1,4 +1,4 @@
-// The host's own functions among an agent's options, as a call uses them: what they throw is told as the host's failure.
+// The host's own functions among an agent's options, as a call uses them: their errors are reported as the host's failure.
 import type {
   LanguageModel,
   PrepareStepFunction,

@@ -1,4 +1,4 @@
-// How a host takes part in chat messages: their metadata, and what a model sees of them.
+// How a host takes part in chat messages: their metadata, and the part of them that a model sees.
 import type { FilePart, TextPart, UIMessage, UIMessageStreamOptions } from "ai";
 import type { DataPart } from "./data-writer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -9,13 +9,13 @@ export type MessageMetadata = NonNullable<UIMessageStreamOptions<UIMessage>["mes
 /** A data part as the model sees it; undefined leaves it out. */
 export type ConvertDataPart = (part: DataPart) => TextPart | FilePart | undefined;
 
-/** What a model sees of a conversation. */
+/** The part of a conversation that a model sees. */
 export interface MemoryOptions {
   /** How many messages, at most. Default: 50. */
   readonly window?: number;
   /** About how many tokens, at most; four characters count as one. The last message is always seen. Default: no limit. */
   readonly tokens?: number;
-  /** Changes what is left, such as to a summary and the newest messages. It is not kept. Default: nothing. */
+  /** Changes these messages, such as to a summary and the newest messages. It is not kept. Default: nothing. */
   prepare?(
     messages: readonly UIMessage[],
     context: OperationContext,

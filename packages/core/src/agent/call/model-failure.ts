@@ -1,4 +1,4 @@
-// What went wrong with a reply, in words for the caller. The provider's own words are the cause, for the log.
+// Errors of replies, in words for the caller. The provider's own words are the cause, for the log.
 import {
   APICallError,
   DownloadError,
@@ -23,9 +23,9 @@ import {
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { withoutSecrets } from "../../values/redact-text.ts";
 
-/** The error for the caller, whatever a call of an agent threw. */
+/** The error for the caller, of any value that a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {
-  // The abort's own reason counts; what the call made of it does not matter.
+  // The abort's own reason counts, not the error that the call made of it.
   if (signal.aborted && signal.reason instanceof AndanteError) return signal.reason;
   if (thrown instanceof AndanteError) return thrown;
   if (thrown instanceof LoopLeftError) return toAgentError(thrown.reason, signal);
@@ -53,7 +53,7 @@ function busyProvider(thrown: unknown): ModelBusyError | undefined {
   });
 }
 
-/** Seconds: nobody waits longer because of a header. */
+/** Seconds: a header does not make a client wait longer. */
 const maxRetryAfter = 3600;
 
 function isAbort(thrown: unknown): boolean {
@@ -75,13 +75,13 @@ function problemOfMessages(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** What a stream says about a failed reply. Its errors are ours by now, those of tools are strings. */
+/** The words of a stream about a failed reply. Its errors are ours by now, those of tools are strings. */
 export function replyErrorText(error: unknown): string {
   if (error instanceof AndanteError) return withoutSecrets(error.message);
   return typeof error === "string" ? error : "The reply failed";
 }
 
-/** What a stream says about a failed tool: the host's own words only when it threw a `PublicError`. */
+/** The words of a stream about a failed tool: the host's own words only when it threw a `PublicError`. */
 export function toolErrorText(thrown: unknown): string {
   return thrown instanceof PublicError ? withoutSecrets(thrown.message) : "The tool failed";
 }

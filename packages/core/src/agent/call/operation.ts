@@ -1,21 +1,24 @@
-// One operation of an agent: who asked, what was given, and what its model calls have used.
+// One operation of an agent: its caller, its context, and the usage of its model calls.
+
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
+import type { Schema } from "../../values/schema.ts";
+import { plainSchema } from "../../values/schema.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 import { FileBudget } from "./file-budget.ts";
 
-/** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
+/** The call that hooks and tools belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
   /** The caller's `options.context`, with `user` when authenticated. The hooks and tools of one call share it. */
   readonly context: Map<string, unknown>;
   readonly logger: Logger;
-  /** Aborted when nobody waits for the reply any more. */
+  /** Aborted when the last reader of the reply has left. */
   readonly signal: AbortSignal;
   /** The execution that asks; only for a tool whose calls are recorded, as are the following. */
   readonly executionId?: string;
@@ -27,14 +30,14 @@ export type OperationContext = {
   readonly idempotencyKey?: string;
   /** Sends an event of your own to the stream of the execution. */
   readonly emit?: (type: string, data?: unknown) => void;
-  /** Adds a data part to the reply, or sends it only (`transient`). What a tool writes is recorded with its call. */
+  /** Adds a data part to the reply, or sends it only (`transient`). The parts of a tool are recorded with its call. */
   readonly write?: (part: DataPart) => void;
 };
 
 /** Tokens and calls, summed over the model calls of sub-agents too. */
 export type AgentUsage = StoredUsage;
 
-/** What one call of a model has used, as far as its provider says. */
+/** The usage of one call of a model, as far as its provider reports it. */
 export type CountedTokens = {
   readonly [Kind in Exclude<keyof AgentUsage, "calls">]?: number | undefined;
 };
@@ -110,7 +113,7 @@ export class Operation implements OperationContext {
   /** Whether the loop has to end after a step, for a reason outside the agent; undefined where there is none. */
   mustStop: (() => Promise<boolean>) | undefined;
 
-  /** True when a hook of the host refused what was said: it is not kept. */
+  /** True when a hook of the host refused the reply: it is not kept. */
   isRefused = false;
 
   /** Counts one call of a model. */
@@ -118,7 +121,7 @@ export class Operation implements OperationContext {
     this.add(oneCall(usage));
   }
 
-  /** Counts what was used. */
+  /** Adds to the usage. */
   add(used: AgentUsage): void {
     this.#usage = sumUsage(this.#usage, used);
   }
@@ -134,7 +137,7 @@ export class Operation implements OperationContext {
     this.#toolCalls.add(call);
   }
 
-  /** What tools have used that did not end, and calls that could not be recorded; undefined when that is nothing. */
+  /** The usage of tools that did not end, and of calls that could not be recorded; undefined for none. */
   get unrecorded(): AgentUsage | undefined {
     let total: AgentUsage | null = this.loop?.recorder.unrecorded ?? null;
     for (const { unrecorded } of this.#toolCalls ?? []) if (unrecorded) total = sumUsage(total, unrecorded);
@@ -142,7 +145,7 @@ export class Operation implements OperationContext {
   }
 }
 
-/** What one call of a model has used. */
+/** The usage of one call of a model. */
 export function oneCall(usage: CountedTokens): AgentUsage {
   const details = usageDetails(usage.cachedInputTokens, usage.reasoningTokens);
   return { ...wholeTokens(usage), calls: 1, ...details };
@@ -157,3 +160,8 @@ function unknownCaller(signal: AbortSignal | undefined): OperationContext {
     signal: signal ?? new AbortController().signal,
   };
 }
+
+/** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */
+export const operationContext: Schema<unknown, OperationContext> = plainSchema<OperationContext>({
+  type: "object",
+});

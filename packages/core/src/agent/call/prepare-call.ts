@@ -28,7 +28,7 @@ import { timeoutsOf } from "./timeouts.ts";
 import { type ToolGuard, toolsWithin } from "./tool-context.ts";
 import { waitingApproval } from "./waiting-approval.ts";
 
-/** What `generate` and `stream` of an agent accept beside the AI SDK's own parameters. */
+/** The parameters of `generate` and `stream` beside the AI SDK's own. */
 export interface AgentExtraParameters {
   /** Who asks, as hooks, tools and instructions see it. Default: an unknown caller. */
   readonly operation?: OperationContext | undefined;
@@ -41,7 +41,7 @@ export interface AgentExtraParameters {
 
 export type AgentParameters = AgentCallParameters<never, ToolSet> & AgentExtraParameters;
 
-/** The agent that is called: its definition, and what was made of it. */
+/** The agent that is called: its definition, and the values made of it. */
 export interface CalledAgent extends AgentInfo {
   readonly maxSteps: number;
   checkSettings(settings: CallSettings): void;
@@ -94,7 +94,7 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       ...callbacks(agent, options, operation, call),
     },
     loop,
-    /** The reply is complete; undefined when nobody wants to hear of it. Rejects when the host refuses it. */
+    /** Called with the complete reply; undefined without such a hook. Rejects when the host refuses the reply. */
     ended:
       hooks?.onEnd &&
       (async ({ text, finishReason }: Pick<AgentResult, "text" | "finishReason">): Promise<void> => {
@@ -141,7 +141,7 @@ function runtimeContext({ userId, conversationId, context, logger, signal }: Ope
   return { userId, conversationId, context, logger, signal };
 }
 
-/** The hooks of the host that only hear, and the callbacks of the caller. Those that may refuse are called elsewhere. */
+/** The hooks of the host that only observe, and the callbacks of the caller. Those that may refuse are called elsewhere. */
 function callbacks(
   agent: AgentInfo,
   { hooks = {} }: AgentOptions,
@@ -150,7 +150,7 @@ function callbacks(
 ) {
   const context = operation;
   const { loop } = operation;
-  // What is only walked again was told when it happened, and a loop that is left has not ended.
+  // Recorded calls were reported when they happened, and a loop that is left has not ended.
   const isLive = ({ toolCall }: ToolExecutionStartEvent) =>
     loop === undefined ||
     (loop.left === undefined && !loop.toolCall(toolCall.toolCallId, toolCall.toolName).isWalked);
@@ -185,7 +185,7 @@ function callbacks(
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The same object without what is undefined: the AI SDK distinguishes "not given" from "undefined". */
+/** The same object without undefined fields: the AI SDK distinguishes "not given" from "undefined". */
 function defined<T extends object>(fields: T): Defined<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Defined<T>;

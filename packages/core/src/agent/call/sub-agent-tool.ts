@@ -1,13 +1,12 @@
 // A sub-agent as a tool: the model of the agent above hands it a task and reads its reply.
-import type { Tool } from "ai";
+import type { TextStreamPart, Tool, ToolSet } from "ai";
 import { DefinitionError, ReplyTimeoutError } from "../../errors/index.ts";
 import { propertyOf } from "../../values/fields.ts";
+import { plainSchema } from "../../values/schema.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
 import { Operation } from "./operation.ts";
-import { plainSchema } from "./plain-schema.ts";
-import { SubAgentProgress, type SubAgentView } from "./sub-agent-progress.ts";
 
 const task = plainSchema<{ prompt: string }>(
   {
@@ -24,7 +23,7 @@ export function subAgentTools(where: string, agents: readonly AnyAgent[]): Recor
   const tools: Record<string, Tool> = {};
   for (const agent of agents) {
     const name = agent?.id;
-    // What providers accept as the name of a tool.
+    // The names of tools that providers accept.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
       throw new DefinitionError({
         where,
@@ -69,4 +68,64 @@ function subAgentTool(agent: CallableAgent): Tool {
 function stopReason(abortSignal: AbortSignal | undefined, { signal }: Operation): unknown {
   if (abortSignal?.aborted) return abortSignal.reason;
   return signal.aborted ? signal.reason : new ReplyTimeoutError();
+}
+
+/** A tool call of the sub-agent. */
+interface SubAgentCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly state: "running" | "done" | "failed";
+}
+
+/** A preliminary result of a sub-agent's tool; the last result is its text alone. */
+interface SubAgentView {
+  readonly text: string;
+  readonly toolCalls: readonly SubAgentCall[];
+}
+
+/** A text is shown again when it has grown by this many characters and by a quarter: all showings stay linear. */
+const minGrowth = 40;
+
+/** The progress of a sub-agent, as readers of the reply above see it. */
+export class SubAgentProgress {
+  #text = "";
+  #shown = 0;
+  readonly #calls = new Map<string, SubAgentCall>();
+
+  /** The text of its last step. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get view(): SubAgentView {
+    this.#shown = this.#text.length;
+    return { text: this.#text, toolCalls: [...this.#calls.values()] };
+  }
+
+  /** True when there is something to show. */
+  add(part: TextStreamPart<ToolSet>): boolean {
+    switch (part.type) {
+      case "start-step":
+        this.#text = "";
+        this.#shown = 0;
+        return false;
+      case "text-delta":
+        this.#text += part.text;
+        return this.#text.length - this.#shown >= Math.max(minGrowth, this.#shown / 4);
+      case "tool-call":
+        return this.#call(part, "running");
+      case "tool-result":
+        return part.preliminary !== true && this.#call(part, "done");
+      case "tool-error":
+        return this.#call(part, "failed");
+      default:
+        return false;
+    }
+  }
+
+  #call({ toolCallId, toolName, input }: Omit<SubAgentCall, "state">, state: SubAgentCall["state"]): boolean {
+    this.#calls.set(toolCallId, { toolCallId, toolName, input, state });
+    return true;
+  }
 }

@@ -24,7 +24,7 @@ const knownTimeouts: KnownOptions<AgentTimeouts> = {
   tools: true,
 };
 
-/** Ours, and what the AI SDK gets. */
+/** Our own timeouts, and those of the AI SDK. */
 export function timeoutsOf(timeout: AgentTimeout = {}): {
   readonly modelMs: number;
   readonly others: TimeoutConfiguration<ToolSet> | undefined;
@@ -34,7 +34,7 @@ export function timeoutsOf(timeout: AgentTimeout = {}): {
   return { modelMs, others: Object.keys(others).length === 0 ? undefined : others };
 }
 
-/** Throws for what is not a time. */
+/** Throws for a value that is not a time. */
 export function checkTimeout(timeout: AgentTimeout | undefined, where: string): void {
   if (timeout === undefined) return;
   const refuse = () => {

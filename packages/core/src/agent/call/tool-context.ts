@@ -1,9 +1,11 @@
 // Gives tools the operation that they run in, as the `context` of their execution options.
+
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
+import type { ToolCall } from "../durable/tool-call.ts";
 import { isAsyncIterable } from "../durable/tool-run.ts";
-import type { Operation } from "./operation.ts";
-import { ToolOperation } from "./tool-operation.ts";
+import type { DataChunk } from "./data-writer.ts";
+import { type AgentUsage, type CountedTokens, Operation, oneCall } from "./operation.ts";
 
 /** The same tools; their `context` is the operation, as far as their own schema accepts it. */
 export function toolsWithin(tools: ToolSet, operation: Operation, guard?: ToolGuard): ToolSet {
@@ -31,7 +33,7 @@ function within(
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
-    // Not async: the AI SDK shows what a tool yields when the call itself returns an async iterable.
+    // Not async: the AI SDK shows preliminary outputs when the call itself returns an async iterable.
     execute: (input, options) => {
       const start = (given: typeof input, inside: Operation) =>
         execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
@@ -77,7 +79,7 @@ async function* yieldAfter(
   if (isAsyncIterable(values)) yield* values;
 }
 
-/** True for a tool whose output comes from whoever reads the reply; a provider runs its own. */
+/** True for a tool whose output comes from the client; a provider runs its own. */
 function isClients({ type }: ToolSet[string]): boolean {
   return type === undefined || type === "function" || type === "dynamic";
 }
@@ -113,4 +115,50 @@ function accept(schema: NonNullable<ToolSet[string]["contextSchema"]>, operation
 function acceptedValue(result: StandardSchemaV1.Result<unknown>): unknown {
   if (result.issues === undefined) return result.value;
   throw new TypeError(`the tool's contextSchema refused the context: ${result.issues[0]?.message}`);
+}
+
+/** The operation as one call of a tool sees it: with the place where that call is recorded. */
+class ToolOperation extends Operation {
+  readonly executionId: string;
+  readonly stepPath: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly emit: (type: string, data?: unknown) => void;
+  readonly #above: Operation;
+  readonly #call: ToolCall;
+
+  constructor(above: Operation, call: ToolCall) {
+    super(above, { telemetry: above.telemetry, loop: above.loop?.inside(call.place) });
+    this.#above = above;
+    this.#call = call;
+    this.executionId = call.executionId;
+    this.stepPath = call.path;
+    this.attempt = call.attempt;
+    this.idempotencyKey = call.idempotencyKey;
+    this.emit = (type, data) => call.emit(type, data);
+    this.mustStop = above.mustStop;
+  }
+
+  override writeChunk(chunk: DataChunk): void {
+    this.#call.wrote(chunk);
+    this.#above.writeChunk(chunk);
+  }
+
+  override get usage(): AgentUsage {
+    return this.#above.usage;
+  }
+
+  override add(used: AgentUsage): void {
+    this.#above.add(used);
+  }
+
+  override countUnrecorded(usage: CountedTokens): void {
+    this.count(usage);
+    this.#call.used(oneCall(usage));
+    this.usedBy(this.#call);
+  }
+
+  override usedBy(call: ToolCall): void {
+    this.#above.usedBy(call);
+  }
 }

@@ -2,7 +2,7 @@
 import type { ToolSet } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
-import type { HeldTools } from "../call/held-tools.ts";
+import type { HeldTools } from "../call/callable-agent.ts";
 import type { OperationContext } from "../call/operation.ts";
 import { McpConnection } from "./mcp-connection.ts";
 import { checkServer, type McpServer } from "./mcp-server.ts";

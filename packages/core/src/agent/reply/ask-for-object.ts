@@ -1,7 +1,6 @@
 // Asks a model for an object of a shape, and once more when the first reply does not fit.
 import type { ModelMessage } from "ai";
 import type { ObjectShape } from "../schema/object-shape.ts";
-import { readObject } from "./read-object.ts";
 
 /** A reply that fits, or why the last one does not. */
 export type ObjectReply<Value = unknown> =
@@ -38,4 +37,22 @@ async function checkReply<Value>(text: string, { check }: ObjectShape<Value>): P
   if (read === undefined) return { ok: false, detail: "it is not JSON", text };
   const result = await check(read.value);
   return result.ok ? { ok: true, value: result.value, text } : { ...result, text };
+}
+
+/** The JSON value in the text; undefined when the text is not JSON. */
+export function readObject(text: string): { readonly value: unknown } | undefined {
+  const inner = withoutFence(text.trim());
+  try {
+    return { value: JSON.parse(inner) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Models often wrap JSON in a fenced block. Not a regular expression: on a reply of blanks one took cubic time. */
+function withoutFence(text: string): string {
+  const fence = "```";
+  if (!text.startsWith(fence) || !text.endsWith(fence)) return text;
+  const inner = text.slice(fence.length, -fence.length);
+  return inner.startsWith("json") ? inner.slice("json".length) : inner;
 }

@@ -1,12 +1,17 @@
 // Builds the chat message of a streamed reply, at its end. Neighbouring deltas are merged first: the AI SDK runs every
 // chunk through a queue of its own.
-import { createUIMessageStream, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+import {
+  createUIMessageStream,
+  isToolUIPart,
+  type TextUIPart,
+  type UIMessage,
+  type UIMessageChunk,
+} from "ai";
 import type { JsonText } from "../../values/json.ts";
 import { replyErrorText, toolErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
 import { readOutcome } from "../durable/tool-outcome.ts";
 import { merge } from "./merge-deltas.ts";
-import { plainMessage } from "./plain-message.ts";
 
 /** The reply that the message is built for. */
 export interface BuiltReply {
@@ -85,3 +90,51 @@ function outcomeChunk(toolCallId: string, outcome: JsonText): UIMessageChunk {
     return { type: "tool-output-error", toolCallId, errorText: toolErrorText(thrown) };
   }
 }
+
+/**
+ * The message of a reply that is text alone, as most are; undefined when the chunks hold more than plain text. The AI SDK
+ * would send them through four streams, a tenth of the processor time of a short reply (4.8 ms beside 4.3).
+ */
+export function plainMessage(messageId: string, chunks: readonly UIMessageChunk[]): UIMessage | undefined {
+  const parts: UIMessage["parts"] = [];
+  const open = new Map<string, TextUIPart>();
+  let id = messageId;
+  for (const chunk of chunks) {
+    // Metadata of a provider or the host is merged by rules of the AI SDK.
+    for (const field in chunk) if (!plainFields.has(field)) return undefined;
+    switch (chunk.type) {
+      case "start":
+        id = chunk.messageId ?? messageId;
+        break;
+      case "start-step":
+        parts.push({ type: "step-start" });
+        break;
+      case "text-start": {
+        const part: TextUIPart = { type: "text", text: "", state: "streaming" };
+        open.set(chunk.id, part);
+        parts.push(part);
+        break;
+      }
+      case "text-delta":
+      case "text-end": {
+        const part = open.get(chunk.id);
+        if (part === undefined) return undefined;
+        if (chunk.type === "text-delta") part.text += chunk.delta;
+        else {
+          part.state = "done";
+          open.delete(chunk.id);
+        }
+        break;
+      }
+      case "finish-step":
+      case "finish":
+        break;
+      default:
+        return undefined;
+    }
+  }
+  return { id, role: "assistant", parts };
+}
+
+/** The fields of the chunks above. */
+const plainFields: ReadonlySet<string> = new Set(["type", "messageId", "id", "delta", "finishReason"]);

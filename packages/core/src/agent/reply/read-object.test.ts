@@ -1,6 +1,6 @@
 // The JSON in a model's text: plain, or in the fence that models like to put around it.
 import { expect, test } from "vitest";
-import { readObject } from "./read-object.ts";
+import { readObject } from "./ask-for-object.ts";
 
 test.each(['{"a":1}', ' \n{"a":1} ', '```\n{"a":1}\n```', '```json\n{"a":1}\n```', '```json{"a":1}```\n'])(
   "%j is read",

@@ -1,10 +1,10 @@
 // The parts of a streamed reply, fit for callers: failures in safe words, nothing of the provider's requests and headers.
 import type { TextStreamPart, ToolSet } from "ai";
 import { AndanteError, ReplyStoppedError, ReplyTimeoutError, ShuttingDownError } from "../../errors/index.ts";
+import { plainJson } from "../../values/json.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
-import { plainJson } from "./plain-json.ts";
 
 export type Part = TextStreamPart<ToolSet>;
 export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;

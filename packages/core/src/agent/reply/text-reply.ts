@@ -1,9 +1,9 @@
 // A complete reply as callers of `text` see it.
 import type { FinishReason, StepResult, ToolSet } from "ai";
+import { plainJson } from "../../values/json.ts";
 import type { Context } from "../call/any-agent.ts";
 import type { AgentResult } from "../call/callable-agent.ts";
 import { type AgentUsage, countedTokens } from "../call/operation.ts";
-import { plainJson } from "./plain-json.ts";
 
 export interface ToolCallView {
   readonly toolCallId: string;

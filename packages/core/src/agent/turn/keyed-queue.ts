@@ -88,7 +88,7 @@ async function yieldWhile<Member>(
   signal: AbortSignal,
 ): Promise<void> {
   standing.isAside = true;
-  // Those that went ahead stand behind this one, if there are any.
+  // Those that went ahead are queued behind this one, if there are any.
   for (const each of line.filter(({ ahead }) => ahead)) {
     line.splice(line.indexOf(each), 1);
     insert(line, each);

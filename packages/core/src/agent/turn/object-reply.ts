@@ -5,7 +5,6 @@ import { replyErrorText } from "../call/model-failure.ts";
 import { askForObject, checkOrRetry } from "../reply/ask-for-object.ts";
 import { chatChunks } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
-import { stopWhenAbandoned } from "../reply/stop-when-abandoned.ts";
 import { type Part, replyFailure } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import { whyStopped } from "./text-turn.ts";
@@ -141,4 +140,26 @@ async function* growingObject(turn: Turn, shape: ObjectShape, kept: KeptObject |
     yield { said: text, object: grown ? value : undefined };
   }
   yield { said: text, object: undefined };
+}
+
+/** `stop` is called when the reader leaves early; the generator then runs to its end, so that it can clean up. */
+function stopWhenAbandoned<T>(generator: AsyncGenerator<T>, stop: () => void): AsyncIterableIterator<T> {
+  let over = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const result = await generator.next();
+      if (result.done === true) over = true;
+      return result;
+    },
+    async return() {
+      if (!over) stop();
+      // `generator.return()` would run nothing at all when it has not begun.
+      for (let done = over; !done; ) done = (await generator.next()).done === true;
+      over = true;
+      return { done: true, value: undefined };
+    },
+  };
 }

@@ -15,8 +15,8 @@ import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
+import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
 import type { ActiveTurn, Question, SharedReply } from "./active-turn.ts";
-import { attachmentsOf, historyForModel } from "./given-messages.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
@@ -102,7 +102,7 @@ async function waitElsewhere(
 
 /**
  * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
- * user's meanwhile nothing is kept, and the beginning of its own turn tells so.
+ * user's meanwhile nothing is kept, and the beginning of its own turn fails.
  */
 async function keepWaiting(
   { conversations, clock }: TurnEnvironment,

@@ -10,7 +10,7 @@ import { createAndante } from "../../andante/create-andante.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { Agent } from "../agent.ts";
-import { operationContext } from "../call/operation-context.ts";
+import { operationContext } from "../call/operation.ts";
 
 async function streamOf(agent: Agent) {
   const logger = createLogger({ level: "silent" });

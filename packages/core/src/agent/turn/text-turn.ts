@@ -1,10 +1,11 @@
 // A complete reply as text.
-import type { UIMessageChunk } from "ai";
+import type { FinishReason, UIMessageChunk } from "ai";
 import { ReplyStoppedError } from "../../errors/index.ts";
+import { type AgentUsage, countedTokens } from "../call/operation.ts";
 import { chatChunks } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
-import { StepCollector } from "../reply/step-collector.ts";
-import { type TextReply, viewReply } from "../reply/text-reply.ts";
+import type { Part } from "../reply/stream-parts.ts";
+import { type StepView, type TextReply, viewCall, viewReply, viewResult } from "../reply/text-reply.ts";
 import type { Turn } from "./turn.ts";
 
 /** Those who ask the same again in the conversation get this one. */
@@ -58,3 +59,56 @@ async function withOutput(turn: Turn, reply: TextReply): Promise<TextReply> {
 
 const noInputDetails = { noCacheTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined };
 const noOutputDetails = { textTokens: undefined, reasoningTokens: undefined };
+
+type Growing = {
+  -readonly [Field in keyof StepView]: StepView[Field] extends readonly (infer Each)[]
+    ? Each[]
+    : StepView[Field];
+};
+
+/** Collects the steps of a streamed reply, for callers who get it as a whole. */
+export class StepCollector {
+  readonly #steps: Growing[] = [];
+  #finishReason: FinishReason = "other";
+
+  add(part: Part): void {
+    if (part.type === "start-step") this.#steps.push(emptyStep());
+    if (part.type === "finish") this.#finishReason = part.finishReason;
+    const step = this.#steps.at(-1);
+    if (step === undefined) return;
+    switch (part.type) {
+      case "text-delta":
+        step.text += part.text;
+        return;
+      case "tool-call":
+        step.toolCalls.push(viewCall(part));
+        return;
+      case "tool-result":
+        if (part.preliminary !== true) step.toolResults.push(viewResult(part));
+        return;
+      case "finish-step":
+        step.finishReason = part.finishReason;
+        step.usage = countedTokens(part.usage);
+        return;
+      default:
+      // The other parts have no place in a step.
+    }
+  }
+
+  reply(usage: AgentUsage): TextReply {
+    const steps = this.#steps;
+    return {
+      text: steps.at(-1)?.text ?? "",
+      usage,
+      finishReason: this.#finishReason,
+      toolCalls: steps.flatMap((step) => step.toolCalls),
+      toolResults: steps.flatMap((step) => step.toolResults),
+      steps,
+    };
+  }
+}
+
+function emptyStep(): Growing {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { text: "", finishReason: "other", usage, toolCalls: [], toolResults: [] };
+}

@@ -1,10 +1,11 @@
 // Turns of chats: executions of one step, which end together with the reply in their conversation.
-import { plainSchema } from "../../agent/call/plain-schema.ts";
+
 import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
 import { causeOf } from "../../journal/failure.ts";
 import type { ClaimedExecution, Commit, CommitResult, EndTurn, Store } from "../../store/store.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
+import { plainSchema } from "../../values/schema.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";

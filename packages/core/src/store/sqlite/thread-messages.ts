@@ -57,7 +57,7 @@ export const countedLength = 65_536;
 /** As many characters may be on their way from a thread; then it waits until the main thread has received some. */
 export const maxLengthUnderWay = 8_000_000;
 
-// Messages cross as JSON text: structured clone of the same objects cost a tenth of the throughput with trivial steps.
+// Messages cross as JSON text: structured clones of the same objects took 5 % more processor time of a request.
 // Long values are packed piece by piece, so that one that is too long for a string fails alone.
 
 export function pack(message: ToThread | FromThread | Call | CallResult): string {

@@ -123,26 +123,22 @@ export function checkFunction(value: unknown, name: string, where: string): void
     throw new DefinitionError({ where, problem: `${name} must be a function` });
 }
 
-/** The chain that was extended last, and the ids of its steps: most chains are built from one end to the other. */
-let latest: { readonly chain: readonly Step[]; readonly ids: Set<string> } | undefined;
-
-/**
- * The chain with one more step. Collecting the ids of all its steps again for each one took 200 of 210 ms at 2000 steps.
- */
+/** The chain with one more step. */
 export function appendStep(chain: readonly Step[], step: Step, where: string): readonly Step[] {
-  const ids = latest?.chain === chain ? latest.ids : new Set(chain.map(({ id }) => id));
-  if (ids.has(step.id)) throw new DefinitionError({ where, problem: `duplicate step id "${step.id}"` });
-  ids.add(step.id);
+  if (chain.some(({ id }) => id === step.id)) throw duplicateId(step, where);
   // Of the ways to copy an array with one more element the fastest by far: 5 µs at 4000, `concat` takes 80.
-  latest = { chain: chain.toSpliced(chain.length, 0, step), ids };
-  return latest.chain;
+  return chain.toSpliced(chain.length, 0, step);
 }
 
 /** Refuses two neighbours of the same id: their paths would be the same. */
 export function checkSiblings(steps: readonly Step[], where: string): void {
   const seen = new Set<string>();
   for (const step of steps) {
-    if (seen.has(step.id)) throw new DefinitionError({ where, problem: `duplicate step id "${step.id}"` });
+    if (seen.has(step.id)) throw duplicateId(step, where);
     seen.add(step.id);
   }
+}
+
+function duplicateId({ id }: Step, where: string): DefinitionError {
+  return new DefinitionError({ where, problem: `duplicate step id "${id}"` });
 }

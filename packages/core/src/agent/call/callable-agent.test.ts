@@ -1,6 +1,6 @@
 // Which tools hold something open: only those that can be retained and released.
 import { expect, test } from "vitest";
-import { isHeld } from "./held-tools.ts";
+import { isHeld } from "./callable-agent.ts";
 
 const both = { retain: () => undefined, release: async () => undefined };
 

@@ -2,7 +2,7 @@
 import { createUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { plainMessage } from "./plain-message.ts";
+import { plainMessage } from "./message-builder.ts";
 
 async function builtBySdk(chunks: readonly UIMessageChunk[]): Promise<UIMessage | undefined> {
   let message: UIMessage | undefined;

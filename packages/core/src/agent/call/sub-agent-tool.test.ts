@@ -1,7 +1,7 @@
 // How far a sub-agent has come: when there is something to show, and what.
 import type { TextStreamPart, ToolSet } from "ai";
 import { expect, test } from "vitest";
-import { SubAgentProgress } from "./sub-agent-progress.ts";
+import { SubAgentProgress } from "./sub-agent-tool.ts";
 
 type Part = TextStreamPart<ToolSet>;
 

@@ -1,5 +1,4 @@
 // A short-lived cache of reads: many pages request the same data, and a busy server changes continuously.
-import type { Andante } from "@andante/core";
 
 interface Kept {
   readonly value: Promise<unknown>;
@@ -10,10 +9,8 @@ interface Kept {
   readonly abandoned: AbortController;
 }
 
-/** Maximum cached keys per Andante: callers that see only their own data have separate keys. */
+/** Maximum cached keys: callers that see only their own data have separate keys. */
 const most = 200;
-
-const keptFor = new WeakMap<Andante, Map<string, Kept>>();
 
 export interface CachedRead<T> {
   /** Identifies the data that is read. */
@@ -26,15 +23,18 @@ export interface CachedRead<T> {
   read(signal: AbortSignal): Promise<T>;
 }
 
-/** The result of `read`, or its result for the same key a moment ago. A failure is not kept. */
-export function cachedRead<T>(andante: Andante, asked: CachedRead<T>): Promise<T> {
-  const kept = keptFor.get(andante) ?? new Map<string, Kept>();
-  keptFor.set(andante, kept);
-  const known = kept.get(asked.key);
-  const entry = known !== undefined && known.until > performance.now() ? known : begin(kept, asked);
-  waitFor(entry, asked.signal);
-  // The key identifies the data and the query, so the value has the type of the same call.
-  return entry.value as Promise<T>;
+/** The cached reads of one app. */
+export class CachedReads {
+  readonly #kept = new Map<string, Kept>();
+
+  /** The result of `read`, or its result for the same key a moment ago. A failure is not kept. */
+  get<T>(asked: CachedRead<T>): Promise<T> {
+    const known = this.#kept.get(asked.key);
+    const entry = known !== undefined && known.until > performance.now() ? known : begin(this.#kept, asked);
+    waitFor(entry, asked.signal);
+    // The key identifies the data and the query, so the value has the type of the same call.
+    return entry.value as Promise<T>;
+  }
 }
 
 function begin<T>(kept: Map<string, Kept>, { key, milliseconds, read }: CachedRead<T>): Kept {

@@ -1,7 +1,7 @@
 // The schema in words: added to what the user said last, whatever form that has.
 import type { ModelMessage } from "ai";
 import { expect, test } from "vitest";
-import { withSchemaInWords } from "./schema-in-words.ts";
+import { withSchemaInWords } from "./foreign-agent.ts";
 
 const schema = { type: "object" };
 const words = 'Reply with nothing but JSON that matches this JSON Schema:\n{"type":"object"}';

@@ -1,6 +1,6 @@
 // The steps of a streamed reply as a whole: text, tool calls, usage and finish reason of each.
 import { expect, test } from "vitest";
-import { StepCollector } from "./step-collector.ts";
+import { StepCollector } from "./text-turn.ts";
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 const called = { toolCallId: "c", toolName: "add", input: { a: 1 } };

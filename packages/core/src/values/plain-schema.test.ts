@@ -1,7 +1,6 @@
 // A schema that describes a value to the model, and checks it only where it is given a function for that.
 import { expect, test } from "vitest";
-import { toJsonSchema, validate } from "../../values/schema.ts";
-import { plainSchema } from "./plain-schema.ts";
+import { plainSchema, toJsonSchema, validate } from "./schema.ts";
 
 test("it is the JSON Schema that it was made of, and checks nothing", async () => {
   const described = { type: "object", properties: { prompt: { type: "string" } } };

@@ -25,7 +25,7 @@ const teller = new Agent({
   })),
 });
 
-/** Fails half way the first time, and says it all the second time. */
+/** Fails half way the first time, and replies in full the second time. */
 const shaky = new Agent({
   id: "shaky",
   model: controlledModel((_, number) =>

@@ -33,7 +33,7 @@ const letOn = async () => {
   waiting.pop()?.();
 };
 
-/** Says much, waits in a tool until it is let on, and says much more. */
+/** Sends much text, waits in a tool until it is released, and sends much more. */
 function talker(id: string, name: string): Agent {
   const many = (word: string) =>
     Array.from({ length: 60 }, (_, n) => `${word} **paragraph** ${n}`).join("\n\n");

@@ -10,7 +10,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** A page in a context of its own; `complain` is told of errors in it and of requests that would leave this machine. */
+/** A page in a context of its own; `complain` receives errors in it and requests that would leave this machine. */
 export async function openPage(browser: Browser, complain: (what: string) => void): Promise<Page> {
   const context = await browser.newContext();
   await context.route("**/*", (route) => {

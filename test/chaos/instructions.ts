@@ -48,7 +48,7 @@ export const instructionsSchema = z.object({
       scenario: z.string(),
       /** An earlier life has created it: it must be there, and goes on without a start. */
       exists: z.boolean(),
-      /** An earlier life has told its caller that it is started. */
+      /** An earlier life has reported the start to its caller. */
       acknowledged: z.boolean(),
       /** The last event that a stream has shown in earlier lives. */
       after: z.int(),

@@ -2,7 +2,7 @@
 // checks that nothing is lost. Without a number it makes a thousand kills.
 //
 // ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; ANDANTE_CHAOS_TRIAL repeats one trial that it printed;
-// ANDANTE_CHAOS_WORKERS says how many processes run at once (default: 2); ANDANTE_CHAOS_SCENARIOS names some of the
+// ANDANTE_CHAOS_WORKERS is the number of processes at once (default: 2); ANDANTE_CHAOS_SCENARIOS names some of the
 // scenarios, with commas (default: all of them).
 
 import { runCampaign, type Totals } from "./campaign.ts";

@@ -17,7 +17,7 @@ interface Chunk {
 }
 
 const words = Array.from({ length: 200 }, (_, index) => `word${index} `);
-/** Says many words, and waits at a door named by its question in the middle. */
+/** Sends many words, and waits at a door named by its question in the middle. */
 const talker = new Agent({
   id: "talker",
   model: controlledModel((call) => ({
@@ -25,7 +25,7 @@ const talker = new Agent({
     hold: (piece) => (piece === 100 ? gates.pass(lastText(call)) : undefined),
   })),
 });
-/** Says them at the pace of a model. */
+/** Sends them at the pace of a model. */
 const pacer = new Agent({
   id: "pacer",
   model: controlledModel(() => ({ text: words, hold: () => new Promise((go) => setTimeout(go, 2)) })),

@@ -1,4 +1,4 @@
-// Servers and networks that misbehave: the client gives up when it says, and fails with its own error.
+// Servers and networks that misbehave: the client gives up after its timeout, and fails with its own error.
 import { AndanteApiError, createClient } from "@andante/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 

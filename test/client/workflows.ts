@@ -3,7 +3,7 @@ import { createWorkflow, PublicError } from "@andante/core";
 import { z } from "zod";
 import { gates } from "../support/gates.ts";
 
-/** Many events: each item of the list starts, tells of itself and completes. */
+/** Many events: each item of the list starts, emits an event and completes. */
 export const count = createWorkflow({
   id: "count",
   input: z.object({ items: z.number(), door: z.string().optional() }),
@@ -45,7 +45,7 @@ export const broken = createWorkflow({ id: "broken", input: z.object({}) }).andT
   },
 });
 
-/** Waits at the door that it is told. */
+/** Waits at the door that its input names. */
 export const held = createWorkflow({ id: "held", input: z.object({ door: z.string() }) }).andThen({
   id: "wait",
   execute: async ({ data }) => {

@@ -7,7 +7,7 @@ import type { BodyLine } from "./side-log.ts";
 const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped", "step-bailed"];
 const ranSchema = z.object({ run: z.string() });
 
-/** The claim and the number of a commit, as the journal's row says them. */
+/** The claim and the number of a commit, from the row of the journal. */
 const commitKey = /^(.{12})\.(\d+)\.(?:ok|paused)/;
 
 /** The commits lost by fail-overs, and the faults that these alone excuse. */
@@ -127,7 +127,7 @@ function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[], los
 
 /**
  * Runs of bodies that began after the outcome of their step had been recorded: by a process that did not yet know that it
- * was taken over. Bodies run at least once, so this is told and not counted as wrong.
+ * was taken over. Bodies run at least once, so this is reported and not counted as wrong.
  */
 export function lateRuns(remains: ReadonlyMap<string, Remains>, bodies: readonly BodyLine[]): number {
   const recordedAt = new Map<string, number>();

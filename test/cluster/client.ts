@@ -12,7 +12,7 @@ export interface Named {
   readonly executionId: string;
 }
 
-/** Starts an execution on this node and returns at once. Its bodies work as many milliseconds as `work` says. */
+/** Starts an execution on this node and returns at once. Each of its bodies works for `work` milliseconds. */
 export async function startOn(
   node: NodeProcess,
   named: Named,

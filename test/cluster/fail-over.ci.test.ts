@@ -1,5 +1,5 @@
-// The database's machine is lost and its synchronous replica becomes the primary, under load: nothing that a caller was
-// told is lost, and the nodes heal by themselves.
+// The database's machine is lost and its synchronous replica becomes the primary, under load: no acknowledged write is
+// lost, and the nodes heal by themselves.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRandom } from "../../packages/core/test/support/random.ts";
 import { type PostgresServer, startPostgres } from "../../packages/postgres/test/postgres-server.ts";

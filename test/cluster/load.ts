@@ -113,7 +113,7 @@ async function carry(n: number, options: LoadOptions, ended: () => number): Prom
   return { executionId, workflowId, told: undefined };
 }
 
-/** Undefined when the node is down, does not respond or says that it cannot. */
+/** Undefined when the node is down, does not respond or refuses. */
 async function post(
   { cluster, random, onResponse }: LoadOptions,
   path: string,

@@ -1,4 +1,4 @@
-// The examples of /doc succeed, each sent as it stands.
+// The examples of /doc succeed, each sent unchanged.
 import { Agent } from "@andante/core";
 import { demoModel } from "@andante/demo-model";
 import { expect, test } from "vitest";

@@ -20,7 +20,7 @@ async function follow(server: TestServer, headers: Record<string, string> = {}) 
 }
 
 const changesIn = async (stream: EventReader) => listOf((await stream.next()) ?? {}, "executions");
-/** Changes are gathered for a moment; where commits take longer than that, the ones on the way are told too. */
+/** Changes are gathered for a moment; where commits take longer than that, the intermediate ones are sent too. */
 async function changesUntil(stream: EventReader, status: string) {
   for (;;) {
     const changes = await changesIn(stream);

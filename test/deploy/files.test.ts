@@ -136,7 +136,7 @@ test("the proxies keep connections shorter than the node, and let bodies through
   const { keepAliveTimeout = 0 } = timeoutsOf();
   const nginx = read("nginx.conf");
   expect(nginx).toMatch(/^ {4}proxy_buffering off;$/m);
-  // nginx keeps connections to upstreams for 60 s unless keepalive_timeout says otherwise.
+  // nginx keeps connections to upstreams for 60 s unless keepalive_timeout sets another time.
   expect(nginx).not.toContain("keepalive_timeout");
   expect(keepAliveTimeout).toBeGreaterThan(60_000);
   expect(Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1]) * 1024 * 1024).toBe(bodyLimit);

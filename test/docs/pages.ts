@@ -1,8 +1,8 @@
 // The code in the documents, as modules that a compiler and Node can take.
 //
 // A block of `ts` or `tsx` that starts with an `import` or a `// file: name.ts` comment starts a module; the blocks after it
-// belong to the same module. A line stands in its module where it stands on its page, so that errors name the page's line.
-// A comment `<!-- not run: why -->` before a block says that its module is checked only.
+// belong to the same module. A line has the same number in its module and on its page, so that errors name the page's line.
+// A comment `<!-- not run: why -->` before a block means that its module is checked only.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -14,7 +14,7 @@ export interface Block {
   /** The line of its first line of code; the first line of a page is 0. */
   readonly line: number;
   readonly lines: readonly string[];
-  /** Why it is not run, when it says so. */
+  /** The reason not to run it, where the page gives one. */
   readonly notRun: string | undefined;
 }
 

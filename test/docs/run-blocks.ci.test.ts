@@ -1,5 +1,5 @@
 // The documents' code runs, and prints the output on the page: `// → …` after a statement, `# → …` after a command. In both `…`
-// stands for anything, and white space does not count.
+// matches anything, and white space does not count.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";

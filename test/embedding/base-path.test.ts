@@ -1,4 +1,4 @@
-// `serve` with a base path: it says where it is, its addresses lead back to it, and nothing is served elsewhere.
+// `serve` with a base path: it prints its address, its links lead back to it, and nothing is served elsewhere.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { serve } from "@andante/server";

@@ -26,7 +26,7 @@ async function listen(options: Partial<AppOptions> = {}): Promise<{ server: Serv
   return { server, url: `http://127.0.0.1:${port}` };
 }
 
-/** A socket of the host's own: says its path and leaves everything else alone. */
+/** A socket of the host's own: sends its path and leaves everything else alone. */
 function addOwnSocket(server: Server, ...paths: readonly string[]): void {
   const own = new WebSocketServer({ noServer: true });
   server.on("upgrade", (request, socket, head) => {

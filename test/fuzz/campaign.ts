@@ -194,7 +194,7 @@ class Attack {
     if (problem !== undefined) this.#blame(`${what}: ${status}, ${problem}`);
   }
 
-  /** After all that: a workflow runs, a socket echoes, and the service says that it is well. */
+  /** After all that: a workflow runs, a socket echoes, and the service reports that it is healthy. */
   async #stillServes(): Promise<void> {
     const { url } = this.#service;
     const headers = { "content-type": "application/json", ...bearer(await tokenFor("ada")) };

@@ -1,4 +1,4 @@
-// The served process of the fuzzer: serves one mode from a file, says where, and reports its memory and its use of the processor when asked.
+// The served process of the fuzzer: serves one mode from a file, prints its address, and reports its memory and its use of the processor when asked.
 import { createLogger, sqliteStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { agents } from "../support/agents.ts";

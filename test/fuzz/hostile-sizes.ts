@@ -1,4 +1,4 @@
-// Requests whose sizes are hostile: each alone may cost the service no more than it says here.
+// Requests whose sizes are hostile: each alone may cost the service no more than the limits here.
 import { routes } from "../../packages/server/src/routes/index.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RequestPlan, Vocabulary } from "./requests.ts";

@@ -17,7 +17,7 @@ export type Progress =
 
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** Reads the response to a request of this method. `ended` says that no more bytes will come. */
+/** Reads the response to a request of this method. `ended`: no more bytes will come. */
 export function readResponse(bytes: Buffer, method: string, ended: boolean): Progress {
   const end = bytes.indexOf(headEnd);
   if (end === -1) return { kind: "nothing" };
@@ -27,7 +27,7 @@ export function readResponse(bytes: Buffer, method: string, ended: boolean): Pro
   const status = Number(text);
   const headers = new Map(lines.map(parseHeader));
   const rest = bytes.subarray(end + headEnd.length);
-  // An interim response says only that the request may go on.
+  // An interim response means only that the request may go on.
   if (status < 200 && status !== 101) return readResponse(rest, method, ended);
   const body = bodyOf(rest, method, status, headers, ended);
   if (body === undefined) return { kind: "head", status, headers };

@@ -9,7 +9,7 @@ export interface Vocabulary {
   readonly tokens: readonly string[];
 }
 
-/** A request as it stands on paper: nothing has tidied its address yet. */
+/** A request as it is on the wire: nothing has normalized its address yet. */
 export interface RequestPlan {
   /** The row of the route table that it is near to, such as `POST /workflows/:id/execute`. */
   readonly near: string;

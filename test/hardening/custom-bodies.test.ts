@@ -1,4 +1,4 @@
-// The host's own routes are held to a body size as the built-in ones are, unless the host says otherwise.
+// The host's own routes are held to a body size as the built-in ones are, unless the host sets another.
 import { describe, expect, test } from "vitest";
 import { errorOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";

@@ -1,4 +1,4 @@
-// Probes tell the truth: /health asks the store, /ready also says when the server shuts down.
+// Probes report the true state: /health asks the store, /ready also reports that the server shuts down.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -15,7 +15,7 @@ export interface FrameOptions {
   readonly length?: number;
 }
 
-/** One frame of RFC 6455. The mask is zero, so that the payload stands in it as it is. */
+/** One frame of RFC 6455. The mask is zero, so that the payload is in it unchanged. */
 export function frame(payload: string | Buffer, options: FrameOptions = {}): Buffer {
   const { opcode = 1, final = true, reserved = 0, masked = true } = options;
   const data = Buffer.from(payload);

@@ -57,6 +57,6 @@ test("unread sockets are cut once they hold too much together", slowly, async ()
   }
   const clients = async () =>
     Number(/^andante_socket_clients (\d+)/m.exec((await server.get("/metrics")).text)?.[1]);
-  // Each was told to leave when it held 4 MiB, and would be waited for half a minute.
+  // The server asked each to close when it held 4 MiB, and would wait for it for half a minute.
   await expect.poll(clients, { timeout: 20_000 }).toBeLessThanOrEqual(64 / 4);
 });

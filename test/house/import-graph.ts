@@ -30,7 +30,7 @@ export function importsOf(folder: string): Import[] {
   });
 }
 
-/** The room of a file: the longest of these folders or files that it stands in. */
+/** The room of a file: the longest of these folders or files that contains it. */
 export function roomOf(rooms: readonly string[], file: string): string | undefined {
   const around = rooms.filter((room) => file === room || file.startsWith(`${room}/`));
   return around.sort((a, b) => b.length - a.length)[0];

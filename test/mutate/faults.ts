@@ -66,7 +66,7 @@ export function sampleOf(root: string, faults: readonly Fault[], wanted: number,
     .map(({ fault }) => fault);
 }
 
-/** Whether it stands in a function, and so is reached when that is called, not only while its module loads. */
+/** Whether it is in a function, and so is reached when that is called, not only while its module loads. */
 export function isInFunction(root: string, { fileName, location: { start } }: Fault): boolean {
   const text = readFileSync(path.join(root, fileName), "utf8");
   const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest, true);
@@ -85,7 +85,7 @@ export function roomOf({ fileName }: Fault): string {
   return found?.[0] ?? "";
 }
 
-/** Says which fault it is: several may stand at one place. */
+/** Identifies the fault: several may be at one place. */
 export function keyOf({ fileName, location, mutatorName, replacement }: Fault): string {
   const { start, end } = location;
   return [fileName, start.line, start.column, end.line, end.column, mutatorName, replacement].join("|");

@@ -1,4 +1,4 @@
-// npm run mutate [faults]: puts small faults into the code, one at a time, and tells which of them the tests notice.
+// npm run mutate [faults]: puts small faults into the code, one at a time, and reports which of them the tests notice.
 //
 // ANDANTE_MUTATE_SEED repeats the sample of an earlier run (default: a random seed, which is printed); ANDANTE_MUTATE_ROOMS
 // tries only the faults in some of the rooms, with commas (default: all of them); ANDANTE_MUTATE_WORKERS is the number of

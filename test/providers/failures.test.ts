@@ -1,4 +1,4 @@
-// Every way in which a provider fails: told in our words and in the protocol of the answer, and nothing else breaks.
+// Every way in which a provider fails: reported with our message and in the protocol of the answer, and nothing else breaks.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";

@@ -33,7 +33,7 @@ export type Behaviour =
   | ({ readonly kind: "answer" } & Said)
   /** An error in the provider's own format. */
   | { readonly kind: "refuse"; readonly status: number; readonly headers?: Record<string, string> }
-  /** Says this much and closes the connection: in the middle of the protocol, or of the transport too. */
+  /** Sends this much and closes the connection: in the middle of the protocol, or of the transport too. */
   | { readonly kind: "cut"; readonly text: readonly string[]; readonly how: "ended" | "destroyed" }
   /** Something that is no answer where the whole one is expected. */
   | { readonly kind: "garbage" }
@@ -41,7 +41,7 @@ export type Behaviour =
   | { readonly kind: "garbage-inside"; readonly text: readonly string[] }
   /** The provider's own event for an error after these pieces. */
   | { readonly kind: "error-inside"; readonly text: readonly string[] }
-  /** Says this much and then nothing, for as long as the connection lives. */
+  /** Sends this much and then nothing, for as long as the connection lives. */
   | { readonly kind: "stall"; readonly text: readonly string[] };
 
 /** A provider's wire format. */

@@ -148,7 +148,7 @@ const deaf = new Agent({
   model: controlledModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) })),
 });
 
-/** Says one word, then waits at the door that it was told, then says the rest. Its signals are told. */
+/** Sends one word, then waits at the door that its input names, then sends the rest. Its signals are recorded. */
 export const aborted: string[] = [];
 export const heldModel = controlledModel((call) => ({
   text: ["first ", "second ", "third"],

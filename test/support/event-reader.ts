@@ -34,7 +34,7 @@ export class EventReader {
       if (end !== -1) {
         const frame = this.#text.slice(0, end);
         this.#text = this.#text.slice(end + 2);
-        // A stream that is silent for fifteen seconds says that it is there.
+        // A stream that is silent for fifteen seconds sends a heartbeat.
         if (frame !== ": heartbeat") return this.#parse(frame);
         continue;
       }

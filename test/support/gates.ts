@@ -25,7 +25,7 @@ class Gates {
     return gate.opened.promise;
   }
 
-  /** For tests: resolves when a body stands at the gate. */
+  /** For tests: resolves when a body waits at the gate. */
   arrival(name: string): Promise<void> {
     return this.#gate(name).arrived.promise;
   }

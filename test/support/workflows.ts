@@ -62,7 +62,7 @@ export const both = createWorkflow({
   ],
 });
 
-/** Its second body stands at the door that the input names. */
+/** Its second body waits at the door that the input names. */
 export const gated = createWorkflow({ id: "gated", input: z.object({ door: z.string() }) })
   .andThen({ id: "before", execute: ({ data }) => data })
   .andThen({
@@ -74,7 +74,7 @@ export const gated = createWorkflow({ id: "gated", input: z.object({ door: z.str
   })
   .andThen({ id: "after", execute: ({ data }) => data });
 
-/** Stands at a door, and after that waits for a resume. */
+/** Waits at a door, and after that for a resume. */
 export const gatedApproval = createWorkflow({ id: "gated-approval", input: z.object({ door: z.string() }) })
   .andThen({
     id: "ask",

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** Milliseconds within which a node notices by itself: it looks every two seconds, on a busy machine later. */
 const soon = { timeout: 30_000 };
 
-/** Passes on everything that a connection says but notifications. */
+/** Passes on every message of a connection but notifications. */
 async function startDeafProxy(): Promise<number> {
   const proxy = createServer((client) => {
     const database = connect(server.port, "127.0.0.1");

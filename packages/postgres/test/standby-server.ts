@@ -92,7 +92,7 @@ export async function startStandby(
   };
 }
 
-/** A copy that the server itself vouches for, told to follow it. Returns the program that runs it. */
+/** A base backup of the server, configured to follow it. Returns the program that runs it. */
 async function copyFiles(
   primary: Pick<PostgresServer, "url" | "directory">,
   directory: string,
@@ -100,7 +100,7 @@ async function copyFiles(
 ): Promise<string> {
   await on(primary.url, async (client) => {
     await client.query("select pg_backup_start('standby', true)");
-    // Files that go away meanwhile are not needed: its log says how.
+    // Files that go away meanwhile are not needed: replaying the write-ahead log replaces them.
     await copy("cp", ["-a", primary.directory, directory]).catch((error: unknown) => {
       if (!String(error).includes("No such file")) throw error;
     });

@@ -51,7 +51,7 @@ select sum(total) from orders where customer = 'cus_8813' and placed_at >= date 
 
 type Call = { readonly prompt: readonly { readonly role: string; readonly content: unknown }[] };
 
-/** Asks for the tool that a question fits, and says something once it has the result. */
+/** Calls the tool that a question fits, and replies once it has the result. */
 async function assistantReply({ prompt }: Call) {
   await pause(30);
   const last = prompt.at(-1);

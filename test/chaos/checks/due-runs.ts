@@ -78,7 +78,7 @@ class Ledger {
     for (const index of calls.keys()) this.#callBeside(`${path}.tool[${index}]`, stepIndex, null);
   }
 
-  /** A function that stands beside a round: a loop asks after its step, a branch after a condition that did not hold. */
+  /** A function beside a round: a loop asks after its step, a branch after a condition that did not hold. */
   #goOn(path: string, stepIndex: number, value: unknown): void {
     const [, loop, round] = /^(.*)\[(\d+)\]\/[^/#[]*$/.exec(path) ?? [];
     if (loop !== undefined && this.#loops.has(loop)) {

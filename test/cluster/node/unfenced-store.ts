@@ -16,7 +16,7 @@ export function unfencedStore(
     open: () => store.open(),
     close: () => store.close(),
     health: () => store.health(),
-    // It believes in a longer lease than it has, and hears nothing of the others.
+    // It believes in a longer lease than it has, and receives no hints of the others.
     clusterChannel: {
       lease: 3_600_000,
       clockOffset: 0,

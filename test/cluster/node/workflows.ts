@@ -25,7 +25,7 @@ const ranSchema = z.object({ run: z.string() });
 export const loadWorkflows = ["chain", "fan", "nap", "gate", "deadline"] as const;
 
 export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "release">) {
-  /** Notes the run, works as long as the input says, and returns its name with the number of the input. */
+  /** Notes the run, works for the time in the input, and returns its name with the number of the input. */
   const body = async (context: BodyContext) => {
     const { executionId, stepPath, attempt, data } = context;
     const { n, work } = inputSchema.parse(context.input);

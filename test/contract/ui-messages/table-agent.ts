@@ -9,7 +9,7 @@ import { gates } from "../../support/gates.ts";
 import { type ModelPart, type Row, rows } from "./rows.ts";
 
 /**
- * How a row is told:
+ * How the reply of a row runs:
  * - `plain`: as it is.
  * - `held`: the last call waits at a door before it ends.
  * - `continued`: the last call also asks for a tool that needs approval; the call after that waits at a door.

@@ -139,7 +139,7 @@ export class Teller {
     return approved === undefined ? undefined : decided(await this.kept(id), approved);
   }
 
-  /** After this part a reply that is to be stopped says no more. */
+  /** After this part a reply that is to be stopped sends no more. */
   get #lastPart(): string {
     return this.#row.kept[0]?.type === "text" ? "text-delta" : "tool-input-delta";
   }

@@ -36,7 +36,7 @@ function andanteOf(
   return andante;
 }
 
-/** How an execution stands when nothing is under way. */
+/** The state of an execution when nothing is under way. */
 async function standing(andante: Andante, workflow: WorkflowDefinition, executionId: string) {
   const { timedOut } = await withTimeout(andante.settled(), patience);
   const { status, result } = await andante.state(workflow.id, executionId);

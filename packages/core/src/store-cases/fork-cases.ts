@@ -23,7 +23,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
     });
 
     const { post, keep, ids } = writerOf(() => ({ store, conversationId, userId }));
-    /** The next page, of two messages unless the test says otherwise. */
+    /** The next page, of two messages by default. */
     const fork = (fields: Partial<ForkConversation> = {}) =>
       store.conversations.fork({
         key: randomUUID(),

@@ -1,4 +1,4 @@
-// The clock of tests: stands still, moves when told, skips sleeps, keeps the order of times.
+// The clock of tests: moves only on request, skips sleeps, keeps the order of times.
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TestClock } from "./test-clock.ts";

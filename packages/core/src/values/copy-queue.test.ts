@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { StoreBusyError, TooManyCopiesError } from "../errors/index.ts";
 import { CopyQueue } from "./copy-queue.ts";
 
-/** A queue whose work ends when the test says so, and the order in which it began. */
+/** A queue whose work ends on request, and the order in which it began. */
 function start(bounds: ConstructorParameters<typeof CopyQueue>[0]) {
   const queue = new CopyQueue(bounds);
   const begun: string[] = [];

@@ -18,7 +18,7 @@ const textOf = (events: readonly ExecutionEvent[]) =>
     .map(({ delta }) => delta)
     .join("");
 
-/** A model that says one word, waits until it is let go, and says the rest. */
+/** A model that sends one word, waits until it is released, and sends the rest. */
 function heldModel() {
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const gate = Promise.withResolvers<void>();

@@ -11,7 +11,7 @@ import { controlledModel } from "../support/controlled-model.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
-/** An agent that calls its tool three times, 15 tokens each time, before it says that it is done. */
+/** An agent that calls its tool three times, 15 tokens each time, before its last reply. */
 function looper(id = "a", wait?: (call: number) => unknown) {
   const ran: number[] = [];
   const model = controlledModel(({ prompt }, number) => {

@@ -204,7 +204,7 @@ onMemory((bench) => {
         "onDeadline of step work at resume cannot be kept as JSON: ",
         ({ suspend }) => suspend("why", null, { deadline: "1h", onDeadline: { resume: 1n } }),
       ],
-    ])("for a body that does what cannot be done: %s", async (message, execute) => {
+    ])("for an invalid call of a body: %s", async (message, execute) => {
       const workflow = flow().andThen({ id: "work", execute });
       const { errors, executionId } = await run(workflow);
       const err = { message: expect.stringContaining(message) };

@@ -88,7 +88,7 @@ onMemory((bench) => {
     expect(written).toBeLessThanOrEqual(2 * most + 2);
   });
 
-  /** Items with two bodies each; the first of each ends when it is told to, that of the first item never. */
+  /** Items with two bodies each; the first of each ends on request, that of the first item never. */
   const inTwo = () => {
     const gate = Promise.withResolvers<number>();
     let begun = turns();

@@ -1,4 +1,4 @@
-// Hooks of a workflow: told after the commit, in order, and unable to disturb the run.
+// Hooks of a workflow: called after the commit, in order, and unable to disturb the run.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -185,7 +185,7 @@ test("an execution that slept when its claim came back is released, sleeps again
   expect(runs).toBe(2);
 });
 
-/** An agent that looks something up and then says it; the replica is detached or promoted at one of its two calls. */
+/** An agent that looks something up and replies with it; the replica is detached or promoted at one of its two calls. */
 function lookingClerk(at: { readonly detach: number; readonly promote?: number }) {
   let looks = 0;
   const look = tool({ inputSchema: z.object({}), execute: () => `seen ${++looks}` });

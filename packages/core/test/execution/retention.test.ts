@@ -243,7 +243,7 @@ onStore("a store of its own", memoryStore(), (bench) => {
     expect(bench.logger.messages).toEqual([]);
   });
 
-  test("what was deleted is one line with the number of executions", async () => {
+  test("a deletion is one line with the number of executions", async () => {
     const rounds = [
       { executionIds: ["a", "b"], more: true },
       { executionIds: ["b", "c"], more: false },

@@ -161,7 +161,7 @@ onMemory((bench) => {
       troubled.begin();
       await refuseStart();
       troubled.feels(null);
-      // It says that it is well, but nothing was written since the refusal.
+      // Its health is good, but nothing was written since the refusal.
       await health();
       expect(await metrics()).toBe(1);
       expect(logger.of("info", "warn", "error").filter(isTrouble)).toMatchObject([begins]);

@@ -10,7 +10,7 @@ const clockOf = () => new TestClock({ skipSleeps: false });
 const patience = "6s";
 
 onMemory((bench) => {
-  /** A workflow whose executions run until they are told to end; with a gate before that for those that ask for one. */
+  /** A workflow whose executions run until the test ends them; with a gate before that for those that ask for one. */
   const setUp = (limits: { running: number; userShare?: number }) => {
     const bodies = heldBodies();
     const clock = clockOf();

@@ -176,7 +176,7 @@ onMemory((bench) => {
         const andante = bench.andante(workflow);
         const { executionId, suspension } = await andante.execute(workflow.id, 1);
         await expect(andante.resume(workflow.id, executionId, data)).rejects.toMatchObject({ status: 400 });
-        // Whether the caller says which suspension it saw, or not.
+        // With and without the id of the suspension that the caller saw.
         const pinned = { suspensionId: suspension?.suspensionId };
         const seen = andante.resume(workflow.id, executionId, data, pinned);
         await expect(seen).rejects.toMatchObject({ status: 400 });

@@ -35,7 +35,7 @@ import {
 /** The reports of the bodies, and the events that they wait for. */
 export interface Stage {
   /**
-   * A body, a function, a tool or the work of a checkpoint runs; the answer says that it has ended, and whether it must
+   * A body, a function, a tool or the work of a checkpoint runs; the result marks its end, and whether it must
    * not run again.
    */
   enters(context: Entered): (isDone?: boolean) => void;

@@ -10,7 +10,7 @@ export class Concurrency {
     this.#steps = steps;
   }
 
-  /** A function starts; the answer says when that makes too many. */
+  /** A function starts; the result reports when that makes too many. */
   enter(path: string): string | undefined {
     let problem: string | undefined;
     for (const [container, index] of iterations(path)) {

@@ -192,7 +192,7 @@ class ConversationTrial {
     const isAnswered = () => taken.every(({ answer }) => answer !== undefined);
     await this.#settle(async () => isAnswered() || life.crashed || this.problems.length > 0, "an answer");
     return async () => {
-      // Those whose process is over may still be told so.
+      // Those of a process that is over may still get an error.
       for (let turns = 0; turns < 20 && !isAnswered(); turns++) await turn();
       return taken.map(({ action, answer = "unknown" }) => ({ action, answer }));
     };
@@ -279,7 +279,7 @@ class ConversationTrial {
   }
 }
 
-/** A reply that fails tells so in its last chunk. */
+/** A reply that fails has the error in its last chunk. */
 async function readAll(chunks: AsyncIterable<UIMessageChunk>): Promise<Answer> {
   let answer: Answer = "ok";
   for await (const chunk of chunks) {

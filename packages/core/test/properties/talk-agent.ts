@@ -21,7 +21,7 @@ export interface EnteredTool {
 
 /** The reports of the model and the tools, and the events that they wait for. */
 export interface TalkStage {
-  /** A tool runs; the answer says that it has ended, and whether it must not run again. */
+  /** A tool runs; the result marks its end, and whether it must not run again. */
   enters(context: EnteredTool): (isDone?: boolean) => void;
   /** The agent is asked. */
   asked(): void;

@@ -228,7 +228,7 @@ export function namedBranches(branches: readonly Steps[]) {
   });
 }
 
-/** The part of a tree that stands at a path. */
+/** The part of a tree at a path. */
 export function treeAt(steps: Steps, path: string): Tree | undefined {
   return treeIn(named(steps), path);
 }

@@ -32,7 +32,7 @@ export interface TrialPlan extends Interference {
   readonly seed: number;
   /** When folds are held in memory and kept as snapshots. */
   readonly folds: FoldOptions;
-  /** False: time stands still unless the world moves it, so that timers and deadlines fall due at the same instant. */
+  /** False: time moves only with the world, so that timers and deadlines fall due at the same instant. */
   readonly ticks: boolean;
   /** Which of the steps that it came to it is replayed from; undefined for no replay. */
   readonly replay: number | undefined;
@@ -43,7 +43,7 @@ const maxTurns = 3000;
 
 let trials = 0;
 
-/** Runs it and tells everything that went wrong. */
+/** Runs it and returns every problem. */
 export async function runTrial(store: Store, plan: TrialPlan): Promise<string[]> {
   const random = createRandom(plan.seed);
   const clock = new TickingClock(random, plan.ticks);

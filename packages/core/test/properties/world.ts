@@ -179,7 +179,7 @@ function isNamed(suspensions: readonly Suspension[], stepId: string): boolean {
   );
 }
 
-/** Time goes on between any two looks at it, as it does outside of tests; or stands still, and much falls due at once. */
+/** Time goes on between any two reads of it, as it does outside of tests; or it is frozen, and much falls due at once. */
 export class TickingClock extends TestClock {
   readonly #random: Random;
   readonly #isTicking: boolean;

@@ -29,9 +29,9 @@ export interface Said {
 interface SaidUsage {
   readonly input: number;
   readonly output: number;
-  /** Of the input. Default: not told. */
+  /** Of the input. Default: not reported. */
   readonly cached?: number;
-  /** Of the output. Default: not told. */
+  /** Of the output. Default: not reported. */
   readonly reasoning?: number;
 }
 

@@ -1,4 +1,4 @@
-// Bodies that end when a test says so, and how many of them ran at once.
+// Bodies that end on request of a test, and how many of them ran at once.
 import { inTime } from "./in-time.ts";
 
 export interface HeldBodies {
@@ -6,7 +6,7 @@ export interface HeldBodies {
   readonly most: number;
   /** The input of each, in the order in which they began. */
   readonly order: readonly unknown[];
-  /** The body: ends when it is told to. */
+  /** The body: ends on request. */
   run(what: unknown): Promise<void>;
   /** Resolves when so many run. */
   reach(count: number): Promise<void>;

@@ -7,7 +7,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { z } from "zod";
 
-/** `heard` is told the name of each tool that is called. */
+/** `heard` receives the name of each tool that is called. */
 export function mcpServer(heard: (name: string) => void = () => undefined): McpServer {
   const server = new McpServer({ name: "for-tests", version: "1.0.0" });
   const say = (text: string) => ({ content: [{ type: "text" as const, text }] });

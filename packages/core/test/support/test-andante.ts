@@ -105,7 +105,7 @@ export async function collect(events: AsyncIterable<ExecutionEvent>): Promise<Ex
   return allInTime(events, "the end of the stream");
 }
 
-/** A body that says when it has begun and ends when it is told to. */
+/** A body that reports its start and ends on request. */
 export function heldBody<T>(output: T) {
   const started = Promise.withResolvers<AbortSignal>();
   const gate = Promise.withResolvers<void>();

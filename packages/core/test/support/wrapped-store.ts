@@ -50,11 +50,11 @@ export interface MortalStore {
   readonly store: Store;
   /** The leases of the process end, as those of one that hangs do. */
   expire(): Promise<void>;
-  /** The process ends: from now on it neither hears nor is heard, and its leases are over. */
+  /** The process ends: from now on it neither receives nor sends, and its leases are over. */
   die(): Promise<void>;
 }
 
-/** The store of a process that ends when the test says so, and not at a certain write as with `crashingStore`. */
+/** The store of a process that ends on request of the test, and not at a certain write as with `crashingStore`. */
 export function mortalStore(store: Store): MortalStore {
   const owners = new Set<string>();
   const never = new Promise<never>(() => undefined);

@@ -38,7 +38,7 @@ test("a node that reads the end of its own reply before its write returns sends 
   const neighbour = join();
   const looked = Promise.withResolvers<void>();
   const own = join({
-    // Written, and heard of by this node as of another's work, before it is told that it was written.
+    // Written, and seen by this node as another's work, before its own call returns.
     endTurn: async (ending) => {
       const result = await neighbour.endTurn(ending);
       await looked.promise;

@@ -1,7 +1,7 @@
-// Models for tests of turns: one that says `hello`, and one that is held up while it does.
+// Models for tests of turns: one that replies `hello`, and one that is held up while it does.
 import { controlledModel } from "../support/controlled-model.ts";
 
-/** Says `hello`, and waits before the last piece until it is told to go on. */
+/** Replies `hello`, and waits before the last piece until it is released. */
 export function heldModel() {
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();

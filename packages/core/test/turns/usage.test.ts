@@ -43,7 +43,7 @@ const delegating = (last: Said = {}) =>
       : { calls: [{ name: "helper", input: { prompt: "help" } }], usage },
   );
 
-/** Stands still until it is stopped. */
+/** Makes no progress until it is stopped. */
 function standstill() {
   const reached = Promise.withResolvers<void>();
   const hold = (_: number, signal: AbortSignal | undefined) => {

@@ -8,7 +8,7 @@ test("a clock that may agree is taken to agree, one that cannot is followed", ()
   expect(clock.offset).toBe(0);
   expect(clock.adjust(61_005, 1_000, 1_010)).toBe(0);
   expect(clock.offset).toBe(60_000);
-  // A slow reply says nothing that is not known.
+  // A slow reply adds no information.
   clock.adjust(62_900, 2_000, 3_000);
   expect(clock.offset).toBe(60_000);
   expect(clock.adjust(1_500, 2_000, 2_002)).toBe(60_501);

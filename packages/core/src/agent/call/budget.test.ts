@@ -1,4 +1,4 @@
-// How much an agent may use: what is a budget, and when it is used up.
+// The budget of an agent: its valid forms, and when it is used up.
 import { expect, test } from "vitest";
 import { budgetError, checkBudget } from "./budget.ts";
 

@@ -1,4 +1,4 @@
-// The settings of one call: what is outside its range is refused by name, with what was expected.
+// The settings of one call: a value outside its range is refused with the name of the setting and the expected range.
 import { expect, test } from "vitest";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 

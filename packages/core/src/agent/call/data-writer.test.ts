@@ -1,4 +1,4 @@
-// Data parts of a reply: what is one, and how it is sent.
+// Data parts of a reply: their valid forms, and their transport.
 import { expect, test } from "vitest";
 import { type DataChunk, DataWriter, dataChunk } from "./data-writer.ts";
 

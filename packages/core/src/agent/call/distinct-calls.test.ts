@@ -91,7 +91,7 @@ test("a call that the provider continues keeps its id; one that has its result d
   expect(renamed([call("a", run), result("a")], over)).toEqual([call("a_2", run), result("a_2")]);
 });
 
-/** A conversation in which the model asks for the tool twice under one id, and then says "end". */
+/** A conversation in which the model calls the tool twice under one id, and then replies "end". */
 function conversation(look: ToolSet[string]) {
   const calls = [1, 2].map((at) => ({ id: "call_0", name: "look", input: { at } }));
   const model = controlledModel(({ prompt }) =>

@@ -1,4 +1,4 @@
-// What is left of a prompt that is too long: the newest results of tools, and the conversation from a user's message on.
+// Shortening a prompt that is too long: the newest results of tools stay, and the conversation from a user's message on.
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { halfOf, withoutOldResults } from "./fitting-model.ts";

@@ -1,4 +1,4 @@
-// The schema in words: added to what the user said last, whatever form that has.
+// The schema as text: added to the user's last message, in any form of it.
 import type { ModelMessage } from "ai";
 import { expect, test } from "vitest";
 import { withSchemaInWords } from "./foreign-agent.ts";

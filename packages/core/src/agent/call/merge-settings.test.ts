@@ -1,5 +1,5 @@
-// The settings of one call, and which options of providers a host leaves to callers: the form of its list, and what is not
-// on it.
+// The settings of one call, and the list of provider options that a host leaves to callers: its form, and options
+// outside it.
 import { expect, test } from "vitest";
 import { checkAllowed, isAllowList, mergeSettings } from "./merge-settings.ts";
 

@@ -1,4 +1,4 @@
-// What went wrong with a reply, in words for the caller: a provider that is busy, and a file that is not there.
+// The causes of a failed reply as messages for the caller: a provider that is busy, and a missing file.
 import {
   APICallError,
   DownloadError,
@@ -63,7 +63,7 @@ test.each([
   });
 });
 
-test("whatever else a call throws is the timeout's, the reply's, the provider's or our own", () => {
+test("any other error of a call is a timeout, or an error of the reply, of the provider or of ours", () => {
   const late = new DOMException("late", "TimeoutError");
   expect(toAgentError(late, never)).toMatchObject({ code: "reply-timeout", cause: late });
   expect(toAgentError(new DOMException("gone", "AbortError"), never)).toMatchObject({

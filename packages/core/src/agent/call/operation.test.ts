@@ -1,4 +1,4 @@
-// What the calls of one operation have used.
+// The usage of the calls of one operation.
 import { expect, test } from "vitest";
 import { Operation } from "./operation.ts";
 

@@ -1,4 +1,4 @@
-// How far a sub-agent has come: when there is something to show, and what.
+// The progress of a sub-agent: when a new view is due, and its content.
 import type { TextStreamPart, ToolSet } from "ai";
 import { expect, test } from "vitest";
 import { SubAgentProgress } from "./sub-agent-tool.ts";

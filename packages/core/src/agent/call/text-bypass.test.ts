@@ -64,7 +64,7 @@ function randomCall(random: Random): LanguageModelV4StreamPart[] {
   return parts;
 }
 
-/** What does not differ from run to run; ids that the AI SDK makes, by the order in which they come. */
+/** The fields that do not differ from run to run; ids that the AI SDK makes, by the order in which they come. */
 function comparable(parts: readonly StreamPart[]): unknown {
   const ids: string[] = [];
   const withoutChance = (key: string, value: unknown) => {

@@ -1,4 +1,4 @@
-// What may be a timeout, and which of them are ours.
+// The valid timeouts, and which of them are ours.
 import { expect, test } from "vitest";
 import { checkTimeout, timeoutsOf } from "./timeouts.ts";
 

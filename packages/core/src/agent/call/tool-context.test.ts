@@ -1,4 +1,4 @@
-// What a tool gets as its context: the operation, as far as its own schema accepts it.
+// The context of a tool: the operation, as far as its own schema accepts it.
 import { jsonSchema, type Schema, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -30,7 +30,7 @@ test.each([null, undefined, "text", 5, {}, { agentId: "a" }, { messageId: "m" }]
   },
 );
 
-test("the readers of a turn that ends early are told why", () => {
+test("the readers of a turn that ends early get the reason", () => {
   const why = new ShuttingDownError();
   expect(reasonOf({ reason: why })).toBe(why);
   const cause = new Error("too long");

@@ -1,4 +1,4 @@
-// What a body may ask for as a deadline, and what is kept of it.
+// The deadline that a body may ask for, and the part of it that is kept.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { afterDeadline, readDeadline } from "./deadline.ts";

@@ -1,4 +1,4 @@
-// What was accepted and finds no slot waits here, or in the store where too many wait here already; nothing is lost.
+// Accepted executions without a slot wait here, or in the store where too many wait here already; none is lost.
 import { expect, test } from "vitest";
 import { plainKind as kind } from "../../../test/support/plain-kind.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";

@@ -1,4 +1,4 @@
-// One process beside others on a store: what it asks the store for when it hears of them, and when it has not for a while.
+// One process beside others on a store: its reads after their hints, and its polls without hints.
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -22,7 +22,7 @@ afterAll(() => store.close());
 let flows = 0;
 const flow = () => createWorkflow({ id: `beside-${++flows}`, input: z.unknown() });
 
-/** A node, what it hears, what it asks the store for, and what it logs. `state.failure`: thrown by its looks for work. */
+/** A node with its hints, its reads of the store and its log lines. `state.failure`: thrown by its looks for work. */
 async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}) {
   const heard = Promise.withResolvers<ClusterListener>();
   const heads: (readonly string[])[] = [];
@@ -62,13 +62,13 @@ async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteO
   return { andante, asked, logger, state, hear: await inTime(heard.promise, "the listener") };
 }
 
-/** From now on time passes only when the test says so, where something is done again and again. */
+/** From now on the timers of intervals fire only when the test advances the time. */
 function holdIntervals(): void {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** The store has replied to what it was asked. */
+/** The store has replied to every request. */
 async function replied(): Promise<void> {
   await inTime(store.heads([]), "a reply");
   for (let count = 0; count < 3; count++) await turn();

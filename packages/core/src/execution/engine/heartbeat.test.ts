@@ -1,4 +1,4 @@
-// The heart's timer: one beat at a time, a failure is told and tried again, and a lease that has passed is noticed.
+// The heart's timer: one beat at a time, a failure is logged and tried again, and a lease that has passed is noticed.
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";

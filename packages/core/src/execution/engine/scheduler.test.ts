@@ -1,4 +1,4 @@
-// The scheduler's rounds: what takes long in one execution does not hold up the others, and nothing is tried too often.
+// The scheduler's rounds: slow work of one execution does not hold up the others, and nothing is tried too often.
 import { expect, onTestFinished, test } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
@@ -53,7 +53,7 @@ function schedulerOf(due: Set<string>, process: (executionId: string) => Promise
   );
 }
 
-/** One whose clock stands still, and the times at which it has tried something. */
+/** A scheduler on a clock that does not move by itself, and the times of its tries. */
 function stillScheduler(timers: readonly DueTimer[], process: () => Promise<Processed>) {
   const clock = new TestClock({ start: 0, skipSleeps: false });
   const looks: number[] = [];
@@ -141,7 +141,7 @@ const wakeUp = (executionId: string, userId: string | null = null): DueTimer => 
   ...{ kind: "timer", executionId, workflowId: "nap", dueAt: 5, userId },
 });
 
-/** What is processed of these in a first round, and how many places are kept for the others once there is room. */
+/** The timers that a first round processes, and how many places are kept for the others once there is room. */
 async function firstRound(timers: readonly DueTimer[], others: Partial<DueTimerProcessor>) {
   const clock = new TestClock({ start: 20, skipSleeps: false });
   const processed: string[] = [];

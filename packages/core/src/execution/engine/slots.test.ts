@@ -22,7 +22,7 @@ function slotsFor(held: Held, limit = 4) {
   return Object.assign(slots, { clock, released });
 }
 
-test("room is what is neither taken nor reserved; limits have a tenth more", () => {
+test("room is the slots neither taken nor reserved; limits have a tenth more", () => {
   const held: Held = { users: ["ada"], waiting: [] };
   const slots = slotsFor(held, 15);
   expect([slots.limit, slots.room, slots.roomForLimits]).toEqual([15, 14, 16]);
@@ -35,7 +35,7 @@ test("room is what is neither taken nor reserved; limits have a tenth more", () 
   expect(slots.room).toBe(14);
 });
 
-test("a full node refuses every start, and what becomes free in the next five seconds is for those who hold less", () => {
+test("a full node refuses every start, and slots freed within the next five seconds are for users who hold less", () => {
   const held: Held = { users: ["ada", "ada", "ada", "bob"], waiting: [] };
   const slots = slotsFor(held);
   expect(() => slots.checkStart("eve")).toThrow(expect.objectContaining({ code: "capacity" }));

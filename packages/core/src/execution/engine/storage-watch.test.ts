@@ -1,4 +1,4 @@
-// When storage trouble begins and ends where nothing is written for long, and what is said of it.
+// When storage trouble begins and ends where nothing is written for long, and its log lines.
 
 import { expect, onTestFinished, test, vi } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
@@ -133,7 +133,7 @@ test("a caller waits for a slow store no longer than a quarter of a second, and 
   expect(await last).toMatchObject({ problem: "the disk is full" });
 });
 
-test("a database thread that was started again is told once, with the reason", async () => {
+test("a restart of a database thread is logged once, with the reason", async () => {
   const { watch, health, lines } = watchForTest();
   watch.start(async () => undefined);
   const restarts = (count: number) => ({ ...well, restarts: { count, reason: `reason ${count}` } });

@@ -1,4 +1,4 @@
-// Who waits for an execution: each is told once, and whoever has left is not.
+// The waiters of an execution: each is settled once, and one that has left is not.
 import { expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import type { Settlement } from "../run/settlement.ts";

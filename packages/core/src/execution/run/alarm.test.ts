@@ -42,6 +42,6 @@ test("it rings once at its time, is moved, and rings no more when it was cancell
   alarm.cancel();
   clock.advance(1000);
   expect(rings).toBe(2);
-  // The clock hears of each time once, and of no other.
+  // The clock is asked for each time once, and for no other.
   expect(set).toEqual([10, 10, 200, 300, 2000]);
 });

@@ -1,4 +1,4 @@
-// Timers that were overdue together keep their intervals; every other timer fires at its own time.
+// Timers that were overdue together keep their distances; everything else happens at its own time.
 import { expect, test } from "vitest";
 import { CatchUpPacing } from "./catch-up-pacing.ts";
 

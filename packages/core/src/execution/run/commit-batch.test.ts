@@ -1,4 +1,4 @@
-// What a pause held back comes before what has happened since, and what is not needed any more stays out.
+// Work that a pause held back comes before later work, and work that is not needed any more stays out.
 import { expect, test } from "vitest";
 import { AbortScope } from "../body/abort-scope.ts";
 import { CommitBatch } from "./commit-batch.ts";

@@ -101,7 +101,7 @@ test("one step after the other, and the outcome is that of the last", () => {
 });
 
 describe("branches", () => {
-  test("a failure decides: the others are stopped, and what they do afterwards counts for nothing", () => {
+  test("a failure decides: the others are stopped, and their later outcomes do not count", () => {
     const { progress, commit, end } = progressOf(start.andAll({ id: "all", steps: [body("a"), body("b")] }));
     expect(commit()).toEqual({
       following: ["step-start all", "step-start all/a", "step-start all/b"],
@@ -118,7 +118,7 @@ describe("branches", () => {
     expect(progress.outcome?.kind).toBe("error");
   });
 
-  test("the winner of a race clears the timers of the others and closes what waits", () => {
+  test("the winner of a race clears the timers of the others and closes their suspensions", () => {
     const steps = [body("a"), andSleep({ id: "nap", duration: 500 }), body("gate")];
     const { progress, commit, end, resume } = progressOf(start.andRace({ id: "race", steps }));
     expect(commit()).toMatchObject({ timers: ["race/nap 1500"], starts: ["race/a", "race/gate"] });

@@ -1,4 +1,4 @@
-// A deadline or timeout that has passed while no process ran waits for what comes before it, and for nothing else.
+// A deadline or timeout that has passed while no process ran waits for earlier timers, and for nothing else.
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { inTime } from "../../../test/support/in-time.ts";
@@ -50,14 +50,14 @@ async function anHourLater(workflow: WorkflowDefinition, operations: Partial<Sto
     return clock.at(time, ...rest);
   };
   const next = andanteOf(workflow, { now: () => clock.now(), at }, { due, ...operations });
-  /** What is asked of the store, and what follows from that, has been done. */
+  /** The store has replied, and the engine has processed the replies. */
   const replied = async () => {
     for (let count = 0; count < 5; count++) await inTime(store.state(executionId), "a reply");
   };
   return { next, executionId, asked, replied, clock };
 }
 
-/** A body that says when it runs, emits when it is told to, and ends when it is told to. */
+/** A body that reports its start, and emits and ends on request. */
 function toldBody() {
   const begun = Promise.withResolvers<void>();
   const emits = Promise.withResolvers<void>();

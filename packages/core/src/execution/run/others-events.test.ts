@@ -1,4 +1,4 @@
-// Reading what others wrote: nothing that comes meanwhile is missed, and what cannot be read is read again.
+// Reading the events of others: none that comes meanwhile is missed, and a failed read is repeated.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { StoreBusyError, StoreUnavailableError } from "../../errors/index.ts";
 import type { StoredEvent } from "../../store/stored-event.ts";
@@ -18,7 +18,7 @@ const pause = (sequence: number): StoredEvent => ({
   detail: JSON.stringify({ suspensionId: `s${sequence}`, reason: "", suspendedAt: 1 }),
 });
 
-/** A reader of a journal whose reads end when the test says so, each as the journal was when it began. */
+/** A reader of a journal whose reads end on request, each with the journal as it was when the read began. */
 function reader() {
   const journal = [pause(2)];
   const reads: { readonly found: StoredEvent[]; end(error?: Error): void }[] = [];

@@ -1,4 +1,4 @@
-// The spans of executions, read back and told live, through suspension, restart, failure and cancellation.
+// The spans of executions, read back and live, through suspension, restart, failure and cancellation.
 import { describe, expect, test } from "vitest";
 import { flow, heldBody, onMemory, onMemoryAndFile } from "../../../test/support/test-andante.ts";
 import type { Andante } from "../../andante/andante.ts";

@@ -15,21 +15,21 @@ const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) }
 describeStore("sqliteStore", fileStore);
 describeStore("memoryStore", memoryStore);
 
-/** Told with every commit how far the execution has come, as an engine does: most commits then take one statement. */
-function toldStore(): Store {
+/** Passes the expected sequence with every commit, as an engine does: most commits then take one statement. */
+function sequencedStore(): Store {
   const store = memoryStore();
-  const told = async (commit: Commit): Promise<Commit> => {
+  const sequenced = async (commit: Commit): Promise<Commit> => {
     if (commit.after !== undefined) return commit;
     const after = (await store.state(commit.executionId))?.execution.sequence;
     return after === undefined ? commit : { ...commit, after };
   };
   const [commit, endTurn] = [store.commit.bind(store), store.endTurn.bind(store)];
   return Object.assign(store, {
-    commit: async (untold: Commit) => commit(await told(untold)),
-    endTurn: async (end: EndTurn) => endTurn({ ...end, commit: await told(end.commit) }),
+    commit: async (bare: Commit) => commit(await sequenced(bare)),
+    endTurn: async (end: EndTurn) => endTurn({ ...end, commit: await sequenced(end.commit) }),
   });
 }
-describeStore("memoryStore, told what its callers know", toldStore);
+describeStore("memoryStore, with the expected sequence in every commit", sequencedStore);
 
 test("the health of a store that is not open names this problem", async () => {
   const closed = { problem: "the store is not open", bytes: null };

@@ -60,7 +60,7 @@ export class Observation {
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
     const { store, logger: host = defaultLogger(), logs = {}, tracing = {}, rollups = {} } = options;
     this.#store = store;
-    const clock = wholeMilliseconds(clockOf(store.neighbours));
+    const clock = wholeMilliseconds(clockOf(store.clusterChannel));
     this.#writer = new ObservationWriter({
       store: store.observations,
       logger: host,

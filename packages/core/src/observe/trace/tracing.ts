@@ -81,7 +81,7 @@ export class Tracing {
     this.#clock = clock;
     const now = () => clock.now();
     this.elsewhere =
-      store.neighbours &&
+      store.clusterChannel &&
       new SpansElsewhere({
         store,
         now,

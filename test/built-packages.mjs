@@ -6,7 +6,6 @@ import path from "node:path";
 import { createClient } from "@andante/client";
 import { Agent, AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { storedLength } from "@andante/core/store";
 import { crashTest, scriptedModel, TestClock } from "@andante/core/test";
 import { demoModel } from "@andante/demo-model";
@@ -40,7 +39,7 @@ assert.equal((await post("/workflows/double/execute", { input: { n: 21 } })).res
 assert.equal((await createClient({ baseUrl: server.url }).workflow("double").execute({ n: 4 })).result, 8);
 // The schema is checked by a thread of its own.
 assert.equal(await post("/agents/numbers/object", { input: "6 × 7", schema: { type: "number" } }), 42);
-await internalsOf(server.andante).trimObservations();
+await server.andante.trimObservations();
 await server.close();
 assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);
 assert.equal(scriptedModel(["hello"]).remaining, 1);

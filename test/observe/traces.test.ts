@@ -1,8 +1,8 @@
 // GET /api/traces and GET /api/traces/:traceId: filters, pages, whose they are; traceparent in and out.
 import { createWorkflow } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import { AndanteService } from "../../packages/core/src/andante/andante-service.ts";
 import { startApproval } from "../support/executions.ts";
 import { dataOf, errorOf, textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
@@ -165,7 +165,8 @@ test("retention: lines beyond maxCount go, the newest stay; traces are shown up 
   server = await serveForTest({ workflows: { talk }, tracing: { maxAge: 3_600_000 }, logs: { maxCount: 3 } });
   for (let n = 0; n < 5; n++) await run("talk");
   const [newest] = (await list()).traces;
-  await internalsOf(server.andante).trimObservations();
+  if (!(server.andante instanceof AndanteService)) throw new TypeError("not made by createAndante");
+  await server.andante.trimObservations();
   expect((await list()).traces).toHaveLength(5);
   const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
   try {

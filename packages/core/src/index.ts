@@ -1,7 +1,7 @@
 // The public surface of @andante/core: the names that hosts use every day. Held to sixty names by test/public-face.test.ts.
 //
 // Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test tools to
-// test workflows and agents. /internal is for @andante/server alone.
+// test workflows and agents. /internal is for the other packages and the tests of this repository.
 import "./require-node.ts";
 
 export { Agent } from "./agent/agent.ts";
@@ -14,7 +14,6 @@ export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export type { AndanteOptions } from "./andante/andante-options.ts";
 export { createAndante } from "./andante/create-andante.ts";
 export { AndanteError, PermanentError, PublicError } from "./errors/index.ts";
-export type { AndanteLimits } from "./execution/body/limits.ts";
 export type { CancelOptions } from "./execution/commands/cancel.ts";
 export type { ExecutionHandle } from "./execution/commands/execution-handle.ts";
 export type { ExecutionPage, ListOptions } from "./execution/commands/list.ts";
@@ -23,6 +22,7 @@ export type { ReplayOptions } from "./execution/commands/replay.ts";
 export type { ResumeOptions } from "./execution/commands/resume.ts";
 export type { StartOptions } from "./execution/commands/start.ts";
 export type { RetentionOptions } from "./execution/engine/retention.ts";
+export type { AndanteLimits } from "./execution/limits/limits.ts";
 export type {
   ExecutionEvent,
   ExecutionResult,

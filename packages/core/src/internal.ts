@@ -1,4 +1,4 @@
-// Internal: for @andante/server, @andante/postgres and the tests of this repository alone. Not covered by semantic versioning.
+// Internal: for the other packages and the tests of this repository. Not covered by semantic versioning.
 import "./require-node.ts";
 
 export type { AnyAgent } from "./agent/call/any-agent.ts";
@@ -8,8 +8,7 @@ export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
 export type { AgentRecord } from "./andante/host-types.ts";
-export { type AndanteInternals, internalsOf } from "./andante/internals.ts";
-export { limitOf } from "./execution/body/limits.ts";
+export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";
 export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";

@@ -65,7 +65,7 @@ async function attempt(
   const { frozenAfter = 10_000, lockPatience = 2_000 } = options;
   await query(`${begin}; set local idle_in_transaction_session_timeout = ${frozenAfter}`);
   try {
-    // Limits of a role are meant for requests: a migration walks whole tables, and waits for other nodes.
+    // Limits of a role are for requests: a migration walks whole tables, and waits for other nodes.
     await query("select set_config(name, '0', true) from pg_settings where name = any($1)", [roleLimits]);
     await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
     await query(`set local lock_timeout = ${lockPatience}`);
@@ -120,7 +120,7 @@ function missing(known: readonly Migration[], applied: Applied): readonly Migrat
   return known.filter(({ number }) => !numbers.has(number));
 }
 
-/** A later release has migrated the schema: this one works beside it, unless a migration says otherwise. */
+/** A later release has migrated the schema: this one works beside it, unless a migration forbids it. */
 function checkNewer(known: readonly Migration[], applied: Applied): void {
   const newest = known.at(-1)?.number ?? 0;
   const tooNew = applied.find(({ number, oldest }) => number > newest && oldest > newest);

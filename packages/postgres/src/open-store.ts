@@ -1,6 +1,7 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
-import type { NeighbourListener, Store } from "@andante/core/store";
+import type { ClusterListener, Store } from "@andante/core/store";
 import pg from "pg";
+import { Hints } from "./cluster/index.ts";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseClock } from "./connection/database-clock.ts";
@@ -10,7 +11,6 @@ import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
-import { Hints } from "./neighbours/index.ts";
 import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { claims } from "./operations/claims.ts";
@@ -33,7 +33,7 @@ import { endTurn } from "./operations/turns/end-turn.ts";
 import { waiting } from "./operations/waiting.ts";
 import { addressesIn, type Settings } from "./options.ts";
 
-export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
+export type OpenStore = Omit<Store, "location" | "open" | "clusterChannel"> & {
   askToStop(executionId: string): void;
   readonly clock: DatabaseClock;
 };
@@ -54,7 +54,7 @@ const minPatience = 250;
 export async function openStore(
   settings: Settings,
   node: string,
-  listener: NeighbourListener,
+  listener: ClusterListener,
 ): Promise<OpenStore> {
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
@@ -145,7 +145,7 @@ export async function openStore(
   };
 }
 
-/** Connects once, and brings the schema up to date; says in words why it cannot. */
+/** Connects once, and brings the schema up to date; explains a failure in words. */
 async function prepareDatabase(
   settings: Settings,
   connect: ConnectSettings,

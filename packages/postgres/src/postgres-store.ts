@@ -1,8 +1,7 @@
 // The PostgreSQL store: any number of processes on one database.
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import type { Neighbours, NewExecution, Store, StoreHealth } from "@andante/core/store";
-import { Listeners } from "./neighbours/listeners.ts";
+import type { ClusterChannel, ClusterListener, NewExecution, Store, StoreHealth } from "@andante/core/store";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -32,7 +31,7 @@ class PostgresStore implements Store {
     this.#settings = settings;
     this.location = locationOf(settings);
     const opened = () => this.#opened;
-    this.neighbours = {
+    this.clusterChannel = {
       lease: settings.lease,
       get clockOffset() {
         return opened()?.clock.offset ?? 0;
@@ -84,7 +83,7 @@ class PostgresStore implements Store {
   deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
   compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
 
-  readonly neighbours: Neighbours;
+  readonly clusterChannel: ClusterChannel;
 
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
@@ -148,5 +147,28 @@ async function alive<Value>(work: Promise<Value>): Promise<Value> {
     return await work;
   } finally {
     clearInterval(timer);
+  }
+}
+
+/** The listeners to other processes, also before the store is open. */
+class Listeners implements ClusterListener {
+  readonly #listeners = new Set<ClusterListener>();
+
+  /** Returns a function that ends it. */
+  add(listener: ClusterListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  wrote(executionIds: ReadonlySet<string> | undefined): void {
+    for (const listener of this.#listeners) listener.wrote(executionIds);
+  }
+
+  offered(): void {
+    for (const listener of this.#listeners) listener.offered();
+  }
+
+  stop(executionId: string): void {
+    for (const listener of this.#listeners) listener.stop(executionId);
   }
 }

@@ -4,7 +4,7 @@ export class Where {
   readonly #conditions: string[] = [];
   readonly values: unknown[] = [];
 
-  /** Adds a condition, unless a value of it is not asked for. Each `?` stands for the next value. */
+  /** Adds a condition, unless one of its values is undefined. Each `?` is replaced by the next value. */
   add(condition: string, ...values: readonly unknown[]): this {
     if (values.includes(undefined)) return this;
     const bound = values.toReversed();

@@ -149,7 +149,7 @@ describe("connections that were cut in silence", () => {
   test("delay no hint for long", { timeout: 15_000 }, async () => {
     const { proxy, store } = await openBehind();
     const heard: (ReadonlySet<string> | undefined)[] = [];
-    store.neighbours?.listen({
+    store.clusterChannel?.listen({
       wrote: (executionIds) => heard.push(executionIds),
       offered: () => undefined,
       stop: () => undefined,

@@ -51,7 +51,7 @@ async function hearing(store: Store) {
   const stopped: string[] = [];
   let lost = 0;
   let offers = 0;
-  store.neighbours?.listen({
+  store.clusterChannel?.listen({
     wrote: (executionIds) => {
       if (executionIds === undefined) lost++;
       for (const id of executionIds ?? []) ids.add(id);
@@ -76,7 +76,7 @@ describe("hints", () => {
     await vi.waitFor(() => expect(heard[1]?.ids).toContain(made.executionId));
     await vi.waitFor(() => expect(heard[2]?.ids).toContain(made.executionId));
     expect(heard[0]?.ids).not.toContain(made.executionId);
-    two.neighbours?.askToStop(made.executionId);
+    two.clusterChannel?.askToStop(made.executionId);
     await vi.waitFor(() => expect(heard[0]?.stopped).toEqual([made.executionId]));
     expect(heard[1]?.stopped).toEqual([]);
   });

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Andante, andThen, createAndante, createWorkflow } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -200,7 +199,7 @@ async function streamOfOther({ a, b }: Bench): Promise<void> {
 /** The feed of all executions shows those of the other node. */
 async function changesOfOther({ a, b }: Bench): Promise<void> {
   const shown = new Set<string>();
-  const { changes } = internalsOf(b).live;
+  const { changes } = b.live;
   const stop = changes.follow({ receive: (change) => shown.add(change.executionId), stop: () => undefined });
   const heard = async () => shown.has((await a.execute("rounds", {})).executionId);
   await expect.poll(heard, soon).toBe(true);

@@ -81,14 +81,18 @@ test("hints arrive at the database's own address; without it listeners are asked
   await writing.heartbeat({ owner: "writing", lease: 60_000 });
   const heard = new Set<string>();
   let looks = 0;
-  direct.neighbours?.listen({
+  direct.clusterChannel?.listen({
     wrote: (ids) => {
       for (const id of ids ?? []) heard.add(id);
     },
     offered: () => {},
     stop: () => {},
   });
-  looking.neighbours?.listen({ wrote: (ids) => void (ids ?? looks++), offered: () => {}, stop: () => {} });
+  looking.clusterChannel?.listen({
+    wrote: (ids) => void (ids ?? looks++),
+    offered: () => {},
+    stop: () => {},
+  });
   await vi.waitFor(async () => {
     await writing.create(execution());
     expect(heard.size).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { walking } from "../src/connection/readers.ts";
-import { swiftStatement } from "../src/group/swift-commit.ts";
+import { fastStatement } from "../src/group/fast-commit.ts";
 import { beginGroup } from "../src/group/transaction.ts";
 import { abandonedStatement, deadOwnersStatement } from "../src/operations/claim-abandoned.ts";
 import { claimsStatement } from "../src/operations/claims.ts";
@@ -154,7 +154,7 @@ test("due timers are read off the indexes of times", async () => {
   await client.query("rollback");
 });
 
-test("a swift commit finds its rows one after the other, in the order in which they are given", async () => {
+test("a fast commit finds its rows one after the other, in the order in which they are given", async () => {
   await client.query("analyze");
   await client.query(beginGroup({ idle: 1_000, lock: 1_000 }));
   const ids = Array.from({ length: 50 }, (_, n) => `id-${String((n + 1) * 100).padStart(6, "0")}`);
@@ -163,11 +163,11 @@ test("a swift commit finds its rows one after the other, in the order in which t
     ids,
     ...["token", 1, 3, 4, 0, true, "[]", "key", "running", null, null, null, null].map(same),
   ];
-  const { rows } = await client.query(`explain (format json) ${swiftStatement(s)}`, values);
+  const { rows } = await client.query(`explain (format json) ${fastStatement(s)}`, values);
   const plan = JSON.stringify(rows[0]["QUERY PLAN"]);
   expect(plan).toContain('"Node Type":"Nested Loop"');
   expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan/);
-  const { rows: moved } = await client.query(swiftStatement(s), values);
+  const { rows: moved } = await client.query(fastStatement(s), values);
   expect(moved).toHaveLength(50);
   await client.query("rollback");
 });

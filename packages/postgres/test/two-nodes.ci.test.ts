@@ -1,6 +1,6 @@
 // Two nodes on one database, as their callers see them.
 import { Agent, type Andante, createAndante, createWorkflow } from "@andante/core";
-import { internalsOf, type SpanEvent } from "@andante/core/internal";
+import type { SpanEvent } from "@andante/core/internal";
 import { scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -63,15 +63,15 @@ test("changes on one are published on the other, and both count them together", 
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error("there are no nodes");
   const told: string[] = [];
-  const leave = internalsOf(b).live.changes.follow({
+  const leave = b.live.changes.follow({
     receive: (change) => told.push(`${change.executionId} ${change.status}`),
     stop: () => undefined,
   });
-  const { rollups, waiting } = internalsOf(b).live;
+  const { rollups, waiting } = b.live;
   const counted = async () => {
     const now = Math.ceil(Date.now() / 60_000);
     const range = { from: now - 10, to: now + 1, workflowId: "gate" };
-    await internalsOf(a).live.rollups?.totals({ ...range, of: "executions" });
+    await a.live.rollups?.totals({ ...range, of: "executions" });
     const totals = await rollups?.totals({ ...range, of: "executions" });
     return totals?.find(({ kind }) => kind === "started")?.count ?? 0;
   };

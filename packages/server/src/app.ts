@@ -4,7 +4,6 @@ import {
   type AgentRecord,
   checkKnownOptions,
   checkOptionGroup,
-  internalsOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono } from "hono";
@@ -266,7 +265,7 @@ async function handleRequest(
   if (permission.asks && row.ids !== undefined)
     scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
   const asked = { ...caller, action: row.action, resource: params };
-  if (scope === "own") await checkOwner(asked, (id) => internalsOf(andante).idsOf(id));
+  if (scope === "own") await checkOwner(asked, (id) => andante.idsOf(id));
   const view = viewOf(scope, caller, gate.enabled);
   const cost = costOf(row);
   const client = cost === undefined ? "" : bounds.clientOf(caller.userId, originOf(http));

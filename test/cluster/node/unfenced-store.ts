@@ -17,7 +17,7 @@ export function unfencedStore(
     close: () => store.close(),
     health: () => store.health(),
     // It believes in a longer lease than it has, and receives no hints of the others.
-    neighbours: {
+    clusterChannel: {
       lease: 3_600_000,
       clockOffset: 0,
       listen: () => () => undefined,

@@ -1,5 +1,6 @@
 // The options of createAndante, and the check that refuses unknown ones.
 import { OptionError } from "../errors/index.ts";
+import { type RetentionOptions, retentionBounds } from "../execution/engine/retention.ts";
 import {
   type AndanteLimits,
   type JournalLimits,
@@ -7,8 +8,7 @@ import {
   runningLimit,
   sizeLimits,
   userShareOf,
-} from "../execution/body/limits.ts";
-import { type RetentionOptions, retentionBounds } from "../execution/engine/retention.ts";
+} from "../execution/limits/limits.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { RollupOptions } from "../observe/rollups/rollup-options.ts";

@@ -1,11 +1,10 @@
 // The result of createAndante: the engine, the agents and their observation, behind the interface Andante.
-
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import type { RunningTurn } from "../agent/turn/turn-host.ts";
-import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -20,25 +19,32 @@ import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../exec
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
+import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
+import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
+import { StorageWatch } from "../execution/engine/storage-watch.ts";
 import { Waiters } from "../execution/engine/waiters.ts";
+import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
   type ExecutionState,
+  viewEvent,
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
 import { turnExecutions } from "../execution/turn/turn-executions.ts";
 import { TurnKind } from "../execution/turn/turn-kind.ts";
+import { decodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
+import { callerPageLength } from "../store/text-length.ts";
 import { clockOf, wholeMilliseconds } from "../values/clock.ts";
 import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
@@ -47,13 +53,11 @@ import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { type ExecutionIds, ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
-import { loadAgents } from "./load-agents.ts";
-import { readEvents } from "./read-events.ts";
-import { recoveryTimes } from "./recovery-times.ts";
-import { type ShutDownParts, shutDown } from "./shut-down.ts";
-import { startUp } from "./start-up.ts";
-import { untilSettled } from "./until-settled.ts";
+import { shutDown } from "./shut-down.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
+
+/** Milliseconds after the store is open and recovery has begun, in which requests that waited for that go first. */
+const loadingPause = 50;
 
 export class AndanteService implements Andante {
   readonly logger: Logger;
@@ -80,7 +84,7 @@ export class AndanteService implements Andante {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
-    this.#catalog = new WorkflowCatalog(workflows.values(), (id) => this.#engine.isRunning(id));
+    this.#catalog = new WorkflowCatalog(workflows.values());
     const { store, limits = {} } = options;
     this.store = store;
     const observation = new Observation(options, {
@@ -88,22 +92,24 @@ export class AndanteService implements Andante {
       streams: () => this.#engine.feed.size,
     });
     this.#observation = observation;
+    const { logger } = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
     // All options are checked by now. A store's thread takes longest to start, so the rest is made meanwhile.
-    this.#ready = this.#open();
-    // The first call reports a store that failed to open: no unhandled rejection.
-    this.#ready.catch(() => undefined);
-    const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
+    const opened = store.open();
+    const clock = wholeMilliseconds(options.clock ?? clockOf(store.clusterChannel));
     const files = new FilePool();
+    const storage = new StorageWatch(store, logger, observation.metrics, clock);
+    const times = recoveryTimes(store);
     this.#scheduler = new Scheduler({
       store,
       clock,
-      logger: this.logger,
+      logger,
       workflowIds: [...workflows.keys()],
-      period: recoveryTimes(store).duePeriod,
-      storageFailed: (error) => this.#engine.storage.failed(error),
+      period: times.duePeriod,
+      storage,
     });
     const waiters = new Waiters();
+    // Turns run as executions of the engine, and the engine runs them with the agents: one of the two comes first.
     const host = {
       agentIds: [...agents.keys()],
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
@@ -112,23 +118,25 @@ export class AndanteService implements Andante {
     const turns = new TurnKind(store, host, waiters);
     this.#engine = new Engine({
       store,
+      storage,
       observation,
       workflows,
       kinds: [turns],
       waiters,
       clock,
-      scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
-      wakeSleepers: () => this.#scheduler.roomFreed(),
-      claimAbandoned: () => this.#recovery.roomFreed(),
+      scheduler: this.#scheduler,
       limits: sizeLimits(limits),
       files,
       folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
     });
-    this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
+    this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#ready = this.#start(opened);
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
+    // The first call reports a store that failed to open: no unhandled rejection.
+    this.#ready.catch(() => undefined);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     this.agents = new Agents({
       agents,
@@ -139,13 +147,13 @@ export class AndanteService implements Andante {
       clock,
       files,
       maxReplies: repliesLimit(limits),
-      logger: this.logger,
-      telemetry: (facts, logger) => observation.agentOperation(facts, logger),
+      logger,
+      telemetry: (facts, childLogger) => observation.agentOperation(facts, childLogger),
       observed: () => observation.open(),
       ready: this.#ready,
     });
     const hasAgents = agents.size + asked.length > 0;
-    this.#loaded = hasAgents ? loadAgents(this.#ready, this.#engine, this.agents) : this.#ready;
+    this.#loaded = hasAgents ? this.#loadAgents() : this.#ready;
     this.#loaded.catch(() => undefined);
     const forget = (conversationId: string) => this.agents.forget(conversationId);
     this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
@@ -157,15 +165,21 @@ export class AndanteService implements Andante {
 
   async settled(): Promise<void> {
     await this.#ready;
-    await untilSettled(this.#engine, this.#scheduler, this.#recovery);
+    const round = () => this.#scheduler.round ?? this.#recovery.round;
+    const isBusy = () => round() !== undefined || this.#engine.isBusy;
+    do {
+      while (isBusy()) await (round() ?? this.#engine.progress.next());
+      // A test clock rings at the next turn of the event loop for an execution that has just gone to sleep.
+      await nextTurn();
+    } while (isBusy());
   }
 
   workflows(): readonly WorkflowSummary[] {
-    return this.#catalog.list();
+    return this.#catalog.list(this.#engine);
   }
 
   workflow(workflowId: string): WorkflowDetail {
-    return this.#catalog.read(workflowId);
+    return this.#catalog.read(workflowId, this.#engine);
   }
 
   checkWorkflow(workflowId: string): void {
@@ -267,16 +281,19 @@ export class AndanteService implements Andante {
   async events(
     workflowId: string,
     executionId: string,
-    options: EventsOptions = {},
+    { after = 0, limit = 1000 }: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
     await this.#rows.of(workflowId, executionId);
-    return readEvents(this.store, this.#engine.workflows.get(workflowId), executionId, options);
+    const workflow = this.#engine.workflows.get(workflowId);
+    const stored = await this.store.events({ executionId, after, limit, length: callerPageLength });
+    return stored.map((event) => viewEvent(workflow, executionId, decodeEvent(event), "full"));
   }
 
   idsOf(executionId: string): Promise<ExecutionIds | undefined> {
     return this.#rows.idsOf(executionId);
   }
 
+  /** Removes log lines, traces and counts beyond their bounds now, in place of once a minute. For tests. */
   trimObservations(): Promise<void> {
     return this.#observation.trim();
   }
@@ -295,24 +312,57 @@ export class AndanteService implements Andante {
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
     const { grace = 10_000 } = options;
-    this.#closed ??= shutDown({ ...this.#parts, ready: this.#ready, grace });
-    return this.#closed;
-  }
-
-  get #parts(): Omit<ShutDownParts, "ready" | "grace"> {
-    return {
+    this.#closed ??= shutDown({
       engine: this.#engine,
       scheduler: this.#scheduler,
       retention: this.#retention,
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
-    };
+      ready: this.#ready,
+      grace,
+    });
+    return this.#closed;
   }
 
-  async #open(): Promise<void> {
-    await this.store.open();
-    // Else it was closed meanwhile.
-    if (!this.#engine.closing) await startUp(this.#parts);
+  /** When the store is open, abandoned executions continue, and the scheduler watches for due timers. */
+  async #start(opened: Promise<void>): Promise<void> {
+    await opened;
+    const engine = this.#engine;
+    if (engine.closing) return;
+    await Promise.all([engine.definitions.register(), this.#recovery.announce()]);
+    await Promise.all([this.#recovery.start(), reportUnregistered(engine)]);
+    if (engine.closing) return;
+    engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
+    this.#scheduler.start(dueTimerProcessor(engine, this.#recovery));
+    this.#retention.start();
   }
+
+  /**
+   * Loads the modules of agents: the AI SDK and its spans, which take the thread for 50 to 80 ms. Waits only where no
+   * reply has begun to load them. Rejects when they cannot be loaded.
+   */
+  async #loadAgents(): Promise<void> {
+    await this.#ready;
+    if (!this.agents.areRepliesRequested) await setTimeout(loadingPause);
+    if (!this.#engine.closing)
+      await Promise.all([this.agents.loadReplies(), this.#engine.observation.open()]);
+  }
+}
+
+/** In milliseconds. */
+interface RecoveryTimes {
+  /** How long a claim outlives its owner's last heartbeat. */
+  readonly lease: number;
+  /** Between two heartbeats, each with a poll for abandoned work. */
+  readonly period: number;
+  /** Between two polls for due timers; timers of this process are found without them. */
+  readonly duePeriod: number;
+}
+
+/** Where other processes share the store and may leave work behind, this process polls more often. */
+function recoveryTimes({ clusterChannel }: Store): RecoveryTimes {
+  if (clusterChannel === undefined) return { lease: 30_000, period: 10_000, duePeriod: 60_000 };
+  const { lease } = clusterChannel;
+  return { lease, period: Math.min(1000, lease / 5), duePeriod: 2000 };
 }

@@ -13,12 +13,14 @@ import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreHealth } from "../store/store.ts";
 import type { Json } from "../values/json.ts";
 import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
 import type { WorkflowDescription } from "../workflow/describe-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
+import type { ExecutionIds } from "./execution-rows.ts";
 import type { AgentRecord, HostTypes } from "./host-types.ts";
+import type { Live } from "./live.ts";
 
 /** Workflows as they are registered; a workflow's own id counts, not its key. */
 export type WorkflowRecord = Readonly<Record<string, WorkflowDefinition>>;
@@ -78,14 +80,18 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   readonly logs: Logs;
   /** The traces: `list` and `read` those that are kept, `follow` the spans that come. */
   readonly traces: Traces;
-  /** The metrics in Prometheus' text format. */
-  readonly metrics: Pick<Metrics, "text" | "contentType">;
+  /** The metrics in Prometheus' text format. A server adds its gauges and counts its requests. */
+  readonly metrics: Pick<Metrics, "text" | "contentType" | "gauge" | "request">;
   /** The registered agents and their replies. */
-  readonly agents: Omit<
+  readonly agents: Pick<
     Agents,
-    "areRepliesRequested" | "check" | "close" | "forget" | "kept" | "loadReplies" | "releaseTools" | "schemas"
+    "list" | "read" | "check" | "text" | "object" | "stream" | "streamObject" | "chat" | "attach" | "stop"
   >;
   readonly conversations: Conversations;
+  /** Changes, counts and open suspensions of all executions. */
+  readonly live: Live;
+  /** True from the call of `close` on. */
+  readonly closing: boolean;
 
   /**
    * Resolves when the store is open, abandoned executions are loaded and, where there are agents, the AI SDK is too;
@@ -102,6 +108,9 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /** The registered workflows, in order of registration. */
   workflows(): readonly WorkflowSummary<keyof ById<W> & string>[];
+
+  /** Throws when no workflow of this id is registered. */
+  checkWorkflow(workflowId: string): void;
 
   /** One workflow with its steps and schemas. */
   workflow(workflowId: keyof ById<W> & string): WorkflowDetail;
@@ -190,6 +199,9 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The state of an execution by its id alone, without its workflow. */
   find(executionId: string): Promise<ExecutionState>;
 
+  /** The workflow, the user and the conversation of an execution, without its state; undefined where there is none. */
+  idsOf(executionId: string): Promise<ExecutionIds | undefined>;
+
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;
 
@@ -199,6 +211,9 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     executionId: string,
     options?: EventsOptions,
   ): Promise<readonly ExecutionEvent[]>;
+
+  /** The current health of the store; changes go to the log. */
+  health(): Promise<StoreHealth>;
 
   /**
    * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that

@@ -20,8 +20,8 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
   switch (event.type) {
     case "workflow-start": {
       const { input, traceparent, replayOf } = event;
-      const isTold = traceparent !== undefined || replayOf !== undefined;
-      return ofExecution(type, timestamp, input, isTold ? { traceparent, replayOf } : undefined);
+      const hasDetail = traceparent !== undefined || replayOf !== undefined;
+      return ofExecution(type, timestamp, input, hasDetail ? { traceparent, replayOf } : undefined);
     }
     case "workflow-complete":
       return ofExecution(type, timestamp, event.result);

@@ -148,7 +148,7 @@ function numberText(value: number): string {
 /** The series of a family by the values of their labels. */
 class SeriesMap<Series extends { readonly values: readonly string[] }> {
   readonly #byKey = new Map<string, Series>();
-  /** The last one that was asked for, which is often the next one: a key need not be made for it. */
+  /** The series of the last call, which is often that of the next: no key is made for it. */
   #last: Series | undefined;
 
   get(values: readonly string[]): Series | undefined {

@@ -107,7 +107,7 @@ export class Metrics {
 
   readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  /** Adds a metric that is read when it is asked for; its name begins with `andante_`. */
+  /** Adds a metric that is read with each `text()`; its name begins with `andante_`. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     this.#register(new ReadMetric(`andante_${name}`, help, async () => [{ value: await read() }]));
   }

@@ -60,7 +60,7 @@ export class Observation {
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
     const { store, logger: host = defaultLogger(), logs = {}, tracing = {}, rollups = {} } = options;
     this.#store = store;
-    const clock = wholeMilliseconds(clockOf(store.neighbours));
+    const clock = wholeMilliseconds(clockOf(store.clusterChannel));
     this.#writer = new ObservationWriter({
       store: store.observations,
       logger: host,
@@ -105,7 +105,7 @@ export class Observation {
     const { executionId, workflowId, startAt } = execution;
     this.#known.set(executionId, { workflowId, startAt });
     if (spans === undefined) return;
-    this.tracing?.elsewhere?.takenOver(execution);
+    this.tracing?.elsewhere?.reached(execution);
     this.tracing?.adopt(spans);
   }
 

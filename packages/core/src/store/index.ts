@@ -1,11 +1,11 @@
 // The public surface of @andante/core/store: the contract between Andante and a store, for authors of stores.
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
 export type * from "./approval-store.ts";
+export type * from "./cluster-channel.ts";
 export type * from "./conversation-store.ts";
 export * from "./decide/index.ts";
 export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
-export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
 export {

@@ -6,6 +6,7 @@
 // with no body in flight. A *turn* is an execution of its own kind: the reply to one message of a conversation. It has
 // no workflow, and lists, counts and deletions of executions mean those of workflows unless stated otherwise.
 import type { ApprovalStore } from "./approval-store.ts";
+import type { ClusterChannel } from "./cluster-channel.ts";
 import type {
   ConversationStore,
   KeepReply,
@@ -14,7 +15,6 @@ import type {
   StoredMessage,
   StoredUsage,
 } from "./conversation-store.ts";
-import type { Neighbours } from "./neighbours.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
@@ -477,7 +477,7 @@ export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
   /** Absent where one process has the store to itself. */
-  readonly neighbours?: Neighbours;
+  readonly clusterChannel?: ClusterChannel;
   /** Opens it, once, before anything else; a store that cannot be opened says why. */
   open(): Promise<void>;
   /**

@@ -59,8 +59,8 @@ export const systemClock: Clock = {
 };
 
 /** Processes whose clocks differ go by that of their store, so that their writes are in order. */
-export function clockOf(neighbours: { readonly clockOffset: number } | undefined): Clock {
-  return neighbours === undefined ? systemClock : sharedClock(() => neighbours.clockOffset);
+export function clockOf(shared: { readonly clockOffset: number } | undefined): Clock {
+  return shared === undefined ? systemClock : sharedClock(() => shared.clockOffset);
 }
 
 /** Calls back when nothing is left; the returned function cancels it. */

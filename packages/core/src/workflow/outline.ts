@@ -12,7 +12,7 @@ export interface OutlineStep {
 
 export type Outline = readonly OutlineStep[];
 
-/** A workflow's outline as it is kept, and the short text that stands for it. */
+/** A workflow's outline as it is kept, and its fingerprint. */
 export interface Fingerprint {
   readonly definition: string;
   readonly outline: string;
@@ -116,7 +116,7 @@ function incompatibilityInBranches(
     const found = incompatibilityIn(branch, current, progress, path);
     if (found !== undefined) return found;
     const [first] = branch;
-    // The outcome of a condition belongs to the case that stands at its number.
+    // The outcome of a condition belongs to the case with its number.
     const isKnown = was.type === "andBranch" && progress.rounds.has(`${path}[${index}]#condition`);
     if (isKnown && first !== undefined && first.id !== current[0]?.id)
       return changeOf(first, current[0], 0, path);

@@ -12,7 +12,7 @@ import {
   StateGauge,
   sizeLimits,
   userShareOf,
-} from "../../src/execution/body/limits.ts";
+} from "../../src/execution/limits/limits.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";

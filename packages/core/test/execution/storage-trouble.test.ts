@@ -5,7 +5,6 @@ import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
-import { internalsOf } from "../../src/andante/internals.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -71,11 +70,9 @@ const isTrouble = ({ msg }: { msg: string }) => /the stor(e|age) /.test(msg);
 const isAboutStorage = ({ msg }: { msg: string }) => !msg.includes("not registered");
 
 function whatOperatorsSee(andante: Andante) {
-  const internals = internalsOf(andante);
   return {
-    health: () => internals.health(),
-    metrics: async () =>
-      Number(/^andante_storage_in_trouble (\d)$/m.exec(await internals.metrics.text())?.[1]),
+    health: () => andante.health(),
+    metrics: async () => Number(/^andante_storage_in_trouble (\d)$/m.exec(await andante.metrics.text())?.[1]),
   };
 }
 

@@ -20,5 +20,5 @@ export const plainKind: EngineKind = {
   publish: () => undefined,
   endCrashLoop: unused,
   recovered: () => undefined,
-  left: () => undefined,
+  released: () => undefined,
 };

@@ -1,5 +1,5 @@
 // One store for several Andantes, which hear of each other as processes on a shared database do.
-import type { NeighbourListener } from "../../src/store/neighbours.ts";
+import type { ClusterListener } from "../../src/store/cluster-channel.ts";
 import type { Store } from "../../src/store/store.ts";
 import { wrapStore } from "./wrapped-store.ts";
 
@@ -17,9 +17,9 @@ export function sharedStore(
   store: Store,
   { hints = true, lease = 60_000, clockOffset = 0 }: SharedStoreOptions = {},
 ) {
-  const listeners = new Set<NeighbourListener>();
+  const listeners = new Set<ClusterListener>();
   return (operations: Partial<Store> = {}, offset = clockOffset): Store => {
-    let own: NeighbourListener | undefined;
+    let own: ClusterListener | undefined;
     const others = () => (hints ? [...listeners].filter((listener) => listener !== own) : []);
     const base = { ...store, ...operations };
     const telling =
@@ -44,7 +44,7 @@ export function sharedStore(
       },
       beginTurn: telling(base.beginTurn, ({ turn }) => turn.executionId),
       endTurn: telling(base.endTurn, ({ commit }) => commit.executionId),
-      neighbours: {
+      clusterChannel: {
         lease,
         clockOffset: offset,
         listen(listener) {

@@ -83,7 +83,7 @@ export async function run(
 }
 
 /**
- * Whether this connection is the database's own. A pooler that shares connections tells a process number of its own
+ * Whether this connection is the database's own. A pooler that shares connections returns a process number of its own
  * making, so it differs from that of the server process which then runs the statement.
  */
 export async function isDirect(client: pg.ClientBase): Promise<boolean> {
@@ -91,7 +91,7 @@ export async function isDirect(client: pg.ClientBase): Promise<boolean> {
   return "processID" in client && client.processID === rows[0]?.pid;
 }
 
-/** Whether the connection keeps the process alive. The library can do it; its types do not tell. */
+/** Whether the connection keeps the process alive. The library supports it, but its types lack it. */
 export function keepAlive(client: pg.ClientBase, alive: boolean): void {
   if (alive && "ref" in client && typeof client.ref === "function") client.ref();
   if (!alive && "unref" in client && typeof client.unref === "function") client.unref();

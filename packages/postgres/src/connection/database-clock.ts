@@ -6,10 +6,10 @@ export class DatabaseClock {
   #isKnown = false;
 
   /**
-   * The database said `now` between these two times of the node. The offset is kept while it agrees with that. Returns
+   * The database returned `now` between these two times of the node. The offset is kept while it agrees with that. Returns
    * by how many milliseconds the database has gone back: it has failed over to another clock, or its own was set.
    */
-  heard(now: number, sent: number, received: number): number {
+  adjust(now: number, sent: number, received: number): number {
     const [least, most] = [now - received, now - sent];
     const before = this.#isKnown ? this.offset : Number.NEGATIVE_INFINITY;
     this.#isKnown = true;

@@ -99,7 +99,7 @@ export class Readers {
     };
   }
 
-  /** Runs one statement that only reads. A value with a NUL is nowhere in the database, so nothing is found. */
+  /** Runs one statement that only reads. No value in the database has a NUL, so a search for one finds no row. */
   async read(
     statement: string,
     values: readonly unknown[],
@@ -125,7 +125,7 @@ export class Readers {
 
   /**
    * Runs a transaction, again when it clashed with another. `work` must be safe to repeat also when it was committed.
-   * `patient`: it waits until the trouble is over, however long that takes.
+   * `patient`: it waits until the trouble ends, without a limit.
    */
   write<Value>(operation: string, work: (query: Query) => Promise<Value>, patient = false): Promise<Value> {
     const attempt = (query: Query, again: boolean) =>

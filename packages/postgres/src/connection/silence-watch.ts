@@ -55,7 +55,7 @@ export class SilenceWatch {
     if (silent.length === 0 || this.#asking) return;
     this.#asking = true;
     const before = new Map(silent.map((watched) => [watched, watched.waitsSince]));
-    // A database that cannot be asked says nothing about them.
+    // Without a reply of the database their state is not known.
     const active = await this.#activeAmong(silent).catch(() => undefined);
     this.#asking = false;
     if (active === undefined) return;

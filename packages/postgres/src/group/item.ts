@@ -7,7 +7,7 @@ import type {
   Facts,
   NewExecution,
 } from "@andante/core/store";
-import type { SwiftCommit } from "./swift-commit.ts";
+import type { FastCommit } from "./fast-commit.ts";
 
 /** A decision with its argument and its caller. */
 export interface BoundWrite {
@@ -45,11 +45,11 @@ export interface GroupItem {
     | { readonly creation: Creation }
     | {
         readonly write: BoundWrite /** Where it may be done at once. */;
-        readonly swift?: SwiftCommit | undefined;
+        readonly fast?: FastCommit | undefined;
       };
   /** Its caller is waiting and can come again: refused at once while the database is in trouble. */
   readonly isIntake: boolean;
-  /** The claim that it takes, to be given back when its caller has been told that nothing came of it. */
+  /** The claim that it takes, to be given back when its caller was refused. */
   readonly claims?: string | undefined;
   reject(error: Error): void;
 }

@@ -2,7 +2,7 @@
 // fails alone; trouble is waited out.
 //
 // An execution has at most one write in a group: a second one waits for the next, so that writes to one execution never
-// overtake each other and every decision is made on the row as it stands in the database.
+// overtake each other and every decision is made on the current row of the database.
 import { StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
 import { isPreparedFault, kindOf, problemOf, tookTooLong } from "../connection/trouble.ts";
@@ -10,7 +10,7 @@ import type { GroupItem } from "./item.ts";
 import { KnownSequences } from "./known-sequences.ts";
 import { LockedRows } from "./locked-rows.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
-import { canComeAgain, isLate, refuse, tellLater, type Waiting } from "./waiting.ts";
+import { canComeAgain, isLate, refuse, refuseLater, type Waiting } from "./waiting.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
 const [minPause, maxPause] = [20, 1_000];
@@ -29,9 +29,9 @@ export interface LaneOptions extends Omit<GroupSettings, "known"> {
   readonly connection: Pick<Connection, "query" | "drop" | "neverPrepare" | "close">;
   /** Called with the executions that a group has written to, after its commit. */
   written(executionIds: readonly string[]): void;
-  /** Called when trouble is over: others need not wait for their next try. */
+  /** Called when the trouble ends: other lanes try again at once. */
   healed(): void;
-  /** Called with a claim that was taken after its caller had been told that it was not. */
+  /** Called with a claim that was taken after its caller was refused. */
   giveBack(claim: { readonly executionId: string; readonly token: string }): void;
 }
 
@@ -64,7 +64,7 @@ export class Lane {
 
   add(item: GroupItem): void {
     if (this.#pause > 0 && item.isIntake) return item.reject(this.#unavailable());
-    const waiting: Waiting = { ...item, told: false };
+    const waiting: Waiting = { ...item, refused: false };
     if (this.#locked.keep(waiting)) waiting.lockedSince = performance.now();
     else this.#waiting.push(waiting);
     this.#schedule();
@@ -199,7 +199,7 @@ export class Lane {
       for (const [index, item] of group.entries()) {
         const outcome = results[index] ?? "again";
         if (outcome === "again") this.#waiting.unshift(item);
-        else this.#tell(item, outcome);
+        else this.#settle(item, outcome);
       }
       this.#options.written(group.map(({ executionId }) => executionId));
       return undefined;
@@ -227,7 +227,7 @@ export class Lane {
     this.#options.connection.drop();
     this.#trouble = cause;
     if (unknown) {
-      for (const item of group) tellLater(item, () => this.#unavailable());
+      for (const item of group) refuseLater(item, () => this.#unavailable());
       return group;
     }
     // Nothing of it was written now: calls that can be repeated need not wait, unless an earlier try may have written them.
@@ -249,11 +249,11 @@ export class Lane {
     return this.#halved(group, lockPatience);
   }
 
-  /** Another client keeps a row locked: halves the group until that write stands alone, which is tried again later. */
+  /** Another client keeps a row locked: halves the group until that write is alone, and tries it again later. */
   async #tookTooLong(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
     const [first] = group;
     if (group.length > 1 || first === undefined) return this.#halved(group, lockedPatience);
-    // A database that says so is not in trouble.
+    // A database that reports a lock is not in trouble.
     this.#heal();
     const now = performance.now();
     const behind = this.#waiting.filter(({ executionId }) => executionId === first.executionId);
@@ -285,9 +285,9 @@ export class Lane {
     this.#timer = setTimeout(() => this.#run(), this.#pause);
   }
 
-  #tell(item: Waiting, result: () => void): void {
+  #settle(item: Waiting, result: () => void): void {
     clearTimeout(item.timer);
-    if (!item.told) return result();
+    if (!item.refused) return result();
     const { executionId, claims } = item;
     if (claims !== undefined) this.#options.giveBack({ executionId, token: claims });
   }

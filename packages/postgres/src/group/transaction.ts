@@ -11,9 +11,9 @@ import { createdBefore, createStatement, idsIn } from "../operations/create.ts";
 import { CollectedChanges } from "../write/changes.ts";
 import { GroupFacts } from "../write/facts.ts";
 import { lockedColumns, toRecord } from "../write/row.ts";
+import { type ExpectedCommit, fastCommits, isExpected, sequenceAfter } from "./fast-commit.ts";
 import type { Creation, GroupItem } from "./item.ts";
 import type { KnownSequences } from "./known-sequences.ts";
-import { type ExpectedCommit, isExpected, sequenceAfter, swiftCommits } from "./swift-commit.ts";
 
 /** The group failed, and whether it was committed all the same is not known: the connection broke meanwhile. */
 export class UnknownOutcome extends Error {
@@ -50,7 +50,7 @@ export const beginGroup = (timeouts: TransactionTimeouts) =>
     ...["seqscan", "hashjoin", "mergejoin"].map((each) => `set local enable_${each} = off`),
   ].join("; ");
 
-/** A group of nothing but creations and swift commits takes one round trip; undefined for any other. */
+/** A group of nothing but creations and fast commits takes one round trip; undefined for any other. */
 async function performAtOnce(
   query: Query,
   { schema, timeouts, known }: GroupSettings,
@@ -62,19 +62,18 @@ async function performAtOnce(
     if ("creation" in does) creations.push(does.creation);
     else {
       const before = known.of(executionId);
-      if (does.swift === undefined || before === undefined || !isExpected(does.swift, before))
-        return undefined;
-      expected.push({ swift: does.swift, before });
+      if (does.fast === undefined || before === undefined || !isExpected(does.fast, before)) return undefined;
+      expected.push({ fast: does.fast, before });
     }
   }
-  const swift = expected.length === 0 ? [] : [swiftCommits(schema, expected)];
-  const statements = inText([...swift, ...creating(schema, creations)]);
+  const fast = expected.length === 0 ? [] : [fastCommits(schema, expected)];
+  const statements = inText([...fast, ...creating(schema, creations)]);
   const results = await commit(query, [query(beginGroup(timeouts))], statements);
-  const moved = swift.length === 0 ? none : idsIn(results[0] ?? nothing);
+  const moved = fast.length === 0 ? none : idsIn(results[0] ?? nothing);
   const created = await createdIn(query, schema, creations, results);
   const outcomes = noteCreations(creations, created, known);
   for (const each of expected) {
-    const { commit: given, resolve } = each.swift;
+    const { commit: given, resolve } = each.fast;
     const { executionId, end } = given;
     const wasMoved = moved.has(executionId);
     const sequence = sequenceAfter(each);
@@ -181,7 +180,7 @@ async function commit(
   return results;
 }
 
-/** Which executions were created, now or by the same call before, as the last of these results tells. */
+/** Which executions were created, now or by the same call before, by the last of these results. */
 async function createdIn(
   query: Query,
   schema: string,
@@ -195,7 +194,7 @@ async function createdIn(
   try {
     return new Set([...made, ...(await createdBefore(query, schema, others))]);
   } catch (error) {
-    // The rest of the group is committed: only repeating it tells its results.
+    // The rest of the group is committed: only a repetition returns its results.
     throw new UnknownOutcome(error);
   }
 }

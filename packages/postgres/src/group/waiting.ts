@@ -2,8 +2,8 @@
 import type { GroupItem } from "./item.ts";
 
 export interface Waiting extends GroupItem {
-  /** Its caller has been told that the store is not available. */
-  told: boolean;
+  /** Its caller was refused because the store is not available. */
+  refused: boolean;
   timer?: NodeJS.Timeout;
   /** Another client keeps its row locked, known since this time: it is tried alone. */
   lockedSince?: number;
@@ -12,9 +12,9 @@ export interface Waiting extends GroupItem {
 /** Milliseconds that callers who can come again wait for a row that is locked, or for an outcome that is not known. */
 const patience = 5_000;
 
-/** Its outcome is not known: its caller has been told, or is by its timer, and it is not given up. */
-function mayBeWritten({ timer, told }: Waiting): boolean {
-  return timer !== undefined || told;
+/** Its outcome is not known: its caller is refused, now or by its timer, and the write is tried again. */
+function mayBeWritten({ timer, refused }: Waiting): boolean {
+  return timer !== undefined || refused;
 }
 
 /** Nothing of it is written, and its caller can come again. */
@@ -29,15 +29,15 @@ export function isLate(item: Waiting, now: number): boolean {
 }
 
 /** It may have been written: it is repeated until that is known, but its caller does not wait for ever. */
-export function tellLater(item: Waiting, error: () => Error): void {
+export function refuseLater(item: Waiting, error: () => Error): void {
   if (!item.isIntake || item.timer !== undefined) return;
   item.timer = setTimeout(() => {
-    item.told = true;
+    item.refused = true;
     item.reject(error());
   }, patience);
 }
 
 export function refuse(item: Waiting, error: Error): void {
   clearTimeout(item.timer);
-  if (!item.told) item.reject(error);
+  if (!item.refused) item.reject(error);
 }

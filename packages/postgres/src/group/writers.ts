@@ -12,9 +12,9 @@ import {
 import type { ConnectSettings, TransactionTimeouts } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import type { SilenceWatch } from "../connection/silence-watch.ts";
+import { canBeFast } from "./fast-commit.ts";
 import { bind, type GroupItem } from "./item.ts";
 import { Lane } from "./lane.ts";
-import { canBeSwift } from "./swift-commit.ts";
 
 export interface WritersOptions {
   readonly connect: ConnectSettings;
@@ -97,8 +97,8 @@ export class Writers {
   #commit(argument: Commit): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
-      const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
-      const does = { write: bind(decisions.commit, argument, resolve), swift };
+      const fast = canBeFast(argument) ? { commit: argument, resolve } : undefined;
+      const does = { write: bind(decisions.commit, argument, resolve), fast };
       let length = lengthOf(argument.events) + lengthOf(argument.following);
       for (const { data } of argument.open) length += data?.length ?? 0;
       this.#add({ operation: "commit", length, executionId, does, isIntake: false, reject });

@@ -1,7 +1,7 @@
 -- oldest: 1
 -- The tables of the first release.
 --
--- Ids compare by their bytes (collate "C"), as the contract's lists do, whatever the language of the database is. JSON
+-- Ids compare by their bytes (collate "C"), as the contract's lists do, in any language of the database. JSON
 -- is text: jsonb refuses \u0000.
 
 create table executions (
@@ -32,12 +32,12 @@ create table executions (
   token text collate "C",
   -- The last commit under the claim that holds.
   commits bigint not null default 0,
-  -- Nobody has to run it: it is suspended or sleeps, with no body in flight.
+  -- It is suspended or sleeps, with no body in flight, and needs no owner.
   idle boolean not null default false,
   recoveries integer not null default 0,
-  -- What its agents have used, a JSON object.
+  -- The usage of its agents, a JSON object.
   usage text,
-  -- The tags as they were given, a JSON array; execution_tags is what lists look through.
+  -- The tags in their order, a JSON array; lists read execution_tags.
   tags text,
   definition text collate "C",
   -- Why no process may run it, and the definition that did not fit.
@@ -52,7 +52,7 @@ create table executions (
 -- A commit changes nothing that an index holds: with room on the page it writes no index entry either.
 with (fillfactor = 70);
 
--- What lists, counts and retention look through holds no turns: a chat may have a thousand for each workflow.
+-- The indexes of lists, counts and retention hold no turns: a chat may have a thousand for each workflow.
 create index executions_by_start on executions (start_at, execution_id) where kind = 'workflow';
 create index executions_by_workflow on executions (workflow_id, start_at, execution_id) where kind = 'workflow';
 create index executions_by_status on executions (status, start_at, execution_id)
@@ -63,7 +63,7 @@ create index executions_by_user on executions (user_id, start_at, execution_id)
 create index executions_by_trace on executions (trace, start_at, execution_id) where trace <> '';
 create index executions_by_end on executions (end_at, execution_id) where end_at is not null and kind = 'workflow';
 create index executions_turns_by_end on executions (end_at, execution_id) where kind = 'turn' and end_at is not null;
--- What recovery looks through: executions that somebody has to run, by who should; null for those that were released.
+-- For recovery: executions that need an owner, by their owner; null for those that were released.
 create index executions_with_work on executions (owner, start_at, execution_id)
   where not idle and end_at is null and parked is null;
 create index executions_by_timeout on executions (timeout_at)
@@ -86,13 +86,13 @@ create table journal (
   primary key (execution_id, sequence)
 );
 
--- Only what is open: a suspension that was resumed or closed is told by the journal and has no row.
+-- Open suspensions only: one that was resumed or closed is in the journal and has no row.
 create table suspensions (
   suspension_id text collate "C" primary key,
   execution_id text collate "C" not null,
   path text collate "C",
   step_index integer not null,
-  -- A JSON string: whoever suspends writes what it likes.
+  -- A JSON string: the text of the caller may contain any character.
   reason text not null,
   data text,
   suspended_at bigint not null,

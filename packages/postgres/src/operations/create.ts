@@ -52,7 +52,7 @@ function valuesOf(execution: NewExecution): unknown[] {
   ];
 }
 
-/** Inserts them, in the order of their ids; those that exist already are left as they are. `idsIn` tells which were made. */
+/** Inserts them, in the order of their ids; those that exist already are left as they are. `idsIn` returns the created ones. */
 export function createStatement(s: string, executions: readonly NewExecution[]): Statement {
   const names = columns.map(([name]) => name).join(", ");
   const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(", ");
@@ -89,7 +89,7 @@ export function createStatement(s: string, executions: readonly NewExecution[]):
   return [statement, values];
 }
 
-/** The executions that a statement tells of. */
+/** The executions in the rows of a statement. */
 export function idsIn({ rows }: Pick<Result, "rows">): ReadonlySet<string> {
   return new Set(rows.map((row) => text(row, "execution_id")));
 }

@@ -6,7 +6,7 @@ import { integer } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 import { problemOf } from "../connection/trouble.ts";
 
-/** Milliseconds that the database has to tell how it is. */
+/** Milliseconds for the reply of the database. */
 const healthTime = 2_000;
 
 const never = { count: 0, reason: "" };

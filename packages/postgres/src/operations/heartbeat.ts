@@ -39,7 +39,7 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
     };
     const sent = steadyTime();
     const { rows } = await write(upsert, [owner, lease]);
-    const wentBack = clock.heard(Number(rows[0]?.now), sent, steadyTime());
+    const wentBack = clock.adjust(Number(rows[0]?.now), sent, steadyTime());
     if (wentBack > failedOver) await write(shorten, [owner, lease]);
     if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await write(sweep, [owner]);
@@ -48,7 +48,7 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
     try {
       await beat(owner, lease);
     } catch {
-      // The connection may have been lost while nothing ran on it: a new one tells.
+      // The connection may have been lost while nothing ran on it: a new one decides.
       connection.drop();
       await beat(owner, lease).catch((error: unknown) => {
         connection.drop();

@@ -4,7 +4,7 @@
 // get counts from the list of their executions, since the kept counts have no users; so do all callers where none are
 // kept.
 import type { Andante } from "@andante/core";
-import { internalsOf, percentileOf } from "@andante/core/internal";
+import { percentileOf } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
 import { countsOfList } from "./activity-of-list.ts";
 import type { Activity, ActivityPart, ActivityQuery, Durations } from "./activity-shapes.ts";
@@ -76,7 +76,7 @@ async function countPart(
   { from, to, width }: Span,
   signal: AbortSignal,
 ): Promise<CountedPart> {
-  const { rollups } = internalsOf(andante).live;
+  const { rollups } = andante.live;
   if (part.userId !== undefined || rollups === undefined) {
     const span = { from: new Date(from * minute), to: new Date(to * minute) };
     const { counts, complete } = await countsOfList(andante, part, span, signal);

@@ -3,7 +3,7 @@
 // Changes are sent in batches, only the newest of each execution: a thousand commits a second are a few events a second
 // for the reader, and a reader that stalls costs a bounded list.
 import type { Andante } from "@andante/core";
-import { type ChangeFollower, type ExecutionChange, internalsOf } from "@andante/core/internal";
+import type { ChangeFollower, ExecutionChange } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 
@@ -48,7 +48,7 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
   constructor(andante: Andante, sees: (userId: string | null) => boolean, permission: Permission) {
     this.#sees = sees;
     this.#permission = permission;
-    this.#leave = internalsOf(andante).live.changes.follow(this);
+    this.#leave = andante.live.changes.follow(this);
   }
 
   [Symbol.asyncIterator](): this {

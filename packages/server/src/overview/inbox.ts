@@ -1,6 +1,5 @@
 // The inbox: the open suspensions of all workflows that a caller may see, oldest first, in pages.
 import type { Andante, ExecutionSuspension } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
 
 /** An open suspension with its execution. */
 export interface InboxItem {
@@ -35,7 +34,7 @@ export async function readInbox(andante: Andante, query: InboxQuery): Promise<In
   // Loaded on demand: a start needs no examples.
   const { exampleValue } = await import("@andante/core/internal/examples");
   await andante.ready();
-  const { items, nextCursor } = await internalsOf(andante).live.waiting(query);
+  const { items, nextCursor } = await andante.live.waiting(query);
   return {
     items: items.map((item) => {
       const schema = item.suspension.resumeSchema;

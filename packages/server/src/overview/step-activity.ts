@@ -1,6 +1,6 @@
 // How long the steps of a workflow take, and how often each fails.
 import type { Andante } from "@andante/core";
-import { internalsOf, stepTotalsOfRuns } from "@andante/core/internal";
+import { stepTotalsOfRuns } from "@andante/core/internal";
 import { countOf, durationsOf, wholeMinutes } from "./activity.ts";
 import type { Durations } from "./activity-shapes.ts";
 
@@ -36,7 +36,7 @@ export async function readStepActivity(
 ): Promise<StepActivity> {
   await andante.ready();
   const { from, to, workflowId, userId } = query;
-  const { rollups } = internalsOf(andante).live;
+  const { rollups } = andante.live;
   const kept = userId === undefined ? rollups : undefined;
   const range = { workflowId, userId, from: from.getTime(), to: to.getTime(), limit: runs };
   const totals =

@@ -1,6 +1,5 @@
 // Records a request in the metrics and the log.
 import type { Andante, Logger } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
 
 // A client may send any method; labels of metrics must be a closed set.
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -14,12 +13,7 @@ export function report(
   start: number,
 ): void {
   const milliseconds = performance.now() - start;
-  internalsOf(andante).metrics.request(
-    knownMethods.has(method) ? method : "other",
-    route,
-    status,
-    milliseconds / 1000,
-  );
+  andante.metrics.request(knownMethods.has(method) ? method : "other", route, status, milliseconds / 1000);
   if (logger.isLevelEnabled?.("debug") === false) return;
   logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }

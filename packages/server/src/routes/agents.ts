@@ -1,7 +1,6 @@
 // Agents: list them and call them.
 import type { Andante } from "@andante/core";
 import { InputValidationError, InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { isWithoutId, startOptionsOf } from "../auth/inject-user.ts";
 import { isObject } from "../is-object.ts";
 import { headerOf } from "../request/node-request.ts";
@@ -32,7 +31,7 @@ const errors = [400, 403, 404, 409, 413, 415, 502, 503];
 
 /** An unknown agent is a 404, before any other check. */
 function check(andante: Andante, params: Readonly<Record<string, string>>): void {
-  internalsOf(andante).agents.check(params.id ?? "");
+  andante.agents.check(params.id ?? "");
 }
 
 export const agentRoutes = [

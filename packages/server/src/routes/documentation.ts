@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { type EntryIds, Permission } from "../auth/permission.ts";
 import { consoleFonts } from "../console/console-files.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
@@ -112,7 +111,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "json", description: "It takes new work", data: readiness },
       errors: [503],
       handle: async ({ andante }) => {
-        if (internalsOf(andante).closing) throw new ShuttingDownError();
+        if (andante.closing) throw new ShuttingDownError();
         await checkHealth(andante);
         return { status: "ready" };
       },
@@ -152,6 +151,6 @@ async function visibleTo({ andante, authorize, caller, gate }: RouteContext): Pr
 /** Throws the reason when the store cannot be used. */
 async function checkHealth(andante: Andante): Promise<void> {
   await andante.ready();
-  const { problem } = await internalsOf(andante).health();
+  const { problem } = await andante.health();
   if (problem !== null) throw new UnhealthyError({ problem });
 }

@@ -1,6 +1,5 @@
 // The ids of an execution for calls of `authorize`, from its row.
 import type { Andante } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import { givenIds, type Ids } from "../auth/permission.ts";
 
@@ -36,7 +35,7 @@ export async function replayedExecution(known: StartOf): Promise<readonly Ids[]>
 }
 
 async function idsOf(andante: Andante, executionId = "", workflowId?: string): Promise<readonly Ids[]> {
-  const found = executionId === "" ? undefined : await internalsOf(andante).idsOf(executionId);
+  const found = executionId === "" ? undefined : await andante.idsOf(executionId);
   if (found === undefined || (workflowId !== undefined && found.workflowId !== workflowId)) return [];
   return [givenIds(entryIds(found))];
 }

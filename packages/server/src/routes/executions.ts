@@ -1,9 +1,8 @@
 // Executions: their state, their events, and commands.
 import type { ExecutionState } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { lastEventId } from "../request/last-event-id.ts";
+import { BadRequestError } from "../errors/request-errors.ts";
 import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -268,7 +267,7 @@ async function findVisible({ andante, params, caller, scope }: Visible): Promise
   const executionId = params.executionId ?? "";
   const found = await andante.find(executionId);
   if (scope === "all") return found;
-  const owner = (await internalsOf(andante).idsOf(executionId))?.userId;
+  const owner = (await andante.idsOf(executionId))?.userId;
   if (caller.userId === undefined || owner !== caller.userId)
     throw new ExecutionNotFoundError({ executionId });
   return found;
@@ -279,4 +278,13 @@ function defined(query: { after?: number | undefined; limit?: number | undefined
     ...(query.after !== undefined && { after: query.after }),
     ...(query.limit !== undefined && { limit: query.limit }),
   };
+}
+
+/** `Last-Event-ID`: the event number after which a reconnecting browser continues; 0 for the beginning. */
+function lastEventId(header: string | undefined): number {
+  if (header === undefined || header === "") return 0;
+  if (!/^\d{1,15}$/.test(header)) {
+    throw new BadRequestError({ problem: "Invalid request: Last-Event-ID: expected the number of an event" });
+  }
+  return Number(header);
 }

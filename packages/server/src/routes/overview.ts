@@ -1,6 +1,5 @@
 // All executions at once: the inbox, counts over time, the feed of changes, and the status of the server.
 import path from "node:path";
-import { internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
 import { readActivity } from "../overview/activity.ts";
@@ -52,8 +51,8 @@ export const overviewRoutes = [
     errors: [],
     handle: async ({ andante, caller, gate, scope }) => {
       await andante.ready();
-      const { bytes } = await internalsOf(andante).health();
-      const { running, limit } = internalsOf(andante).live.slots;
+      const { bytes } = await andante.health();
+      const { running, limit } = andante.live.slots;
       // The counts are of all users: a caller that sees only its own does not get them.
       const seesAll = scope === "all";
       return {
@@ -116,7 +115,7 @@ export const overviewRoutes = [
     errors: [400, 503],
     handle: async (context) => {
       const { query, andante, http, permission, caller, cachedReads } = context;
-      const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
+      const to = query.to ?? endOfMinute(andante.live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
       const { signal } = http.req.raw;
@@ -155,7 +154,7 @@ export const overviewRoutes = [
     check: knownWorkflow,
     handle: (context) => {
       const { query, andante, params, http, cachedReads } = context;
-      const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
+      const to = query.to ?? endOfMinute(andante.live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
       // A caller limited to its own executions and without an id sees none: no user has an empty id.
       const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);

@@ -1,7 +1,6 @@
 // Workflows: list them and start executions.
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { headerOf } from "../request/node-request.ts";
 import { traceparentHeader } from "../response/envelope.ts";
@@ -21,7 +20,7 @@ const tag = "Workflows";
 
 /** An unknown workflow is a 404, before any other check. */
 export function knownWorkflow(andante: Andante, params: Readonly<Record<string, string>>): void {
-  internalsOf(andante).checkWorkflow(params.id ?? "");
+  andante.checkWorkflow(params.id ?? "");
 }
 
 export const workflowRoutes = [

@@ -15,7 +15,6 @@ import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/vie
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
-import { latestOnly } from "./latest-only.ts";
 import { PermittedFeed } from "./permitted-feed.ts";
 import { sendBounded } from "./send-bounded.ts";
 import { type ClientHandler, guardClients } from "./serve-client.ts";
@@ -273,4 +272,23 @@ function makeText(view: View, lines: readonly LogLine[]): Buffer {
   return Buffer.from(
     `{"type":"update","success":true,"logs":[${logs}],"timestamp":"${new Date().toISOString()}"}`,
   );
+}
+
+/** Returns a function that passes its argument to `work`, one at a time, of those that wait only the latest. `work` must not reject. */
+function latestOnly<T extends object>(work: (given: T) => Promise<void>): (given: T) => void {
+  let waiting: T | undefined;
+  let working = false;
+  const run = async () => {
+    working = true;
+    while (waiting !== undefined) {
+      const given = waiting;
+      waiting = undefined;
+      await work(given);
+    }
+    working = false;
+  };
+  return (given) => {
+    waiting = given;
+    if (!working) void run();
+  };
 }

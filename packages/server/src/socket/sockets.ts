@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
 import { ShuttingDownError } from "@andante/core/errors";
-import { internalsOf, systemClock } from "@andante/core/internal";
+import { systemClock } from "@andante/core/internal";
 import { getPath } from "hono/utils/url";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { Authorize } from "../auth/authorize.ts";
@@ -58,7 +58,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
   let opening: Promise<WebSocketServer> | undefined;
-  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
+  andante.metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   // Hosts forward upgrades unchanged: unlike requests, they never strip the base path.
   const pathOf = (request: Request) => {
     const behind = pathBehind(basePath, getPath(request));
@@ -84,7 +84,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     await andante.ready();
     opening ??= openServer(logger);
     const server = await opening;
-    if (internalsOf(andante).closing) throw new ShuttingDownError();
+    if (andante.closing) throw new ShuttingDownError();
     // A connection that has closed already emits no further `close`: its place would stay taken.
     if (socket.destroyed) return;
     const forwarded = request.headersDistinct["x-forwarded-for"]?.join();

@@ -1,7 +1,6 @@
 // The place of a streamed response: its maximum duration, and how its client is disconnected.
 import type { Andante } from "@andante/core";
 import { ShuttingDownError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
 import type { Context } from "hono";
 import type { Gate } from "../auth/gate.ts";
 import type { User } from "../auth/provider.ts";
@@ -44,6 +43,6 @@ async function openStream(
   reader: Reader,
 ): Promise<OpenStream> {
   const until = http.req.method === "GET" ? await gate.expiresAt(http.req.raw, reader.user) : undefined;
-  if (internalsOf(andante).closing) throw new ShuttingDownError();
+  if (andante.closing) throw new ShuttingDownError();
   return bounds.streams.open(reader.client, () => disconnect(http), until);
 }

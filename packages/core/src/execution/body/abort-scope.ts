@@ -1,4 +1,4 @@
-// A tree of abort signals: what runs inside a branch is aborted with it. Signals are made only when a body asks.
+// A tree of abort signals: bodies inside a branch are aborted with it. A signal is made when a body reads it.
 
 export class AbortScope {
   /** Made for the first one: most scopes have none. */

@@ -33,14 +33,14 @@ export interface AskingBody
   readonly files: FilePool;
   /** Resolves when calls of agents can be observed. */
   observed(): Promise<void>;
-  /** What the models have used; set when it is known. */
+  /** The usage of the models; set when it is known. */
   usage: StepUsage | undefined;
   /** The usage of the whole execution so far, or at the moment when the call at this path was resumed. */
   used(resumedPath?: string): Promise<StepUsage>;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
-  /** Publishes a piece of the reply, or what a tool does. */
-  publishLive(said: Pick<LiveText, "delta" | "tool">): void;
+  /** Publishes a piece of the reply, or a call of a tool. */
+  publishLive(piece: Pick<LiveText, "delta" | "tool">): void;
 }
 
 /** Asks once; resolves to the text of the agent's last step. With a schema the text should be JSON that matches it. */
@@ -177,13 +177,13 @@ async function stream(
     if (tool !== undefined) body.publishLive({ tool, delta: JSON.stringify(tool) });
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
-    // What is walked again was published when it was said.
+    // A replayed call was published before.
     if (loop?.isWalked(call) !== true) body.publishLive({ delta: part.text });
   }
   return { text, why };
 }
 
-/** What a tool does, as followers of the execution see it; undefined for what is only walked again. */
+/** A call of a tool for followers of the execution; undefined for a replayed call. */
 function liveTool(part: Part, { loop }: Operation): LiveTool | undefined {
   if (part.type !== "tool-call" && part.type !== "tool-result" && part.type !== "tool-error")
     return undefined;
@@ -215,7 +215,7 @@ function whyIncomplete(
   return `it has called the model ${steps} times, as often as maxSteps allows, and the last reply asks for tools`;
 }
 
-/** What the agent is asked: a string, or messages with files. */
+/** The prompt of the agent: a string, or messages with files. */
 async function messagesOf(prompt: unknown, path: string, agent: WorkflowAgent): Promise<ModelMessage[]> {
   try {
     if (typeof prompt === "string") return [{ role: "user", content: prompt }];

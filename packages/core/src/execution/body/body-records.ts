@@ -1,11 +1,11 @@
-// What one run of a body reads from the journal and adds to it before it has ended.
+// The journal entries that one run of a body reads, and adds before it has ended.
 import type { CheckpointState } from "../../journal/checkpoints.ts";
 import { fromJson } from "../../values/json.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
-import { checkOutput } from "./limits.ts";
 
 /** How a body ends without returning. */
 export interface BodyExits {
@@ -26,7 +26,7 @@ export class BodyRecords implements BodyExits {
     this.failsWith = failsWith;
   }
 
-  /** What is recorded at this path; undefined when nothing is. */
+  /** The entry at this path; undefined without one. */
   read(path: string): CheckpointState | undefined {
     const known = this.#run.facts.journal.checkpoints?.get(path);
     return known?.recorded ? known : undefined;
@@ -54,7 +54,7 @@ export class BodyRecords implements BodyExits {
     log.checkpointFailed(command, checkpoint);
   }
 
-  /** Commits what was recorded for later. */
+  /** Commits the entries that were recorded for later. */
   commit(): void {
     this.#run.log.commitCheckpoints();
   }
@@ -63,7 +63,7 @@ export class BodyRecords implements BodyExits {
   async record(done: DoneCheckpoint, what: string): Promise<unknown> {
     const { facts, command, log, scope, branch = scope } = this.#run;
     checkOutput(facts.limits, done.output, what);
-    // What was done before the step's time was up is kept for its next attempt; a branch that lost has none.
+    // Work that ended before the step's timeout is kept for its next attempt; a branch that lost has none.
     if (branch.closed) throw ended(branch);
     await log.checkpointDone(command, done);
     if (scope.closed) throw ended(scope);
@@ -72,7 +72,7 @@ export class BodyRecords implements BodyExits {
   }
 }
 
-/** Why nothing that the body does counts any more. Nobody but the body sees it. */
+/** Why the work of the body does not count any more. Only the body receives it. */
 function ended({ signal }: AbortScope): unknown {
   return signal.aborted ? signal.reason : new DOMException("The step has ended", "AbortError");
 }

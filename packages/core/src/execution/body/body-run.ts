@@ -1,4 +1,4 @@
-// What one run of a body works with.
+// The parameters of one run of a body.
 import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -7,22 +7,22 @@ import type { StoredUsage } from "../../store/usage.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { CheckpointLog } from "./checkpoint-log.ts";
-import type { SizeLimits } from "./limits.ts";
 
 export interface BodyRun {
   readonly facts: ExecutionFacts;
   readonly command: RunCommand;
   readonly scope: AbortScope;
-  /** What the attempts of the step run in, where this attempt has a scope of its own. */
+  /** The scope of all attempts of the step, where this attempt has a scope of its own. */
   readonly branch?: AbortScope;
   readonly emit: Emit;
   readonly log: CheckpointLog;
 }
 
-/** What all bodies of one execution share. */
+/** The parameters that all bodies of one execution share. */
 export interface ExecutionFacts {
   readonly executionId: string;
   readonly workflowId: string;
@@ -42,7 +42,7 @@ export interface ExecutionFacts {
    * read from the store.
    */
   used(resumedSuspensionId?: string): Promise<StoredUsage | null>;
-  /** Shows the execution's followers what an agent says. */
+  /** Publishes the text of an agent to the execution's followers. */
   publishLive(text: LiveText): void;
 }
 

@@ -1,6 +1,6 @@
 // The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's decision.
 //
-// What the execution has used is read from the store before each call of a model that is not recorded, so that steps
+// The usage of the execution is read from the store before each call of a model that is not recorded, so that steps
 // beside this one count too. Recorded calls are replayed without asking. An approved amount counts from the moment
 // of the decision; when steps beside this one have used it up before the call, the call waits again.
 import { budgetError } from "../../agent/call/budget.ts";

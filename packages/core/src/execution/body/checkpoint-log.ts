@@ -1,4 +1,4 @@
-// What the checkpoints of a body ask of the driver that runs it.
+// The interface of the driver for the checkpoints of a body.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { JsonText } from "../../values/json.ts";
@@ -29,7 +29,7 @@ export interface CheckpointLog {
   readonly startsWork: boolean;
   /**
    * Records it, unless it was recorded before. Resolves once it is committed; rejects when the execution is no longer run
-   * here, and then nobody learns what the body does. `later`: with the next commit, which it does not ask for.
+   * here, and then the outcome of the body is lost. `later`: with the next commit, which it does not request.
    */
   checkpointDone(
     command: RunCommand,

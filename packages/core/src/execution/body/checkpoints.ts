@@ -57,7 +57,7 @@ export class Checkpoints {
     return this.#inFlight.size === 0 ? undefined : this.#settle();
   }
 
-  /** What is recorded, or what the work returns once that is recorded. */
+  /** The recorded value, or the return value of the work once it is recorded. */
   run(id: string, work: Work, options: CheckpointOptions): Promise<unknown> {
     const running = this.#start(id, work, options);
     this.#inFlight.add(running);
@@ -130,7 +130,7 @@ export class Checkpoints {
     }
   }
 
-  /** One attempt; whatever the work does, it settles. */
+  /** One attempt; it always settles. */
   async #try({ path, work, timeout }: Checkpoint, attempt: number): Promise<Settled> {
     const { facts, scope: around } = this.#run;
     const scope = new AbortScope(around);

@@ -1,18 +1,18 @@
 // How `suspend`, `bail` and a checkpoint that cannot begin leave a body: by throwing a value that only this module can make or recognise.
 import type { JsonText } from "../../values/json.ts";
 
-/** What a body said when it suspended. */
+/** A call of `suspend`. */
 export interface SuspendRequest {
   readonly kind: "suspend";
   readonly reason: string;
   readonly data: JsonText;
   /** Milliseconds since 1970; null when it waits for ever. */
   readonly deadline: number | null;
-  /** What happens then, as JSON text; null without a deadline. */
+  /** The effect of the deadline, as JSON text; null without a deadline. */
   readonly onDeadline: string | null;
 }
 
-/** What a body said when it bailed. */
+/** A call of `bail`. */
 export interface BailRequest {
   readonly kind: "bail";
   readonly result: JsonText;
@@ -66,8 +66,8 @@ const thrower = {
 } as const;
 
 /**
- * Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs what it catches, or passes it on, has
- * something sensible. It has no stack, because collecting one that nobody reads was a tenth of what a suspension cost.
+ * Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs it or passes it on has a message. It
+ * has no stack, because collecting one was a tenth of the cost of a suspension.
  */
 export class ControlFlowSignal extends Error {
   readonly #request: ControlFlowRequest;

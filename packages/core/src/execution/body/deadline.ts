@@ -1,4 +1,4 @@
-// The deadline of a suspension: what happens when nobody has resumed it by then is decided when it is set.
+// The deadline of a suspension. Its effect is decided when it is set.
 import { StepSchemaError } from "../../errors/index.ts";
 import { parseDuration } from "../../values/duration.ts";
 import { toJson } from "../../values/json.ts";
@@ -13,10 +13,10 @@ export interface Deadline {
   readonly onDeadline: string | null;
 }
 
-/** What happens when the time has passed. */
+/** The effect of the deadline. */
 export type AfterDeadline = { readonly resume: unknown } | "fail" | "cancel";
 
-/** Checks what a body asks for. The resume data of a deadline must fit the schema like any other. */
+/** Checks the deadline of a body. The resume data of a deadline must fit the schema like any other. */
 export function readDeadline(
   options: DeadlineOptions,
   schema: Schema | undefined,
@@ -38,7 +38,7 @@ export function readDeadline(
   return { deadline: at, onDeadline: toJson({ resume }, `onDeadline of step ${path}`) ?? null };
 }
 
-/** Reads what `readDeadline` wrote. */
+/** Reads the text that `readDeadline` wrote. */
 export function afterDeadline(onDeadline: string | null): AfterDeadline {
   return onDeadline === null ? "fail" : JSON.parse(onDeadline);
 }

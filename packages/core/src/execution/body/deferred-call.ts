@@ -17,7 +17,7 @@ export class DeferredCall implements CallDeferral {
   defer({ place, ...ended }: EndedCall): void {
     const path = this.#pathOf(place);
     this.#committed = this.#records.recordLater({ path, attempt: 1, ...ended }, `Output of ${path}`);
-    // Whoever commits it hears of that; the end of the turn has its own way to fail.
+    // The commit reports a failure; the end of the turn fails by itself.
     this.#committed.catch(() => undefined);
   }
 

@@ -6,7 +6,7 @@ import type { BodyRun } from "./body-run.ts";
 import { type BodyResult, runBody } from "./run-body.ts";
 import { withinLimit } from "./time-limit.ts";
 
-/** Runs a body; one that takes longer than its step allows has failed, whatever comes of it later. */
+/** Runs a body; one that takes longer than its step allows has failed, and its later outcome is ignored. */
 export function runAttempt(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { facts, command } = run;
   const { timeout } = command.place.step;

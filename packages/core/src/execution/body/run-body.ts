@@ -1,4 +1,4 @@
-// Runs one user function: its schemas hold before and after, and whatever it does ends as one of a few results.
+// Runs one user function: its schemas hold before and after, and every outcome is one of a few results.
 import { StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
@@ -6,6 +6,7 @@ import { type Failure, toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { askAgent } from "./ask-agent.ts";
 import type { BodyRun } from "./body-run.ts";
 import {
@@ -14,7 +15,6 @@ import {
   ControlFlowSignal,
   type SuspendRequest,
 } from "./control-flow-signal.ts";
-import { checkOutput } from "./limits.ts";
 import { isPermanent } from "./permanent.ts";
 import { RunningStepContext } from "./running-step-context.ts";
 import type { StateChanges } from "./state-changes.ts";
@@ -33,9 +33,9 @@ export type BodyResult =
 export interface DoneBody {
   readonly kind: "output" | "bailed";
   readonly value: JsonText;
-  /** What its agent used, where it asked one. */
+  /** The usage of its agent, where it asked one. */
   readonly usage?: StepUsage | undefined;
-  /** What it has set with `setState`. */
+  /** The state that it has set with `setState`. */
   readonly changes?: StateChanges;
 }
 
@@ -144,25 +144,25 @@ function finish(
 ): BodyResult | Promise<BodyResult> {
   if (context?.controlFlow !== undefined) {
     const { controlFlow, failure } = context;
-    return failure?.isFinal ? failedWith(run, failure.error) : caught(run, context, controlFlow);
+    return failure?.isFinal ? failedWith(run, failure.error) : fromSwallowed(run, context, controlFlow);
   }
   const { command } = run;
   const { step } = command.place;
-  if (step.type === "andTap") return kept(run, context, undefined);
+  if (step.type === "andTap") return serializeOutput(run, context, undefined);
   const isBody = command.function === "execute" || command.function === "agent";
   const value = checked(
     isBody ? step.outputSchema : undefined,
-    meant(command, output),
+    coerceCondition(command, output),
     command.path,
     "output",
   );
   return value instanceof Promise
-    ? value.then((valid) => kept(run, context, valid))
-    : kept(run, context, value);
+    ? value.then((valid) => serializeOutput(run, context, valid))
+    : serializeOutput(run, context, value);
 }
 
-/** What happens although the body swallowed what was thrown for it. */
-const anyway = {
+/** The log lines for a body that swallowed a thrown signal. */
+const swallowedMessages = {
   suspend: "suspend() throws; suspending",
   "suspend-calls": "its agent throws; suspending",
   bail: "bail() throws; bailing",
@@ -171,16 +171,19 @@ const anyway = {
 } as const;
 
 /** The body called `suspend` or `bail` and then returned, or threw something else: the call takes effect anyway. */
-function caught(
+function fromSwallowed(
   { facts, command }: BodyRun,
   context: RunningStepContext,
   request: ControlFlowRequest,
 ): BodyResult {
-  facts.logger.warn({ stepPath: command.path }, `the body swallowed what ${anyway[request.kind]} anyway`);
-  return left(context, request);
+  facts.logger.warn(
+    { stepPath: command.path },
+    `the body swallowed what ${swallowedMessages[request.kind]} anyway`,
+  );
+  return fromControlFlow(context, request);
 }
 
-function left(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
+function fromControlFlow(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
   switch (request.kind) {
     case "suspend":
       return { kind: "suspended", request };
@@ -195,12 +198,12 @@ function left(context: RunningStepContext | undefined, request: ControlFlowReque
   }
 }
 
-/** What a condition returns counts by its truth. */
-function meant(command: RunCommand, output: unknown): unknown {
+/** The value of a condition is its truthiness. */
+function coerceCondition(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept(
+function serializeOutput(
   { facts, command }: BodyRun,
   context: RunningStepContext | undefined,
   value: unknown,
@@ -219,8 +222,8 @@ function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: u
   if (failure !== undefined && (failure.isFinal || failure.error === thrown))
     return failedWith(run, failure.error);
   const request = ControlFlowSignal.requestOf(thrown);
-  if (request !== undefined) return left(context, request);
-  if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
+  if (request !== undefined) return fromControlFlow(context, request);
+  if (context?.controlFlow !== undefined) return fromSwallowed(run, context, context.controlFlow);
   return failedWith(run, thrown);
 }
 

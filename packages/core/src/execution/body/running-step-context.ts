@@ -18,6 +18,7 @@ import type {
   WorkflowState,
 } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { BodyRecords } from "./body-records.ts";
@@ -25,7 +26,6 @@ import type { BodyRun, ExecutionFacts } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
-import { checkOutput } from "./limits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 
@@ -47,16 +47,16 @@ export class RunningStepContext implements StepContext {
   #isOver = false;
   #logger: Logger | undefined;
   readonly data: unknown;
-  /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
+  /** The request of a call of `suspend` or `bail`, also when the body caught the signal. */
   controlFlow: ControlFlowRequest | undefined;
   /**
    * Work is done whose output cannot be recorded. `isFinal`: the body cannot catch the error, because it was to run again
    * and would do that work again.
    */
   failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
-  /** What it has set with `setState`; undefined when it has not. */
+  /** The state that it has set with `setState`; undefined when it has set none. */
   changes: StateChanges | undefined;
-  /** What the models of an agent's body have used. */
+  /** The usage of the models of an agent's body. */
   usage: AgentUsage | undefined;
 
   constructor(run: BodyRun, data: unknown) {
@@ -137,12 +137,12 @@ export class RunningStepContext implements StepContext {
     return (await this.#facts.used(suspension?.suspensionId)) ?? nothingUsed;
   }
 
-  /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */
-  publishLive(said: Pick<LiveText, "delta" | "tool">): void {
+  /** Publishes a piece of an agent's reply or a call of its tool, while the attempt counts. */
+  publishLive(piece: Pick<LiveText, "delta" | "tool">): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;
     const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
-    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), ...said });
+    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), ...piece });
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.
@@ -191,7 +191,7 @@ export class RunningStepContext implements StepContext {
       throw new CheckpointUseError({ path: functionPath(this.stepPath, String(id)), problem });
     }
     this.#checkpoints ??= new Checkpoints(this.#run, this.#records());
-    // What comes out is what the work returned, through JSON, now or in an earlier life of this execution.
+    // The value is the return value of the work, through JSON, of now or of an earlier run of this execution.
     return this.#checkpoints.run(id, work, options) as Promise<Json<Awaited<Output>>>;
   };
 

@@ -1,7 +1,7 @@
-// What one attempt of a body sets with `setState`: evaluated when it is called, merged per key, kept with the outcome.
+// The state that one attempt of a body sets with `setState`: evaluated at the call, merged per key, kept with the outcome.
 //
-// A function is evaluated again only where another branch has changed the state since: so what a body reads is what is
-// kept, and branches that count together still count right.
+// A function is evaluated again only where another branch has changed the state since: so a body reads the values that
+// are kept, and branches that count together count correctly.
 import { StepSchemaError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import { toJson } from "../../values/json.ts";
@@ -12,9 +12,9 @@ export type StatePatch = WorkflowState | ((state: WorkflowState) => WorkflowStat
 export class StateChanges {
   readonly #journal: Pick<Journal, "state" | "stateVersion">;
   readonly #path: string;
-  /** What the body has given, in order; objects as they were then. */
+  /** The patches of the body, in order; objects as they were at the call. */
   readonly #patches: StatePatch[] = [];
-  /** What that comes to. A map: copying an object for each patch made many keys take quadratic time. */
+  /** The merged values. A map: copying an object for each patch made many keys take quadratic time. */
   #set = new Map<string, unknown>();
   /** The version of the state that the first function was given; undefined while there is none. */
   #basis: number | undefined;
@@ -24,7 +24,7 @@ export class StateChanges {
     this.#path = path;
   }
 
-  /** Throws what a function throws; what is not an object, or cannot be kept, fails the step. */
+  /** Rethrows the error of a function; a patch that is no object, or cannot be kept, fails the step. */
   add(patch: StatePatch): void {
     if (typeof patch === "function") this.#basis ??= this.#journal.stateVersion;
     const keys = this.#evaluate(patch);
@@ -49,7 +49,7 @@ export class StateChanges {
     return JSON.stringify(Object.fromEntries(this.#set));
   }
 
-  /** The keys of one patch, through JSON: what is done to the object afterwards is not meant. */
+  /** The keys of one patch, through JSON: later changes of the object do not count. */
   #evaluate(patch: StatePatch): WorkflowState {
     const given: unknown = typeof patch === "function" ? patch(this.read()) : patch;
     if (typeof given !== "object" || given === null || Array.isArray(given)) {

@@ -5,11 +5,11 @@ import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { functionPath } from "../../values/step-path.ts";
+import { checkOutput } from "../limits/limits.ts";
 import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { CallSuspension } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
-import { checkOutput } from "./limits.ts";
 
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;
@@ -88,7 +88,7 @@ export class StepRecorder implements CallRecorder {
     return this.#records.leave({ kind: "suspend-calls", calls: [...this.#waiting.values()] });
   }
 
-  /** What all calls of the step have used, in every life of it; undefined when there was none. */
+  /** The usage of all calls of the step, of earlier processes included; undefined without calls. */
   get usage(): StepUsage | undefined {
     const { facts, command } = this.#run;
     let total: StepUsage | null = null;

@@ -1,22 +1,22 @@
-// Work that may take only so long: then its signals are aborted, and it has failed whatever comes of it later.
+// Work with a time limit: then its signals are aborted, it has failed, and its later outcome is ignored.
 import type { Clock } from "../../values/clock.ts";
 import type { AbortScope } from "./abort-scope.ts";
 
-/** Milliseconds that work gets to settle after its signal was aborted; then nobody waits for it any more. */
+/** Milliseconds that work gets to settle after its signal was aborted; then it is abandoned. */
 const settling = 5000;
 
 export interface TimeLimit<Result> {
   readonly clock: Clock;
   /** Milliseconds. */
   readonly timeout: number;
-  /** What the work runs in; closed and aborted with `error` when it takes longer. */
+  /** The scope of the work; closed and aborted with `error` when it takes longer. */
   readonly scope: AbortScope;
   readonly error: Error;
-  /** What comes of work that took longer. */
+  /** The result of work that took longer. */
   readonly late: Result;
 }
 
-/** What the work resolves to, in time; it must not reject. */
+/** The result of the work, in time; the work must not reject. */
 export function withinLimit<Result>(work: Promise<Result>, limit: TimeLimit<Result>): Promise<Result> {
   const { clock, timeout, scope, error, late } = limit;
   return new Promise((resolve) => {

@@ -64,7 +64,7 @@ export function handleOf(
   };
 }
 
-/** The result of an execution that was there before: as it stands, or once it has settled. */
+/** The result of an execution that existed before: its current one, or the one when it has settled. */
 async function resultOf(engine: ResultParts, executionId: string): Promise<ExecutionResult> {
   const wait = engine.waiters.wait(executionId);
   try {

@@ -5,8 +5,8 @@ import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { checkId } from "../../values/check-id.ts";
 import { uuid } from "../../values/uuid.ts";
-import { checkSize, type SizeLimits } from "../body/limits.ts";
 import type { Engine } from "../engine/engine.ts";
+import { checkSize, type SizeLimits } from "../limits/limits.ts";
 import { workflowSuspendedEvent } from "../run/step-events.ts";
 import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
 

@@ -13,7 +13,7 @@ import { CopyQueue } from "../../values/copy-queue.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { checkSize } from "../body/limits.ts";
+import { checkSize } from "../limits/limits.ts";
 import {
   checkOptions,
   contextText,
@@ -27,7 +27,7 @@ import {
 export interface ReplayOptions<StepId extends string = string> {
   /** The top-level step that runs first; the outcomes before it are taken over. */
   readonly stepId: StepId;
-  /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
+  /** Makes the replay idempotent: the same id, source, step and user return that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** An execution that has the `executionId` already is a conflict, also when it is the same. Default: false. */
   readonly exclusive?: boolean | undefined;
@@ -68,7 +68,7 @@ export async function prepareReplay(
   const stepIndex = findStepIndex(workflow, source, stepId);
   const { input, copies } = await readBefore(engine.store, source, { stepId, stepIndex });
   const journal = new Journal();
-  // Numbered as they will stand in the new journal, after its first event.
+  // Numbered as in the new journal, after its first event.
   replayEvents(journal, numberEvents(copies, 2));
   const change = await engine.definitions.incompatibility(source, journal);
   if (change !== undefined) {

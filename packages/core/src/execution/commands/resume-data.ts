@@ -3,7 +3,7 @@ import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
-import { checkSize, type SizeLimits } from "../body/limits.ts";
+import { checkSize, type SizeLimits } from "../limits/limits.ts";
 
 export interface ResumeChecks {
   readonly executionId: string;

@@ -138,7 +138,7 @@ function findTarget(workflow: WorkflowDefinition, state: StoredExecution, option
     if (pinned === undefined) throw new NotSuspendedError({ executionId });
     if (stepId === undefined || matches(pinned, stepId) || isInside(pinned, stepId))
       return { kind: "resume", suspensions: [pinned], path: pinned.path };
-    // A pinned pause may be lifted together with a step that waits; a pinned step stands for no other.
+    // A pinned pause may be lifted together with a step that waits; a pinned step is resumed alone.
     if (pinned !== pause) return findRewind(workflow, state, stepId, [pinned]);
   }
   const waiting = state.suspensions.filter((suspension) => suspension.path !== null);

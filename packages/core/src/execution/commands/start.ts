@@ -20,16 +20,16 @@ import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
-import { checkSize, type SizeLimits } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Definitions } from "../engine/definitions.ts";
 import type { Engine } from "../engine/engine.ts";
+import { checkSize, type SizeLimits } from "../limits/limits.ts";
 import { usageOf } from "../run/build-commit.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 
 /** Options of a start. */
 export interface StartOptions {
-  /** Makes the start idempotent: the same id, workflow, input and user stand for that execution. Default: a new id. */
+  /** Makes the start idempotent: the same id, workflow, input and user return that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** An execution that has the `executionId` already is a conflict, also when it is the same. Default: false. */
   readonly exclusive?: boolean | undefined;

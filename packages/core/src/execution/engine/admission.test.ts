@@ -35,10 +35,10 @@ function admissionForTest(release = async () => undefined) {
       await release();
     },
     wakeSleepers: () => woken.push(ran.length),
-    claimAbandoned: () => {
-      lookups++;
-    },
   });
+  admission.claimAbandoned = () => {
+    lookups++;
+  };
   const free = () => {
     taken--;
     admission.roomFreed();
@@ -50,9 +50,9 @@ test("it runs, waits here or is put back, and the caller learns which", async ()
   const { admission, ran, released, free, lookups } = admissionForTest();
   expect(await admission.runWhenFree(waiting("first"))).toBe(true);
   expect(await admission.runWhenFree(waiting("second"))).toBe(true);
-  expect(admission.someInStore).toBe(false);
+  expect(admission.hasUnclaimedBacklog).toBe(false);
   expect(await admission.runWhenFree(waiting("third"))).toBe(false);
-  expect([ran, released, admission.someInStore]).toEqual([["first"], ["third"], true]);
+  expect([ran, released, admission.hasUnclaimedBacklog]).toEqual([["first"], ["third"], true]);
   free();
   expect(ran).toEqual(["first", "second"]);
   expect(lookups()).toBe(0);
@@ -118,7 +118,7 @@ test("slots are kept for those in the store, as many as are free", async () => {
   await admission.runWhenFree(waiting("first"));
   expect(ran).toEqual([]);
   admission.waitsInStore();
-  expect([admission.someInStore, lookups()]).toEqual([true, 0]);
+  expect([admission.hasUnclaimedBacklog, lookups()]).toEqual([true, 0]);
   giveBack();
   admission.runWaiting();
   expect([ran, lookups()]).toEqual([["first"], 0]);

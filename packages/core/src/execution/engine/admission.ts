@@ -11,14 +11,14 @@ export interface AdmissionOptions extends Omit<SlotsOptions, "released" | "waiti
   release(waiting: WaitingExecution): Promise<void>;
   /** Called when executions that sleep and are due may find a slot. */
   wakeSleepers(): void;
-  /** Called when executions that wait in the store may find a slot. */
-  claimAbandoned(): void;
 }
 
 export class Admission {
   readonly slots: Slots;
   /** Executions may wait in the store for a slot here, without an owner. */
-  someInStore = false;
+  hasUnclaimedBacklog = false;
+  /** Called when executions that wait in the store may find a slot; set by the part that claims them. */
+  claimAbandoned: () => void = () => undefined;
   readonly #options: AdmissionOptions;
   readonly #queue: RunQueue;
   #sleepersFirst = false;
@@ -35,24 +35,24 @@ export class Admission {
 
   /** Runs it now or later. False when it was put back into the store. */
   async runWhenFree(waiting: WaitingExecution): Promise<boolean> {
-    if (this.#mayRun(waiting, this.slots.standsBack())) {
+    if (this.#mayRun(waiting, this.slots.usersOverShare())) {
       await this.#options.run(waiting);
       return true;
     }
     this.slots.waits(waiting.user);
     if (this.#queue.add(waiting)) return true;
-    this.someInStore = true;
+    this.hasUnclaimedBacklog = true;
     await this.#options.release(waiting).catch(() => this.#queue.keep(waiting));
     return false;
   }
 
   /**
    * Keeps up to so many free slots for those that wait in the store, until they are found there: a start that comes
-   * meanwhile must not be faster. But while users over their share stand back, free slots are for the others.
+   * meanwhile must not be faster. But while users over their share have to wait, free slots are for the others.
    */
   keepFor(count: number): () => void {
     const { slots } = this;
-    return slots.reserve(slots.standsBack().size > 0 ? 0 : Math.min(count, slots.room));
+    return slots.reserve(slots.usersOverShare().size > 0 ? 0 : Math.min(count, slots.room));
   }
 
   /** A slot is free. Those that were resumed and those that slept go first by turns, so that neither waits for ever. */
@@ -65,14 +65,14 @@ export class Admission {
 
   /** An execution without an owner waits in the store for a slot. */
   waitsInStore(): void {
-    this.someInStore = true;
+    this.hasUnclaimedBacklog = true;
     this.runWaiting();
   }
 
   /** Runs those that wait here, as far as there are slots, then those that wait in the store. */
   runWaiting(): void {
     if (!this.#queue.isEmpty) this.#runQueued();
-    if (this.someInStore && this.slots.room > 0) this.#options.claimAbandoned();
+    if (this.hasUnclaimedBacklog && this.slots.room > 0) this.claimAbandoned();
   }
 
   /** A deadline or a timeout of this one is due: earlier work of the same execution must not wait longer. */
@@ -100,14 +100,14 @@ export class Admission {
   }
 
   #runQueued(): void {
-    const standsBack = this.slots.standsBack();
-    const mayRun = (waiting: WaitingExecution) => this.#mayRun(waiting, standsBack);
+    const usersOverShare = this.slots.usersOverShare();
+    const mayRun = (waiting: WaitingExecution) => this.#mayRun(waiting, usersOverShare);
     for (let next = this.#queue.next(mayRun); next; next = this.#queue.next(mayRun)) this.#start(next);
   }
 
-  #mayRun({ user, dueAt }: WaitingExecution, standsBack: ReadonlySet<SlotUser>): boolean {
+  #mayRun({ user, dueAt }: WaitingExecution, usersOverShare: ReadonlySet<SlotUser>): boolean {
     if (dueAt !== undefined) return this.slots.roomForLimits > 0;
-    return this.slots.room > 0 && !standsBack.has(user);
+    return this.slots.room > 0 && !usersOverShare.has(user);
   }
 
   #start(waiting: WaitingExecution): void {

@@ -6,9 +6,8 @@ import { inTime } from "../../../test/support/in-time.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { AndanteOptions } from "../../andante/andante-options.ts";
 import { createAndante } from "../../andante/create-andante.ts";
-import { internalsOf } from "../../andante/internals.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
-import type { NeighbourListener } from "../../store/neighbours.ts";
+import type { ClusterListener } from "../../store/cluster-channel.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, execution } from "../../store-cases/store-cases.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
@@ -25,7 +24,7 @@ const flow = () => createWorkflow({ id: `beside-${++flows}`, input: z.unknown() 
 
 /** A node with its hints, its reads of the store and its log lines. `state.failure`: thrown by its looks for work. */
 async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}) {
-  const heard = Promise.withResolvers<NeighbourListener>();
+  const heard = Promise.withResolvers<ClusterListener>();
   const heads: (readonly string[])[] = [];
   const asked = { heads, states: 0, rounds: 0 };
   const logger = new RecordingLogger();
@@ -46,7 +45,7 @@ async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteO
         asked.rounds++;
         return state.failure === undefined ? store.claimAbandoned(query) : Promise.reject(state.failure);
       },
-      neighbours: {
+      clusterChannel: {
         lease: 60_000,
         clockOffset: 0,
         listen: (listener) => {
@@ -77,7 +76,7 @@ async function replied(): Promise<void> {
 
 test("it reads the heads of changed executions once, a thousand at a time", async () => {
   const { andante, asked, hear } = await startNode(flow());
-  const unfollow = internalsOf(andante).live.changes.follow({
+  const unfollow = andante.live.changes.follow({
     receive: () => undefined,
     stop: () => undefined,
   });

@@ -1,7 +1,7 @@
 // The other processes that share the store: notices their writes to executions that run here, or that callers here wait
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
 import type { Observation } from "../../observe/observation.ts";
-import type { Neighbours } from "../../store/neighbours.ts";
+import type { ClusterChannel } from "../../store/cluster-channel.ts";
 import type { ExecutionHead, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { TurnoverMap } from "../../values/turnover-map.ts";
@@ -42,32 +42,32 @@ interface WorkFinder {
 
 /** Milliseconds between two looks at everything that concerns this process. */
 const lookPeriod = 2000;
-/** As many as the store tells of at once. */
+/** The number of executions per read of the store. */
 const headsAtOnce = 1000;
 
 export class Cluster {
   readonly #member: ClusterMember;
-  readonly #neighbours: Neighbours;
-  /** Executions that have to be looked at. */
-  readonly #heard = new Set<string>();
+  readonly #clusterChannel: ClusterChannel;
+  /** Executions to read, because another process has written to them. */
+  readonly #written = new Set<string>();
   #looking = false;
   #timer: NodeJS.Timeout | undefined;
   #leave: () => void = () => undefined;
 
-  constructor(member: ClusterMember, neighbours: Neighbours) {
+  constructor(member: ClusterMember, clusterChannel: ClusterChannel) {
     this.#member = member;
-    this.#neighbours = neighbours;
+    this.#clusterChannel = clusterChannel;
   }
 
   start(turns: TurnStopper, finders: readonly WorkFinder[]): void {
-    this.#leave = this.#neighbours.listen({
-      wrote: (executionIds) => this.#hear(executionIds),
+    this.#leave = this.#clusterChannel.listen({
+      wrote: (executionIds) => this.#receive(executionIds),
       offered: () => {
         for (const finder of finders) finder.look();
       },
       stop: (executionId) => turns.stopTurn(executionId),
     });
-    this.#timer = setInterval(() => this.#hear(undefined), lookPeriod).unref();
+    this.#timer = setInterval(() => this.#receive(undefined), lookPeriod).unref();
   }
 
   stop(): void {
@@ -76,7 +76,7 @@ export class Cluster {
     this.#timer = undefined;
   }
 
-  #hear(executionIds: ReadonlySet<string> | undefined): void {
+  #receive(executionIds: ReadonlySet<string> | undefined): void {
     const { changes } = this.#member;
     const spans = this.#followedSpans;
     for (const executionId of executionIds ?? this.#concerns()) {
@@ -86,10 +86,10 @@ export class Cluster {
         spans !== undefined ||
         this.#isConcern(executionId)
       )
-        this.#heard.add(executionId);
+        this.#written.add(executionId);
     }
     if (executionIds === undefined) void spans?.look();
-    if (!this.#looking && this.#heard.size > 0) void this.#lookAtAll();
+    if (!this.#looking && this.#written.size > 0) void this.#lookAtAll();
   }
 
   /** Undefined while no client follows the spans of all executions. */
@@ -113,9 +113,9 @@ export class Cluster {
     const { store, storage, drivers } = this.#member;
     this.#looking = true;
     try {
-      while (this.#heard.size > 0 && this.#timer !== undefined) {
-        const executionIds = [...this.#heard].slice(0, headsAtOnce);
-        for (const executionId of executionIds) this.#heard.delete(executionId);
+      while (this.#written.size > 0 && this.#timer !== undefined) {
+        const executionIds = [...this.#written].slice(0, headsAtOnce);
+        for (const executionId of executionIds) this.#written.delete(executionId);
         // The heads are older than executions created meanwhile, and are not compared with those.
         const known = executionIds.filter((id) => !this.#member.isStarting(id));
         const before = new Map(known.map((id) => [id, drivers.get(id)]));
@@ -147,18 +147,18 @@ export class Cluster {
     const { executionId, status, sequence, owner, paused, parked } = head;
     const { drivers, feed, changes, waiters } = this.#member;
     const driver = drivers.get(executionId);
-    if (driver !== undefined && driver === before) this.#tell(driver, head);
+    if (driver !== undefined && driver === before) this.#notifyDriver(driver, head);
     feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
-    if (changes.followed) changes.tellHead(head, this.#member.clock.now());
+    if (changes.followed) changes.publishHead(head, this.#member.clock.now());
     if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
-    // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now. Where it
-    // runs here, its driver tells them: what the store shows may be this driver's own write, on its way back.
+    // A branch may still run where another one waits: then it has an owner. The waiting callers read the new state. Where
+    // it runs here, its driver notifies them: the row may show this driver's own write.
     const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }
 
   /** A driver holds its claim until it leaves, so another owner has taken the execution over. */
-  #tell(driver: Driver, { owner, sequence }: ExecutionHead): void {
+  #notifyDriver(driver: Driver, { owner, sequence }: ExecutionHead): void {
     const taken = owner !== null && owner !== this.#member.claims.owner;
     if (taken)
       driver.stop({ kind: "elsewhere" }, new Error("The execution was taken over by another process"));

@@ -44,6 +44,6 @@ export interface EngineKind {
   endCrashLoop(row: ClaimedExecution, token: string, recoveries: number): Promise<boolean>;
   /** It was loaded because its process was lost. */
   recovered(row: Pick<ExecutionRow, "workflowId">): void;
-  /** It has left this process. */
-  left(executionId: string): void;
+  /** This process has released it. */
+  released(executionId: string): void;
 }

@@ -9,7 +9,7 @@ import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import type { SizeLimits } from "../body/limits.ts";
+import type { SizeLimits } from "../limits/limits.ts";
 import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import { Changes } from "../stream/changes.ts";
@@ -21,16 +21,36 @@ import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
 import type { EngineKind, RunRow } from "./engine-kind.ts";
-import type { EngineOptions } from "./engine-options.ts";
 import { factsOf } from "./execution-facts.ts";
-import { Folds } from "./folds.ts";
+import { type FoldOptions, Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
-import { ProgressSignal } from "./progress-signal.ts";
-import { reportBodies } from "./report-bodies.ts";
 import type { WaitingExecution } from "./run-queue.ts";
-import { StorageWatch } from "./storage-watch.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 import { WorkflowKind } from "./workflow-kind.ts";
+
+interface EngineOptions {
+  readonly store: Store;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** The kinds of executions beside those of workflows. Default: none. */
+  readonly kinds?: readonly EngineKind[];
+  readonly waiters: Waiters;
+  readonly observation: Observation;
+  /** How many executions may run here at once. */
+  readonly maxRunning: number;
+  /** The part of them that one user may hold while others wait. */
+  readonly userShare: number;
+  readonly clock: Clock;
+  readonly limits: SizeLimits;
+  /** The memory that files of agents share. Default: a pool of its own. */
+  readonly files?: FilePool;
+  /** Default: as `FoldOptions` says. */
+  readonly folds?: FoldOptions | undefined;
+  readonly storage: StorageWatch;
+  /** Fires the timers in the store. */
+  readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed">;
+}
 
 export class Engine {
   readonly store: Store;
@@ -76,19 +96,20 @@ export class Engine {
     this.waiters = options.waiters;
     this.observation = options.observation;
     this.logger = options.observation.logger;
-    this.folds = new Folds(this, options.folds);
     this.clock = options.clock;
-    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics, this.clock);
-    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
-    this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
+    this.storage = options.storage;
     this.limits = options.limits;
     this.files = options.files ?? new FilePool();
+    this.folds = new Folds(this, options.folds);
+    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
+    this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
     this.workflowKind = new WorkflowKind(this);
     this.kinds = [this.workflowKind, ...(options.kinds ?? [])];
     this.admission = new Admission({
       ...options,
       limit: options.maxRunning,
       logger: this.logger,
+      wakeSleepers: () => options.scheduler.roomFreed(),
       taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.#slotless.size,
       users: () => this.#withSlots([...this.drivers.values(), ...this.#starting.keys()]).map(userOf),
       run: (waiting) => this.load(waiting),
@@ -110,7 +131,7 @@ export class Engine {
 
   /** Something in the store falls due at this time. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void {
-    this.#options.scheduleWakeup(at, kind);
+    this.#options.scheduler.schedule(at, kind);
   }
 
   /** Publishes committed events of an execution of a workflow. */
@@ -176,7 +197,7 @@ export class Engine {
   discard(driver: Driver): void {
     const kind = this.#starting.get(driver)?.kind;
     this.#starting.delete(driver);
-    if (kind !== undefined) this.#left(driver.executionId, kind);
+    if (kind !== undefined) this.#released(driver.executionId, kind);
     this.#checkIdle();
   }
 
@@ -195,7 +216,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
-      if (!this.has(executionId)) this.#left(executionId, kind);
+      if (!this.has(executionId)) this.#released(executionId, kind);
       this.progress.notify();
     }
   }
@@ -229,7 +250,7 @@ export class Engine {
     this.#closing = true;
   }
 
-  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything, whether the store replies or not. */
+  /** Stops intake, lets bodies finish for `grace` milliseconds, then releases everything, also without a reply of the store. */
   async close(grace: number): Promise<void> {
     this.stopIntake();
     this.admission.close();
@@ -297,7 +318,7 @@ export class Engine {
     const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
-      this.#left(executionId, kind);
+      this.#released(executionId, kind);
       const spans = this.observation.leave(executionId);
       if (idle !== undefined) this.folds.keep(executionId, idle, spans);
     }
@@ -314,9 +335,9 @@ export class Engine {
     if (!kind.takesSlot) this.#slotless.add(executionId);
   }
 
-  #left(executionId: string, kind: EngineKind): void {
+  #released(executionId: string, kind: EngineKind): void {
     if (!kind.takesSlot) this.#slotless.delete(executionId);
-    kind.left(executionId);
+    kind.released(executionId);
   }
 
   #withSlots(drivers: readonly Driver[]): readonly Driver[] {
@@ -338,4 +359,32 @@ export class Engine {
 
 function userOf({ userId }: Driver): string | null {
   return userId;
+}
+
+/** Notifies waiting code of progress. */
+class ProgressSignal {
+  #next: PromiseWithResolvers<void> | undefined;
+
+  /** Resolves with the next progress. */
+  next(): Promise<void> {
+    this.#next ??= Promise.withResolvers<void>();
+    return this.#next.promise;
+  }
+
+  notify(): void {
+    this.#next?.resolve();
+    this.#next = undefined;
+  }
+}
+
+/** Logs the bodies that still run after the grace period, 20 by name: the process stops without them. */
+function reportBodies(logger: Logger, loaded: Iterable<Driver>): void {
+  const running = [...loaded].filter(({ isRunning }) => isRunning);
+  if (running.length === 0) return;
+  const named = running.slice(0, 20);
+  const executions = named.map(({ workflowId, executionId }) => ({ workflowId, executionId }));
+  logger.warn(
+    { executions, count: running.length },
+    "closing without waiting longer for bodies that run: they run again at the next start",
+  );
 }

@@ -137,7 +137,7 @@ export class Folds {
    */
   async #isInJournal({ executionId }: TracedRow, { sequence, lastAt }: ExecutionFold): Promise<boolean> {
     const { store } = this.#sources;
-    if (store.neighbours === undefined) return true;
+    if (store.clusterChannel === undefined) return true;
     const [last] = await store.events({ executionId, after: sequence - 1, limit: 1, length: 1 });
     return last?.sequence === sequence && last.timestamp === lastAt;
   }

@@ -31,7 +31,7 @@ function heartOf(operations: Partial<Store>) {
   return { heart, leaseEnded, lines: () => logger.of("warn", "error") };
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-const neighbours = {
+const clusterChannel = {
   lease: 1000,
   clockOffset: 0,
   listen: () => () => undefined,
@@ -74,7 +74,7 @@ test("one that fails is logged and tried again; trouble of the storage has its o
 
 test("a lease that has passed is noticed once, and only where others could take over", async () => {
   const never = new Promise<void>(() => undefined);
-  const shared = heartOf({ heartbeat: () => never, neighbours });
+  const shared = heartOf({ heartbeat: () => never, clusterChannel });
   shared.heart.start();
   vi.advanceTimersByTime(1000);
   expect(shared.leaseEnded).not.toHaveBeenCalled();
@@ -92,7 +92,7 @@ function blockedHeart() {
   const heartbeat = async () => {
     if (!state.isReached) throw new StoreUnavailableError({ cause: new Error("no reply") });
   };
-  const { heart, leaseEnded, lines } = heartOf({ heartbeat, neighbours });
+  const { heart, leaseEnded, lines } = heartOf({ heartbeat, clusterChannel });
   // While a body computes the time passes, and no timer fires.
   const now = performance.now.bind(performance);
   const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + state.passed);

@@ -32,7 +32,7 @@ export class Heartbeat {
   /** When the timer fired last. */
   #ticked = performance.now();
   /** When the last successful heartbeat was sent, by the monotonic clock. */
-  #heard = performance.now();
+  #repliedAt = performance.now();
 
   /** `leaseEnded`: executions that run here may be taken over by now. */
   constructor(owner: HeartbeatOwner, times: HeartbeatTimes, leaseEnded: () => void) {
@@ -47,7 +47,7 @@ export class Heartbeat {
     const sent = performance.now();
     await store.heartbeat({ owner, lease: this.#times.lease });
     claims.announced(owner);
-    this.#heard = Math.max(this.#heard, sent);
+    this.#repliedAt = Math.max(this.#repliedAt, sent);
     storage.alive();
   }
 
@@ -68,8 +68,8 @@ export class Heartbeat {
     const blockedFor = Math.round(now - this.#ticked - period);
     this.#ticked = now;
     // A process that has the store to itself is not taken over.
-    if (store.neighbours !== undefined && now - this.#heard > lease) {
-      this.#heard = now;
+    if (store.clusterChannel !== undefined && now - this.#repliedAt > lease) {
+      this.#repliedAt = now;
       // Two heartbeats fit into the rest of the lease: a shorter block did not end the lease alone.
       if (blockedFor > lease - 2 * period) logger.warn({ blockedFor, lease }, blocked);
       this.#leaseEnded();

@@ -12,7 +12,7 @@ export type ClaimHolder = Pick<Engine, "holds" | "logger" | "closing"> & {
 /** Claims that are read at once. */
 const claimsAtOnce = 1000;
 /** The looks within one lease: a claim is released at the second one that finds it so. */
-const looksPerLease = 3;
+const checksPerLease = 3;
 
 export class OrphanedClaims {
   readonly #holder: ClaimHolder;
@@ -26,7 +26,7 @@ export class OrphanedClaims {
   /** `released`: called when there is work without an owner. */
   constructor(holder: ClaimHolder, { lease }: { readonly lease: number }, released: () => void) {
     this.#holder = holder;
-    this.#period = lease / looksPerLease;
+    this.#period = lease / checksPerLease;
     this.#released = released;
   }
 

@@ -29,7 +29,7 @@ export function dueTimerProcessor(
     get roomForLimits() {
       return engine.closing ? 0 : admission.slots.roomForLimits;
     },
-    standsBack: () => admission.slots.standsBack(),
+    usersOverShare: () => admission.slots.usersOverShare(),
     keepFor: (count) => admission.keepFor(count),
     process: (timer, now) => processDueTimer(engine, timer, now),
     wakeBefore: (timer, limit, now) => wakeBefore(engine, recovery, timer, limit, now),

@@ -4,9 +4,7 @@ import { withTimeout } from "../../values/with-timeout.ts";
 import { type Claimed, claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineKind } from "./engine-kind.ts";
-import { FailedLoads } from "./failed-loads.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import { leaseEnded } from "./lease-ended.ts";
 import { logFields } from "./log-fields.ts";
 import { OrphanedClaims } from "./orphaned-claims.ts";
 
@@ -85,6 +83,7 @@ export class Recovery {
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
     this.#orphans = new OrphanedClaims(engine, options, () => this.look());
+    engine.admission.claimAbandoned = () => this.roomFreed();
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
@@ -156,10 +155,10 @@ export class Recovery {
     this.#giveBack();
     const limit = Math.min(claimedAtOnce, this.#engine.room);
     // Executions put back meanwhile set it again. Without room it is unknown: the next free slot triggers a poll.
-    admission.someInStore = limit <= 0;
+    admission.hasUnclaimedBacklog = limit <= 0;
     const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failed.lately() });
     // An execution that was put back waits for a slot: the next poll would find it again at once.
-    return taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
+    return taken.length > 0 && taken.length === limit && !admission.hasUnclaimedBacklog && !this.#interrupted;
   }
 
   /** Executions without a slot go first: they are few, and a client waits for each. */
@@ -316,4 +315,42 @@ export class Recovery {
       return false;
     }
   }
+}
+
+/** Milliseconds until an execution that could not be loaded is tried again, and how many are remembered. */
+const retryAfter = 60_000;
+const maxFailed = 1000;
+
+/** Executions that could not be loaded lately: they are left out for a while, so that newer ones are loaded. */
+class FailedLoads {
+  /** With the time when they are tried again. */
+  readonly #failed = new Map<string, number>();
+
+  /** False when there is no room to remember it. */
+  add(executionId: string): boolean {
+    if (this.#failed.size >= maxFailed) return false;
+    this.#failed.set(executionId, performance.now() + retryAfter);
+    return true;
+  }
+
+  lately(): readonly string[] {
+    const now = performance.now();
+    for (const [executionId, until] of this.#failed) if (until <= now) this.#failed.delete(executionId);
+    return [...this.#failed.keys()];
+  }
+}
+
+/**
+ * The lease has ended, because the process froze or did not reach the store: other processes may run its executions.
+ * Stops all drivers and takes another name: their executions are recovered like those of any dead process.
+ */
+function leaseEnded(engine: Pick<Engine, "claims" | "drivers" | "logger">): void {
+  engine.claims.rename();
+  const drivers = engine.drivers.values();
+  const reason = "The lease of this process has ended";
+  engine.logger.warn(
+    { running: drivers.length },
+    "the lease of this process has ended: it stops what it ran",
+  );
+  for (const driver of drivers) driver.stop({ kind: "elsewhere" }, new Error(reason));
 }

@@ -22,13 +22,13 @@ function schedulerOn(
     logger,
     workflowIds: ["nap"],
     period: 60_000,
-    storageFailed: () => false,
+    storage: { failed: () => false },
   });
   onTestFinished(() => scheduler.stop());
   const processor: DueTimerProcessor = {
     room: 10,
     roomForLimits: 10,
-    standsBack: () => new Set(),
+    usersOverShare: () => new Set(),
     keepFor: () => () => undefined,
     process,
     wakeBefore: async () => "refused",
@@ -205,11 +205,11 @@ test("a timeout needs no room; a wake-up that comes before one has room of its o
 
 test("the executions of a user who has its share are not woken now, and do not wait for room", async () => {
   const timers = [wakeUp("hers", "ada"), wakeUp("his", "bob"), wakeUp("ours")];
-  expect(await firstRound(timers, { standsBack: () => new Set(["ada"]) })).toEqual({
+  expect(await firstRound(timers, { usersOverShare: () => new Set(["ada"]) })).toEqual({
     processed: ["timer his", "timer ours"],
     kept: [],
   });
-  expect(await firstRound(timers, { standsBack: () => new Set([null]) })).toMatchObject({
+  expect(await firstRound(timers, { usersOverShare: () => new Set([null]) })).toMatchObject({
     processed: ["timer hers", "timer his"],
   });
 });

@@ -7,6 +7,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 
 export interface SchedulerOptions {
   readonly store: Store;
@@ -16,8 +17,8 @@ export interface SchedulerOptions {
   readonly workflowIds: readonly string[];
   /** At most this many milliseconds between two polls. */
   readonly period: number;
-  /** True when an error is the storage's, which is told elsewhere. */
-  storageFailed(error: unknown): boolean;
+  /** Logs failures of the storage. */
+  readonly storage: Pick<StorageWatch, "failed">;
 }
 
 /**
@@ -33,13 +34,13 @@ export interface DueTimerProcessor {
   /** How many of those that have to wake before a deadline or a timeout. */
   readonly roomForLimits: number;
   /** The users whose executions are not woken now, because they run their share already and others wait. */
-  standsBack(): ReadonlySet<string | null>;
+  usersOverShare(): ReadonlySet<string | null>;
   /** Keeps up to so many free slots; the returned function gives them back. */
   keepFor(count: number): () => void;
   process(timer: DueTimer, now: number): Promise<Processed>;
   /** Processes a timer that comes before a deadline or a timeout of the same execution. */
   wakeBefore(timer: DueTimer, limit: DueTimer, now: number): Promise<Processed>;
-  /** A round is over: slots that it did not need are free. */
+  /** Called at the end of a round: slots that it did not need are free. */
   roundEnded(): void;
 }
 
@@ -144,13 +145,13 @@ export class Scheduler {
   }
 
   async #poll(processor: DueTimerProcessor): Promise<void> {
-    const { clock, logger, storageFailed } = this.#options;
+    const { clock, logger, storage } = this.#options;
     try {
       for (const { dueAt, kind } of await this.#processDue(processor)) {
         this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
-      if (!storageFailed(err)) logger.warn({ err }, "failed to poll for due timers; trying again");
+      if (!storage.failed(err)) logger.warn({ err }, "failed to poll for due timers; trying again");
       this.schedule(clock.now() + shortPause, "sleep");
     }
   }
@@ -185,7 +186,7 @@ export class Scheduler {
     return [];
   }
 
-  /** Whether any was processed in time. Those that are held are added; a round follows whatever takes longer. */
+  /** Whether any was processed in time. Held timers are added; another round follows timers that take longer. */
   async #processAll(
     processor: DueTimerProcessor,
     next: readonly DueWork[],
@@ -221,8 +222,8 @@ export class Scheduler {
       this.#failed.delete(executionId);
       return processed;
     } catch (err) {
-      const { logger, storageFailed } = this.#options;
-      if (storageFailed(err)) return "refused";
+      const { logger, storage } = this.#options;
+      if (storage.failed(err)) return "refused";
       const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? firstPause / 2) * 2);
       if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause });
       logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
@@ -266,10 +267,10 @@ function nextOfEach(
       next.set(executionId, { timer, before: limit });
     } else waiting++;
   }
-  const standsBack = processor.standsBack();
+  const usersOverShare = processor.usersOverShare();
   for (const timer of due) {
     if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
-    if (standsBack.has(timer.userId ?? null)) continue;
+    if (usersOverShare.has(timer.userId ?? null)) continue;
     if (woken < room) {
       woken++;
       next.set(timer.executionId, { timer });

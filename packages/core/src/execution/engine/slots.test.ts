@@ -43,15 +43,15 @@ test("a full node refuses every start, and slots freed within the next five seco
   expect(() => slots.checkStart("ada")).toThrow(expect.objectContaining({ code: "user-share" }));
   expect(() => slots.checkStart("eve")).not.toThrow();
   slots.clock.advance(4999);
-  expect([slots.standsBack(), slots.released]).toEqual([new Set(["ada"]), []]);
+  expect([slots.usersOverShare(), slots.released]).toEqual([new Set(["ada"]), []]);
   // She tries again.
   slots.waits("eve");
   slots.clock.advance(1);
-  expect([slots.standsBack(), slots.released]).toEqual([new Set(["ada"]), []]);
+  expect([slots.usersOverShare(), slots.released]).toEqual([new Set(["ada"]), []]);
   slots.clock.advance(4998);
   expect(slots.released).toEqual([]);
   slots.clock.advance(1);
-  expect([slots.standsBack(), slots.released]).toEqual([new Set(), [9999]]);
+  expect([slots.usersOverShare(), slots.released]).toEqual([new Set(), [9999]]);
   expect(() => slots.checkStart("ada")).not.toThrow();
 });
 
@@ -59,9 +59,9 @@ test("a user with its full share who is refused limits no others, and a stop end
   const held: Held = { users: ["ada", "ada", "bob", "bob"], waiting: [] };
   const slots = slotsFor(held);
   expect(() => slots.checkStart("ada")).toThrow(expect.objectContaining({ code: "capacity" }));
-  expect(slots.standsBack()).toEqual(new Set());
+  expect(slots.usersOverShare()).toEqual(new Set());
   slots.waits("eve");
-  expect(slots.standsBack()).toEqual(new Set(["ada", "bob"]));
+  expect(slots.usersOverShare()).toEqual(new Set(["ada", "bob"]));
   slots.stop();
   slots.clock.advance(5000);
   expect(slots.released).toEqual([]);
@@ -69,17 +69,17 @@ test("a user with its full share who is refused limits no others, and a stop end
 
 test("of a single slot one user may hold one", () => {
   const slots = slotsFor({ users: ["ada"], waiting: ["eve"] }, 1);
-  expect(slots.standsBack()).toEqual(new Set(["ada"]));
+  expect(slots.usersOverShare()).toEqual(new Set(["ada"]));
 });
 
 test("users who hold their share stand back while a user who holds less waits here", () => {
   const held: Held = { users: ["ada", "ada", "bob"], waiting: [] };
   const slots = slotsFor(held);
-  expect(slots.standsBack()).toEqual(new Set());
+  expect(slots.usersOverShare()).toEqual(new Set());
   held.waiting = ["ada"];
-  expect(slots.standsBack()).toEqual(new Set());
+  expect(slots.usersOverShare()).toEqual(new Set());
   held.waiting = ["ada", "bob"];
-  expect(slots.standsBack()).toEqual(new Set(["ada"]));
+  expect(slots.usersOverShare()).toEqual(new Set(["ada"]));
   expect(() => slots.checkStart("ada")).toThrow(expect.objectContaining({ code: "user-share" }));
   expect(() => slots.checkStart("bob")).not.toThrow();
   expect(() => slots.checkStart(null)).not.toThrow();

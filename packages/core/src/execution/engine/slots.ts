@@ -1,8 +1,7 @@
 // The slots in which executions run here: how many are free, and for whom.
 //
-// Any user may take a free slot. But when a user who holds few was turned away, the
-// slots that become free in the next seconds are for others than those who hold their share already: a caller that is
-// refused tries again after a second, and finds what would otherwise have gone to the one that takes everything.
+// Any user may take a free slot. But after a user who holds few was refused, users who hold their share get none of the
+// slots that become free in the next seconds: the refused caller retries after a second and finds one of them.
 import { CapacityError, UserShareError } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
 
@@ -21,11 +20,11 @@ export interface SlotsOptions {
   users(): readonly SlotUser[];
   /** The users of those that wait here for a slot. */
   waiting(): readonly SlotUser[];
-  /** Called when nobody who holds little was turned away for a while: those that had to stand back may run. */
+  /** Called when no user below its share was refused for a while: users over their share may run again. */
   released(): void;
 }
 
-/** Milliseconds for which a caller that was turned away counts as waiting. It is told to try again after one second. */
+/** Milliseconds for which a refused caller counts as waiting. The response asks it to retry after one second. */
 const patience = 5000;
 
 export class Slots {
@@ -44,14 +43,14 @@ export class Slots {
     return this.#options.limit;
   }
 
-  /** How many are free. Negative while deadlines have brought more than the limit. */
+  /** How many are free. Negative while deadlines occupy more than the limit. */
   get room(): number {
     return this.#options.limit - this.#options.taken() - this.#reserved;
   }
 
   /**
-   * The same for what has to happen before a deadline or a timeout, or because of one. On a full node they run in slots
-   * of their own, a tenth of the limit, so that bodies that do not end cannot keep them waiting.
+   * The same for work before a deadline or a timeout, or because of one. On a full node it has slots of its own, a tenth
+   * of the limit, so that bodies that do not end cannot delay it.
    */
   get roomForLimits(): number {
     return this.room + Math.ceil(this.#options.limit / 10);
@@ -67,14 +66,14 @@ export class Slots {
     };
   }
 
-  /** Turns a start away, unless it may run. */
+  /** Refuses a start that may not run. */
   checkStart(user: SlotUser): void {
     const { limit, userShare } = this.#options;
     if (this.room <= 0) {
       this.waits(user);
       throw new CapacityError({ limit });
     }
-    if (this.standsBack().has(user)) throw new UserShareError({ limit, userShare });
+    if (this.usersOverShare().has(user)) throw new UserShareError({ limit, userShare });
   }
 
   /** A user was refused or has to wait. A user with its full share does not limit others. */
@@ -84,22 +83,22 @@ export class Slots {
     this.#cancel ??= this.#watch();
   }
 
-  /** Those who have to leave free slots to others now. */
-  standsBack(): ReadonlySet<SlotUser> {
+  /** The users who have to leave free slots to others now. */
+  usersOverShare(): ReadonlySet<SlotUser> {
     if (this.#contendedUntil > this.#options.clock.now()) return this.#holding();
-    let holding = nobody;
+    let holding = noUsers;
     for (const user of this.#options.waiting()) {
-      if (holding === nobody) holding = this.#holding();
+      if (holding === noUsers) holding = this.#holding();
       if (!holding.has(user)) return holding;
     }
-    return nobody;
+    return noUsers;
   }
 
   stop(): void {
     this.#cancel?.();
   }
 
-  /** Those who hold their share or more. */
+  /** The users who hold their share or more. */
   #holding(): ReadonlySet<SlotUser> {
     const { limit, userShare } = this.#options;
     const share = Math.max(1, Math.floor(limit * userShare));
@@ -117,4 +116,4 @@ export class Slots {
   }
 }
 
-const nobody: ReadonlySet<SlotUser> = new Set();
+const noUsers: ReadonlySet<SlotUser> = new Set();

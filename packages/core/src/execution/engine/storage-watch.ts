@@ -1,8 +1,8 @@
 // Watches the storage: one line when trouble begins and one when it ends, however often it is noticed.
 //
-// Trouble is what the store says of itself when it is asked (a full disk, a file that was removed), what fails as
-// unavailable, and commits that nobody replies to: a store that waits for room on its disk refuses new work and lets what
-// runs wait, so an hour without new work would otherwise pass in silence.
+// Trouble is a problem that the store reports (a full disk, a file that was removed), an operation that fails as
+// unavailable, or a commit without a reply: a store that waits for room on its disk refuses new work and lets running
+// work wait, so an hour without new work would otherwise pass without a log line.
 import { StoreUnavailableError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Metrics } from "../../observe/metrics.ts";
@@ -10,11 +10,11 @@ import type { Store, StoreHealth } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 
-/** Milliseconds between two looks at the commits in flight, and those that a store has to reply to a probe. */
-const lookPeriod = 1000;
+/** Milliseconds between two checks of the commits in flight, and those in which a store must reply to a probe. */
+const checkPeriod = 1000;
 const patience = 2000;
-/** Ask the store for its health at every fifth look. */
-const looksPerQuestion = 5;
+/** Asks the store for its health at every fifth check. */
+const checksPerHealthRead = 5;
 /**
  * Milliseconds that a caller waits for the store's health; then it gets the last one, at most a few seconds old. The probe of
  * an orchestrator often waits for one second only, and must not end a process whose store has a full queue.
@@ -42,7 +42,7 @@ export class StorageWatch {
   #asked: Promise<StoreHealth> | undefined;
   #restarts = 0;
   #timer: NodeJS.Timeout | undefined;
-  #looks = 0;
+  #checks = 0;
   #probing = false;
   #inFlight = 0;
   #replies = 0;
@@ -64,9 +64,9 @@ export class StorageWatch {
   /** `probe` is a small write that a store in trouble refuses. */
   start(probe: () => Promise<void>): void {
     this.#timer ??= setInterval(() => {
-      this.#lookAtCommits(probe);
-      if (++this.#looks % looksPerQuestion === 0) this.#askAgain();
-    }, lookPeriod).unref();
+      this.#checkCommits(probe);
+      if (++this.#checks % checksPerHealthRead === 0) this.#askAgain();
+    }, checkPeriod).unref();
   }
 
   stop(): void {
@@ -107,7 +107,7 @@ export class StorageWatch {
     if (this.#failedAt !== undefined && this.#clock.now() - this.#failedAt >= quietPeriod) this.wrote();
   }
 
-  /** True when the call failed because of the storage: then it is told here, and nowhere else. */
+  /** True when the call failed because of the storage: then the failure is logged here, and only here. */
   failed(error: unknown): boolean {
     if (!(error instanceof StoreUnavailableError)) return false;
     this.#metrics.storageFailed();
@@ -175,8 +175,8 @@ export class StorageWatch {
     return health;
   }
 
-  /** Commits are in flight and none was replied to since the last look: asks the store for its health. */
-  #lookAtCommits(probe: () => Promise<void>): void {
+  /** Commits are in flight and none has a reply since the last check: asks the store for its health. */
+  #checkCommits(probe: () => Promise<void>): void {
     const stalled = this.#inFlight > 0 && this.#replies === this.#seen;
     this.#seen = this.#inFlight > 0 ? this.#replies : -1;
     if (!stalled || this.#probing || this.#trouble !== undefined) return;

@@ -1,6 +1,7 @@
 // Executions of registered workflows.
 import { DefinitionChangedError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
+import { causeOf, origin } from "../../journal/failure.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -13,8 +14,7 @@ import { callHooks, type HookSubject } from "./call-hooks.ts";
 import type { Definitions } from "./definitions.ts";
 import type { EngineKind, RunRow } from "./engine-kind.ts";
 import { failCrashLoop } from "./fail-crash-loop.ts";
-import { logFields } from "./log-fields.ts";
-import { reportFailure } from "./report-failure.ts";
+import { type LoggedExecution, logFields } from "./log-fields.ts";
 import type { Waiters } from "./waiters.ts";
 
 export interface WorkflowKindParts {
@@ -61,7 +61,7 @@ export class WorkflowKind implements EngineKind {
     const { feed, changes, definitions, logger } = this.#parts;
     const { workflows } = definitions;
     feed.publish(row.executionId, events);
-    if (changes.followed) changes.tell(row, events);
+    if (changes.followed) changes.publish(row, events);
     reportFailure({ logger, workflows }, row, events, stepIndex);
     const hooks = workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, logger);
@@ -84,7 +84,7 @@ export class WorkflowKind implements EngineKind {
     this.#parts.observation.recovered(workflowId);
   }
 
-  left(): void {}
+  released(): void {}
 
   /** The current definition becomes the execution's when it fits, and parks the execution when it does not. */
   async #adopt(row: ExecutionRow, journal: Journal, token: string): Promise<boolean> {
@@ -110,4 +110,34 @@ function lastStarted(journal: Journal, stepIndex: number): string | undefined {
     if (state.stepIndex === stepIndex && state.started && !path.includes("/")) return path;
   }
   return undefined;
+}
+
+interface ReportSources {
+  readonly logger: Logger;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+}
+
+/**
+ * Logs the failure of an execution: the one error line that operators search for. Does nothing unless the last of these
+ * events is a failure. `stepIndex`: the top-level step that it has reached.
+ */
+function reportFailure(
+  { logger, workflows }: ReportSources,
+  execution: LoggedExecution,
+  events: readonly JournalEvent[],
+  stepIndex: number | undefined,
+): void {
+  const last = events.at(-1);
+  if (last?.type !== "workflow-error") return;
+  const failure = last.error;
+  const { workflowId } = execution;
+  // A failure without a step (a timeout of the execution, a limit) is logged with the step that was reached.
+  const reached = stepIndex === undefined ? undefined : workflows.get(workflowId)?.steps[stepIndex]?.id;
+  const stepPath = failure.step ?? reached;
+  const attempt = failure[origin]?.attempt;
+  const where = {
+    ...(stepPath !== undefined && { stepPath }),
+    ...(attempt !== undefined && { attempt }),
+  };
+  logger.error({ ...logFields(execution), ...where, err: causeOf(failure) }, "the execution failed");
 }

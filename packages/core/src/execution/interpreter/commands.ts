@@ -17,7 +17,7 @@ export interface Scope {
   readonly stepIndex: number;
 }
 
-/** Where a step stands: its definition, its address, its data. */
+/** The place of a step: its definition, its path, its data. */
 export interface Place {
   readonly step: Step;
   readonly path: string;
@@ -52,7 +52,7 @@ export type Command =
   | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
   /** The time at which this many milliseconds have passed since the step's start, pauses not counted. */
   | { readonly kind: "limit"; readonly place: Place; readonly after: number }
-  /** The round that a loop is in, when it has got beyond its first in an earlier life of the execution. */
+  /** The current round of a loop that had passed its first one when the execution was loaded. */
   | { readonly kind: "round"; readonly place: Place }
   /** Wait until the suspension that is open at this place is resumed. */
   | { readonly kind: "await-resume"; readonly place: Place }

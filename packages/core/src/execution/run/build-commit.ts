@@ -11,7 +11,7 @@ import type { Ending } from "./settlement.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
 
 /**
- * Outcomes, checkpoints, retries and suspensions: an execution that reaches one has got further since it was recovered. One that
+ * Outcomes, checkpoints, retries and suspensions: an execution that reaches one has made progress since it was recovered. One that
  * only starts a step or emits before it crashes its process has not.
  */
 const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
@@ -203,7 +203,7 @@ function lastOf(events: readonly NewEvent[], before: number): number {
   return events.at(-1)?.timestamp ?? before;
 }
 
-/** It tells of a suspension that may have opened before the last event, `lastAt`. */
+/** Reports a suspension that may have opened before the last event, `lastAt`. */
 function suspendedEvent(suspension: Suspension, lastAt: number): NewEvent {
   const event = workflowSuspendedEvent(suspension, suspension.stepIndex, undefined);
   return event.timestamp >= lastAt ? event : { ...event, timestamp: lastAt };

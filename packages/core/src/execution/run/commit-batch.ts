@@ -89,7 +89,7 @@ export class CommitBatch {
     return events.length === 0 && following.length === 0 && timers.size === 0 && clear.length === 0;
   }
 
-  /** Leaves out what belongs to branches that have lost meanwhile; what ended before that stays, other steps may see it. */
+  /** Leaves out events of branches that have lost meanwhile; ended steps stay, because other steps may see them. */
   prune(): void {
     if (this.lost.length === 0) return;
     const ended = new Set(this.following.map(({ event }) => (event.type === "step-start" ? "" : event.path)));

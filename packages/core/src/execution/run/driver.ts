@@ -11,9 +11,9 @@ import type { JsonText } from "../../values/json.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
-import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import { JournalGauge, StateGauge, withinResult } from "../limits/limits.ts";
 import {
   type BuiltCommit,
   buildCommit,
@@ -113,7 +113,7 @@ export class Driver implements CheckpointLog {
       limits: facts.limits,
       stateGauge: new StateGauge(facts.limits),
       limitIsDue: (at) => options.scheduleWakeup(at, "limit"),
-      checks: (fiber, outcome) => {
+      onAsyncCheck: (fiber, outcome) => {
         this.#begin(fiber);
         outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
       },
@@ -313,7 +313,7 @@ export class Driver implements CheckpointLog {
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#endAt());
     const request = idle ? this.#idleRequest() : undefined;
     const built = buildCommit(this.#target, batch, { ending, idle: request });
-    // A step's own failure says more than the limit that its journal has reached.
+    // A step's own failure explains more than the limit of the journal.
     const failed = this.#progress.outcome?.kind === "error";
     const overfull = failed ? undefined : this.#gauge.outcomeWith(built.stored);
     if (overfull === undefined) this.#send(batch, built);
@@ -422,7 +422,7 @@ export class Driver implements CheckpointLog {
     this.#send(outcomes, buildOutcomes(this.#target, outcomes, idle));
   }
 
-  /** `last`: the store has refused a write already, and this one says so. */
+  /** `last`: the store has refused a write already, and this one records it. */
   #send(batch: CommitBatch, built: BuiltCommit, last = false): void {
     this.#loop.send(
       built,

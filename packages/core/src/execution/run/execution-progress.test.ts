@@ -8,8 +8,8 @@ import { TestClock } from "../../test-kit/test-clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { andSleep, andThen } from "../../workflow/steps/free-steps.ts";
-import { StateGauge, sizeLimits } from "../body/limits.ts";
 import type { BodyResult } from "../body/run-body.ts";
+import { StateGauge, sizeLimits } from "../limits/limits.ts";
 import { CommitBatch } from "./commit-batch.ts";
 import { nothingKept } from "./execution-fold.ts";
 import { ExecutionProgress } from "./execution-progress.ts";
@@ -41,7 +41,7 @@ function progressOf(workflow: WorkflowDefinition, loaded: Partial<LoadedExecutio
   const progress = new ExecutionProgress({
     ...{ execution, clock, limits, stateGauge: new StateGauge(limits) },
     limitIsDue: (at) => void due.push(at),
-    checks: () => undefined,
+    onAsyncCheck: () => undefined,
   });
   const running = new Map<string, CommitBatch["starts"][number]>();
   /** What the next commit holds; it is committed by this. */
@@ -263,7 +263,7 @@ describe("waits", () => {
     expect(progress.wakeUp(false)).toBeUndefined();
     expect(due).toEqual([1500]);
     expect(commit()).toEqual({ following: ["step-complete all/short"], clear: ["all/short"] });
-    expect(progress.pace.isBehind).toBe(true);
+    expect(progress.pacing.isCatchingUp).toBe(true);
   });
 
   test("the timeout of the execution is such a limit, and one at the same time as a sleep is not", () => {

@@ -1,32 +1,35 @@
 // The progress of one execution and its next commit: the journal, the open suspensions, the times it
 // waits for, and the batch.
+
+import { StepSchemaError } from "../../errors/index.ts";
 import { numberEvents, type WorkflowResumedEvent } from "../../journal/events.ts";
+import { toFailure } from "../../journal/failure.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
-import type { JsonText } from "../../values/json.ts";
+import { fromJson, type JsonText, toJson } from "../../values/json.ts";
+import { type Validation, validate, validateOwn } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
-import { type SizeLimits, type StateGauge, withinContainer } from "../body/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
-import { checkValue } from "./check-value.ts";
+import { type SizeLimits, type StateGauge, withinContainer } from "../limits/limits.ts";
+import { CatchUpPacing } from "./catch-up-pacing.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Fiber, Fibers, sliceSize, type Work } from "./fibers.ts";
-import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OpenWaits } from "./open-waits.ts";
-import { Pace } from "./pace.ts";
 import {
   callSuspensionOf,
   emittedEvent,
   outcomeEvent,
   retryEvent,
   startEvent,
+  stateEvent,
   stepSuspendedEvent,
   suspensionOf,
 } from "./step-events.ts";
@@ -44,7 +47,7 @@ export interface ExecutionProgressOptions {
   /** Called when a deadline or timeout that has passed must be processed before anything else can happen here. */
   limitIsDue(at: number): void;
   /** Called when a check must be waited for; its outcome comes back through `consume`. */
-  checks(fiber: Fiber, outcome: Promise<Outcome>): void;
+  onAsyncCheck(fiber: Fiber, outcome: Promise<Outcome>): void;
 }
 
 export class ExecutionProgress implements Work {
@@ -52,12 +55,12 @@ export class ExecutionProgress implements Work {
   readonly #journal: Journal;
   readonly #fibers: Fibers;
   readonly #waits: OpenWaits;
-  /** Numbers outcomes in the order in which they will stand in the journal. */
+  /** Numbers outcomes in the order of the journal. */
   #order: number;
   #stepIndex: number;
   /** When the execution fails unless it has ended; a pause moves it. */
   timeoutAt: number | null;
-  readonly pace = new Pace();
+  readonly pacing = new CatchUpPacing();
   batch = new CommitBatch();
 
   constructor(options: ExecutionProgressOptions) {
@@ -69,7 +72,7 @@ export class ExecutionProgress implements Work {
     this.timeoutAt = timeoutAt;
     this.#waits = new OpenWaits(options.execution);
     this.#fibers = new Fibers(journal, this);
-    if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
+    if (dueAt !== undefined) this.pacing.record(dueAt, this.#now());
   }
 
   /** Everything that runs here is inside it. */
@@ -157,7 +160,7 @@ export class ExecutionProgress implements Work {
     this.#journal.resumed(path, event);
     const suspension = this.#waits.suspension(path);
     if (suspension?.suspensionId !== event.suspensionId) return;
-    if (event.byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
+    if (event.byDeadline) this.pacing.record(suspension.deadline ?? this.#now(), this.#now());
     this.#waits.close(path);
     this.#fibers.resume(path);
   }
@@ -183,10 +186,10 @@ export class ExecutionProgress implements Work {
           this.#options.limitIsDue(firstLimit);
           return undefined;
         }
-        const earliest = this.pace.earliest(at);
+        const earliest = this.pacing.earliest(at);
         if (earliest > now && (inFlight || this.batch.starts.length > 0)) return earliest;
         this.#clearTimer(path);
-        this.pace.happened(at, now);
+        this.pacing.record(at, now);
         this.#fibers.reply(fiber, at, 0);
       }
     }
@@ -240,7 +243,7 @@ export class ExecutionProgress implements Work {
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined {
     const outcome = checkValue(command);
     if (!(outcome instanceof Promise)) return outcome;
-    this.#options.checks(fiber, outcome);
+    this.#options.onAsyncCheck(fiber, outcome);
     return undefined;
   }
 
@@ -267,7 +270,7 @@ export class ExecutionProgress implements Work {
     return keepState({ journal: this.#journal, gauge, batch: this.batch }, command, result, this.#now());
   }
 
-  /** Lets a body that failed run again, when its step says so; false when this failure is its outcome. */
+  /** Runs a failed body again if the retry options of its step allow it; false when this failure is its outcome. */
   #retry(fiber: Fiber, command: RunCommand, { error, permanent }: FailedBody): boolean {
     const { place, path, attempt } = command;
     const { retry } = place.step;
@@ -304,5 +307,48 @@ export class ExecutionProgress implements Work {
     this.#waits.open(at, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(stepSuspendedEvent(command, suspension));
+  }
+}
+
+/** The value as the schema returns it, or a failure; at once unless the schema is asynchronous. */
+function checkValue(command: Extract<Command, { kind: "check" }>): Outcome | Promise<Outcome> {
+  const { path, what } = command;
+  const fail = (thrown: unknown): Outcome => ({ kind: "error", error: toFailure(thrown, path) });
+  const accept = (result: Validation): Outcome => {
+    if (!result.ok) return fail(new StepSchemaError({ path, what, detail: result.detail }));
+    return { kind: "output", value: toJson(result.value, `${what} of ${path}`) };
+  };
+  try {
+    const check = command.isOwn ? validateOwn : validate;
+    const result = check(command.schema, fromJson(command.value));
+    return result instanceof Promise ? result.then(accept).catch(fail) : accept(result);
+  } catch (thrown) {
+    return fail(thrown);
+  }
+}
+
+interface StateKeeping {
+  readonly journal: Journal;
+  readonly gauge: StateGauge;
+  readonly batch: CommitBatch;
+}
+
+/** Records the state that a body has set. Returns its result without the changes, or the failure to keep them. */
+function keepState(
+  { journal, gauge, batch }: StateKeeping,
+  command: RunCommand,
+  result: DoneBody,
+  now: number,
+): DoneBody | FailedBody {
+  const { changes, ...outcome } = result;
+  if (changes === undefined) return outcome;
+  try {
+    const patch = changes.text();
+    gauge.check(journal.state, patch, command.path);
+    journal.stateChanged(command.place.scope.stepIndex, patch);
+    batch.events.push(stateEvent(command, patch, now));
+    return outcome;
+  } catch (thrown) {
+    return { kind: "error", error: toFailure(thrown, command.path, command.attempt), permanent: true };
   }
 }

@@ -50,7 +50,7 @@ export function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolea
   return outcome.kind === "error" || outcome.kind === "bailed";
 }
 
-/** Why the branches that are left are stopped: a timeout says so itself. */
+/** The reason for which the remaining branches are stopped; a timeout is its own reason. */
 export function abortReason(kind: BranchesCommand["kind"], outcome: Outcome): Error {
   if (kind !== "first" || outcome.kind !== "error") return new Error("Another branch has decided");
   const cause = causeOf(outcome.error);

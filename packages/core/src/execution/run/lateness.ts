@@ -30,7 +30,7 @@ export class Lateness {
 
   /** A body or a check of this fiber has begun. */
   began(fiber: Fiber): void {
-    if (!this.#options.progress.pace.isBehind) return;
+    if (!this.#options.progress.pacing.isCatchingUp) return;
     this.#late ??= new Set();
     this.#late.add(fiber);
   }
@@ -76,10 +76,10 @@ export class Lateness {
     const { progress, isSettled } = this.#options;
     const settled = isSettled();
     if (settled === undefined) return undefined;
-    const { nextWake, pace, batch } = progress;
+    const { nextWake, pacing, batch } = progress;
     if (nextWake !== undefined && nextWake <= limit) return Number.POSITIVE_INFINITY;
     if (settled && !this.hasLate && batch.starts.length === 0) return undefined;
-    return pace.earliest(limit);
+    return pacing.earliest(limit);
   }
 
   #now(): number {

@@ -9,11 +9,11 @@ export interface OthersEventsOptions {
   readonly store: Pick<Store, "events">;
   /** The number of the last event that is known. */
   readonly after: number;
-  /** True when the storage is to blame, which is then told for all executions together. */
+  /** True when the storage failed, which is logged once for all executions. */
   storageFailed(error: unknown): boolean;
   /** Called with the events found, in order; also with none. */
   takeIn(events: readonly JournalEvent[]): void;
-  /** Called when the journal cannot be read for a reason that does not pass by itself. `must`: it is needed. */
+  /** Called when the journal cannot be read for a permanent reason. `must`: it is needed. */
   failed(error: unknown, must: boolean): void;
 }
 

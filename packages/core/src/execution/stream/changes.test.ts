@@ -28,12 +28,12 @@ test("each follower receives the changes of a commit, until it leaves", () => {
   const leave = changes.follow(one);
   changes.follow(other);
   expect(changes.followed).toBe(true);
-  changes.tell(subject, [resumed]);
+  changes.publish(subject, [resumed]);
   const change = { ...subject, status: "running", stepPath: "gate", sequence: 3, timestamp: 5 };
   expect([one.heard, other.heard]).toEqual([[change], [change]]);
   leave();
-  changes.tell(subject, [resumed]);
-  changes.tell(subject, []);
+  changes.publish(subject, [resumed]);
+  changes.publish(subject, []);
   expect([one.heard, other.heard]).toEqual([[change], [change, change]]);
   changes.stop();
   expect(one.heard).toEqual([change]);
@@ -55,9 +55,9 @@ test("a change has the last path and the last status of its commit, if the commi
     ...{ type: "workflow-suspended", sequence: 5, path: null, stepIndex: 0, suspensionId: "s" },
     ...{ reason: "pause", suspendedAt: 5, deadline: undefined, data: undefined },
   };
-  changes.tell(subject, [step]);
-  changes.tell(subject, [step, paused]);
-  changes.tell(subject, [paused]);
+  changes.publish(subject, [step]);
+  changes.publish(subject, [step, paused]);
+  changes.publish(subject, [paused]);
   const heard = one.heard.map((change) =>
     change === "stopped" ? change : [change.status, change.stepPath, change.sequence],
   );
@@ -81,12 +81,12 @@ test("the progress of an execution of another process is published once, and not
       agentId: null,
       kind: "workflow",
     } as const;
-    changes.tellHead({ ...subject, ...claim, sequence, status }, 5);
+    changes.publishHead({ ...subject, ...claim, sequence, status }, 5);
   };
   head(1, "running");
   head(2, "running");
   head(2, "running");
-  changes.tell(subject, [resumed]);
+  changes.publish(subject, [resumed]);
   head(2, "suspended");
   head(3, "running");
   head(4, "running");

@@ -52,7 +52,10 @@ export class Changes {
     };
   }
 
-  tell({ executionId, workflowId, userId, conversationId }: Subject, events: readonly JournalEvent[]): void {
+  publish(
+    { executionId, workflowId, userId, conversationId }: Subject,
+    events: readonly JournalEvent[],
+  ): void {
     const last = events.at(-1);
     if (last === undefined) return;
     const { sequence, timestamp } = last;
@@ -61,7 +64,7 @@ export class Changes {
   }
 
   /** Reports how far an execution of another process has come, unless that is known. */
-  tellHead(head: ExecutionHead, timestamp: number): void {
+  publishHead(head: ExecutionHead, timestamp: number): void {
     const { executionId, kind, workflowId, userId, conversationId, status, sequence } = head;
     if (kind !== "workflow" || this.#isKnown(head)) return;
     const ids = { executionId, workflowId, userId, conversationId };

@@ -49,7 +49,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   #mayBeLost: number | undefined;
   #wake: (() => void) | undefined;
   #closing = false;
-  /** How the execution stood when a suspension closed the stream: it may be resumed before the reader comes to the end. */
+  /** The state when a suspension closed the stream: the execution may be resumed before the reader reaches the end. */
   #settled: StoredExecution | undefined;
   #closed = false;
 
@@ -197,7 +197,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     this.#length = length;
   }
 
-  /** The last event: how the execution stands. It is never journaled. */
+  /** The last event: the state of the execution. It is never journaled. */
   async #close(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     if (this.#closed) return this.return();
     const { executionId, workflow, store, clock } = this.#options;

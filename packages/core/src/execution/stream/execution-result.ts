@@ -1,4 +1,4 @@
-// The types of an execution as callers see it: where it waits, how it stands, and its whole state.
+// The types of an execution for callers: its suspension, its result, and its whole state.
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { ExecutionStatus, ReplayOf } from "../../store/store.ts";
 import type { JsonSchema } from "../../values/schema.ts";
@@ -21,7 +21,7 @@ export interface ExecutionSuspension {
   readonly data?: unknown;
   /** The schema of resume data. */
   readonly resumeSchema?: JsonSchema;
-  /** When it ends by itself, ISO 8601; absent when it waits for ever. */
+  /** The deadline, ISO 8601; absent without one. */
   readonly deadline?: string;
 }
 
@@ -62,7 +62,7 @@ interface OtherResult<Result> extends ResultFields {
 type NoResult<Result> = unknown extends Result ? unknown : null;
 
 /**
- * The state of an execution when execute, resume or cancel return. The status tells which fields are there: once it is `completed`,
+ * The state of an execution when execute, resume or cancel return. The status determines the fields: once it is `completed`,
  * the `result`; while it is `suspended`, the `suspension`.
  */
 export type ExecutionResult<Result = unknown> =

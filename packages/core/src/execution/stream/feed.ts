@@ -23,11 +23,11 @@ export interface LiveTool {
   readonly [field: string]: unknown;
 }
 
-/** Someone who follows one execution. */
+/** A follower of one execution. */
 export interface Follower {
   receive(events: readonly JournalEvent[]): void;
   receiveLive(text: LiveText): void;
-  /** The journal goes on to this number, whether its events came through the feed or not. `ended`: with its end. */
+  /** The journal has reached this number, with or without its events in the feed. `ended`: with its end. */
   reached(sequence: number, ended: boolean): void;
   /** The process stops, or the execution was deleted: nothing more will come from here. */
   stop(): void;
@@ -100,7 +100,7 @@ export class Feed {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
   }
 
-  /** Another process may have written to the execution: its journal goes on to this number. */
+  /** Another process may have written to the execution: its journal has reached this number. */
   nudge(executionId: string, sequence: number, ended: boolean): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.reached(sequence, ended);
   }

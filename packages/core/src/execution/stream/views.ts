@@ -173,8 +173,8 @@ export function viewEvent(
 export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
   const { path, stepIndex, stepType, timestamp, delta, tool } = text;
   const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };
-  const said = tool ?? { type: "text-delta", delta };
-  return { executionId, timestamp: isoTime(timestamp), ...where, ...said };
+  const piece = tool ?? { type: "text-delta", delta };
+  return { executionId, timestamp: isoTime(timestamp), ...where, ...piece };
 }
 
 /** The step that an event belongs to; `workflow-suspended` names it in its suspension. */

@@ -1,7 +1,7 @@
 // The turns of all processes that share the store, as this one sees them.
 import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
-import type { Neighbours } from "../../store/neighbours.ts";
+import type { ClusterChannel } from "../../store/cluster-channel.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
 import type { Engine } from "../engine/engine.ts";
 
@@ -10,11 +10,11 @@ export type OtherTurnParts = Pick<Engine, "store" | "waiters" | "keepAlive">;
 
 /** Undefined where one process has the store to itself. */
 export function otherTurns(engine: OtherTurnParts): OtherTurns | undefined {
-  const { neighbours } = engine.store;
-  return neighbours && turnsBeside(engine, neighbours);
+  const { clusterChannel } = engine.store;
+  return clusterChannel && turnsBeside(engine, clusterChannel);
 }
 
-function turnsBeside(engine: OtherTurnParts, neighbours: Neighbours): OtherTurns {
+function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): OtherTurns {
   const { store } = engine;
   const live = async (conversationId: string): Promise<LiveTurn | undefined> => {
     const head = await store.liveTurn(conversationId);
@@ -26,7 +26,7 @@ function turnsBeside(engine: OtherTurnParts, neighbours: Neighbours): OtherTurns
   /** False when it had ended already. True when it has, or may have, by now. */
   const awaitEnd = async (executionId: string, signal: AbortSignal): Promise<boolean> => {
     signal.throwIfAborted();
-    // Waiting begins before the look, so that an end in between is heard.
+    // Waiting begins before the read, so that no end in between is missed.
     const wait = engine.waiters.wait(executionId);
     try {
       const [head] = await store.heads([executionId]);
@@ -41,5 +41,5 @@ function turnsBeside(engine: OtherTurnParts, neighbours: Neighbours): OtherTurns
   const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
     for (let ran = true; ran; ) ran = await awaitEnd(executionId, signal);
   };
-  return { live, ended, askToStop: (executionId) => neighbours.askToStop(executionId) };
+  return { live, ended, askToStop: (executionId) => clusterChannel.askToStop(executionId) };
 }

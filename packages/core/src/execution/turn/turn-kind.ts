@@ -88,7 +88,7 @@ export class TurnKind implements EngineKind {
 
   recovered(): void {}
 
-  left(executionId: string): void {
+  released(executionId: string): void {
     this.#onlyRecorded.delete(executionId);
     this.#refused.delete(executionId);
   }

@@ -30,7 +30,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /**
- * The logger of a host that brings none. Inside a test it is silent, unless ANDANTE_LOG_LEVEL says otherwise: Vitest and
+ * The logger of a host that brings none. Inside a test it is silent, unless ANDANTE_LOG_LEVEL sets a level: Vitest and
  * Jest set NODE_ENV to `test`, Node's own runner sets NODE_TEST_CONTEXT.
  */
 export function defaultLogger(destination?: LoggerOptions["destination"]): Logger {

@@ -5,7 +5,7 @@ export const logLevels = ["debug", "info", "warn", "error"] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** The rank of a level: a line counts where its rank is at least that of the level asked for. `silent` lets none pass. */
+/** The rank of a level: a line passes a filter of a level with the same rank or a lower one. `silent` lets none pass. */
 export function rankOf(level: LogLevel | "silent"): number {
   return level === "silent" ? logLevels.length : logLevels.indexOf(level);
 }

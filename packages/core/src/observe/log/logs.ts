@@ -1,12 +1,15 @@
 // The log lines of one Andante: those that are kept, and those that come.
 import type { StoredLog } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
-import { LinesElsewhere, lineKey } from "./lines-elsewhere.ts";
 import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
+import { RowsElsewhere } from "./rows-elsewhere.ts";
 
-/** Someone follows the lines. */
+/** Lines of other processes in one read. */
+const maxElsewhere = 1000;
+
+/** A follower of the lines. */
 export interface LogFollowing {
   /** The id of the last line before: with `kept` there is no gap, and nothing comes twice. */
   readonly after: number;
@@ -29,14 +32,22 @@ export class Logs {
   readonly #store: Store;
   readonly #feed: LogFeed;
   readonly #writer: Flushable;
-  readonly #elsewhere: LinesElsewhere | undefined;
+  readonly #elsewhere: RowsElsewhere<StoredLog> | undefined;
 
   constructor(store: Store, feed: LogFeed, writer: Flushable) {
     this.#store = store;
     this.#feed = feed;
     this.#writer = writer;
-    const shared = store.observations.logsElsewhere !== undefined;
-    this.#elsewhere = shared ? new LinesElsewhere(store.observations, feed) : undefined;
+    const { logsElsewhere } = store.observations;
+    this.#elsewhere =
+      logsElsewhere &&
+      new RowsElsewhere<StoredLog>({
+        now: () => feed.now,
+        limit: maxElsewhere,
+        read: ({ from, limit }) => logsElsewhere({ from: firstIdAt(from), limit }),
+        keyOf: lineKey,
+        show: (line) => feed.show(line),
+      });
   }
 
   /** The newest lines that match, oldest first. */
@@ -51,7 +62,7 @@ export class Logs {
     const includes = (line: LogLine) =>
       line.node === undefined
         ? line.id <= after
-        : elsewhere !== undefined && (line.id < elsewhere.from || elsewhere.keys.has(lineKey(line)));
+        : elsewhere !== undefined && (line.timestamp < elsewhere.from || elsewhere.keys.has(lineKey(line)));
     const lines = await this.#read(filter, this.#elsewhere === undefined ? after : undefined);
     return { records: recordsOf(lines.filter(includes)), includes };
   }
@@ -90,6 +101,11 @@ export class Logs {
       },
     };
   }
+}
+
+/** Ids are unique within a process. */
+function lineKey({ node, id }: Pick<LogLine, "node" | "id">): string {
+  return `${node} ${id}`;
 }
 
 function recordsOf(lines: readonly StoredLog[]): readonly LogRecord[] {

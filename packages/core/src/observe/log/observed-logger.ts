@@ -38,11 +38,11 @@ export class ObservedLogger implements Logger {
     this.#write("error", fields, message);
   }
 
-  // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
+  // Made for every execution, and most of them write nothing: the host's own child, which may be costly, is not made.
   child(fields: Record<string, unknown>): Logger {
     const owner = this.#owner === undefined ? ownerIn(fields) : this.#owner;
-    // That of an execution is a plain copy, which costs a fraction of putting two objects together. Those below it are not left
-    // to be put together later: a body may make children of children without end.
+    // For an execution a plain copy, which costs a fraction of a merge of two objects. Fields of further children are merged
+    // at once and not when a line is written: a body may make children of children without end.
     const all = this.#given === undefined ? { ...fields } : { ...this.#given, ...fields };
     return new ObservedLogger(this.#host, this.#feed, all, owner);
   }

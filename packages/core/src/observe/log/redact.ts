@@ -1,5 +1,6 @@
 // Makes fields safe for a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { isNativeError } from "node:util/types";
+import { propertyOf } from "../../values/fields.ts";
 import { isSecretKey, redactText } from "../../values/redact-text.ts";
 
 const redacted = "[redacted]";
@@ -92,7 +93,7 @@ function copyError(error: Error, depth: number): Record<string, unknown> {
 // The fields are the host's: a getter or a proxy may throw, and a line is not worth an exception.
 function read(value: object, key: string): unknown {
   try {
-    return Reflect.get(value, key);
+    return propertyOf(value, key);
   } catch {
     return "[unreadable]";
   }

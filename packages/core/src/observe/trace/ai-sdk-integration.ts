@@ -18,8 +18,8 @@ export async function loadIntegration(): Promise<MakeIntegration | undefined> {
   }
 }
 
-/** Not so when something that the package itself needs is missing. */
+/** False when a dependency of the package is missing. */
 function isNotInstalled(error: unknown): boolean {
-  const { code, message } = Object(error);
-  return code === "ERR_MODULE_NOT_FOUND" && String(message).includes("'@ai-sdk/otel'");
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes("'@ai-sdk/otel'");
 }

@@ -24,8 +24,13 @@ import {
   spanOf,
   unpackSpans,
 } from "./open-span.ts";
-import { rootAttributes, stepAttributes, type TracedExecution } from "./span-attributes.ts";
-import { attributesOf, nameOf } from "./span-events.ts";
+import {
+  eventAttributes,
+  nameOf,
+  rootAttributes,
+  stepAttributes,
+  type TracedExecution,
+} from "./span-attributes.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
@@ -184,7 +189,7 @@ export class ExecutionSpans {
     this.#announce(span);
   }
 
-  /** A checkpoint has one event, which tells when it began: its span is reported when it has ended. */
+  /** A checkpoint has one event, with the time of its beginning: its span is reported when it has ended. */
   #mark(event: Numbered<CheckpointCompleteEvent>): void {
     const { sequence, path, startedAt: timestamp } = event;
     const span = spanOf({ sequence, timestamp }, this.#nearest(path) ?? this.#root, event);
@@ -229,7 +234,7 @@ export class ExecutionSpans {
 
   #note(span: OpenSpan | undefined, event: JournalEvent, name = nameOf(event.type)): void {
     if (span === undefined) return;
-    const attributes = attributesOf(event, span.path);
+    const attributes = eventAttributes(event, span.path);
     addEvent(span, { name, timestamp: isoTime(event.timestamp), attributes });
   }
 

@@ -6,7 +6,7 @@ import type { SpanRecord } from "./span-record.ts";
 export function inOrder(spans: SpanRecord[]): SpanRecord[] {
   const parents = new Map(spans.map(({ spanId, parentSpanId }) => [spanId, parentSpanId]));
   const depths = new Map<string, number>();
-  /** How many of the trace's spans stand around it. Parents come from callers too: a circle of them ends. */
+  /** The number of the trace's spans around it. Parents come from callers too, so a circle of them must end. */
   const depthOf = (spanId: string): number => {
     const above: string[] = [];
     let known: number | undefined;

@@ -54,7 +54,7 @@ interface UnpackedSpans extends SpansState {
   readonly open: OpenSpans;
 }
 
-// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
+// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they show how it ended.
 const maxEvents = 128;
 
 export function addEvent(span: OpenSpan, event: SpanEventRecord): void {

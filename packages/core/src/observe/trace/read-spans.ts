@@ -1,5 +1,5 @@
-// The spans of an execution and of its steps as its journal tells them, as far as there is room for them; and the span
-// at the root of a trace as its row tells it.
+// The spans of an execution and of its steps, derived from its journal up to a bound; and the root span of a trace, made
+// from its row.
 import { readJournal } from "../../journal/read-journal.ts";
 import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
@@ -13,7 +13,7 @@ export interface ReadSpans {
   readonly complete: boolean;
 }
 
-/** Reads until more than `room` spans have ended, or throws when `signal` is aborted. Those that are open by then are among them: others lie inside them. */
+/** Reads until more than `room` spans have ended; the spans that are open then are returned too. Throws when `signal` is aborted. */
 export async function readSpans(
   store: Store,
   root: TraceRoot,
@@ -33,7 +33,7 @@ export async function readSpans(
     complete = spans.endAt !== null || ended.length <= room;
     if (!complete) break;
   }
-  // How the whole ended stands in its row; how steps that were open at this place did is not known.
+  // The row has the end of the execution; the ends of steps that were open at this place are not known.
   if (!complete) spans.status = root.status;
   const open = spans.endAt === null ? spans.unfinished() : [];
   const [outermost] = open;
@@ -41,7 +41,7 @@ export async function readSpans(
   return { spans: [...open, ...ended], complete };
 }
 
-/** Stands for a root whose own span was not read: it is written last, and spans are read up to a bound. */
+/** For a root whose own span was not read: it is written last, and spans are read up to a bound. */
 export function spanOfRoot(root: TraceRoot): SpanRecord {
   const { traceId, rootSpanId, entityType, entityId, executionId, startAt } = root;
   return {

@@ -3,8 +3,8 @@ import type { Resource } from "./readable-span.ts";
 
 /**
  * The resource of this process: the defaults of OpenTelemetry's SDK for a service without a name, then the attributes of
- * OTEL_RESOURCE_ATTRIBUTES, then the name of OTEL_SERVICE_NAME. `report` hears of attributes that cannot be read: as
- * OpenTelemetry has it, none of them is used then.
+ * OTEL_RESOURCE_ATTRIBUTES, then the name of OTEL_SERVICE_NAME. `report` receives an error when the attributes cannot be
+ * read: as OpenTelemetry defines it, none of them is used then.
  */
 export function resourceFromEnvironment(
   environment: NodeJS.ProcessEnv,

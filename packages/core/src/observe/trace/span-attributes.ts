@@ -1,4 +1,5 @@
-// The attributes of the spans of an execution and of its steps.
+// The attributes of the spans of an execution and of its steps, and of the events in them.
+import type { EventType, JournalEvent } from "../../journal/events.ts";
 import type { OpenSpan } from "./open-span.ts";
 
 export interface TracedExecution {
@@ -29,5 +30,28 @@ export function stepAttributes(
     "andante.step.path": path,
     "andante.step.type": stepType,
     "andante.step.index": stepIndex,
+  };
+}
+
+/** The name of an event in a span. `step-suspended` is `suspended`: the span belongs to the step. */
+export function nameOf(type: EventType): string {
+  return type.replace(/^(?:step|workflow|execution|checkpoint)-/, "");
+}
+
+/** The attributes of an event in the span of this path. */
+export function eventAttributes(event: JournalEvent, spanPath: string | null): Record<string, unknown> {
+  return {
+    ...("error" in event && {
+      "exception.type": event.error.name,
+      "exception.message": event.error.message,
+    }),
+    ...("reason" in event && event.reason !== undefined && { "andante.suspension.reason": event.reason }),
+    ...("userId" in event && event.userId !== undefined && { "user.id": event.userId }),
+    ...((event.type === "step-retry" || event.type === "checkpoint-retry") && {
+      "andante.step.attempt": event.attempt,
+    }),
+    ...("path" in event &&
+      event.path !== null &&
+      event.path !== spanPath && { "andante.step.path": event.path }),
   };
 }

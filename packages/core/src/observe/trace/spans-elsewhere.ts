@@ -1,17 +1,17 @@
-// The spans of executions that other processes run, for followers in this process: derived from their journals. Without
-// followers this does nothing.
+// The spans that other processes make, for followers in this process. Those of executions are derived from their journals,
+// those of agents are read from the store once a call has ended. Without followers this does nothing.
 //
 // One journal is read at a time, in the order of the notifications: the spans of an execution are in order, and
 // never twice. Where more executions change than can be read, some are left out: their traces show them.
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
-import { CallsElsewhere } from "./calls-elsewhere.ts";
+import { RowsElsewhere } from "../log/rows-elsewhere.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { TracedExecution } from "./span-attributes.ts";
 import type { SpanOwner, SpanRecord } from "./span-record.ts";
 
-/** How far an execution has come. */
+/** An execution, and the number of its last event. */
 export interface ReachedExecution extends TracedExecution {
   readonly sequence: number;
 }
@@ -25,32 +25,35 @@ export interface SpansElsewhereOptions {
   isHere(executionId: string): boolean;
 }
 
-/** Executions whose journals wait to be read, and those whose open spans are held. */
-const maxWaiting = 1000;
-/** Executions of which is known how far they were shown. */
-const maxShown = 10_000;
-/** The shown position of an execution. */
+/** The part of an execution that was shown. */
 interface Shown {
   /** The number of the last event that was shown, or needed not to be. */
   readonly sequence: number;
-  /** No event of it that was shown is later. */
+  /** The time of the last event that was shown, or a later one. */
   at: number;
+  /** The open spans; undefined when it has ended, runs here or is being read. */
+  spans: ExecutionSpans | undefined;
 }
 
-/** A journal of which so much was never shown here is not read: an endless loop would be read for each client. */
+/** Executions whose journals wait to be read. */
+const maxWaiting = 1000;
+/** Executions that are remembered. */
+const maxShown = 10_000;
+/** Journals with more events that were not shown are not read: an endless loop would be read for each client. */
 const maxEvents = 10_000;
 /** Executions that are looked for when hints may have been lost, and how long ago they may have started, in milliseconds. */
 const maxRecent = 100;
 const recent = 10_000;
+/** Calls of agents in one read. */
+const maxCalls = 200;
 
 export class SpansElsewhere {
   readonly #options: SpansElsewhereOptions;
-  readonly #calls: CallsElsewhere;
+  readonly #calls: RowsElsewhere<{ readonly id: string; readonly timestamp: number; readonly spans: string }>;
   readonly #waiting = new TurnoverMap<string, ReachedExecution>();
-  /** Those that have not ended; the one that was heard of longest ago is the first. */
-  readonly #open = new TurnoverMap<string, ExecutionSpans>();
+  /** The execution that was written to longest ago is the first. */
   readonly #shown = new TurnoverMap<string, Shown>();
-  /** Of an execution that is not remembered any more, earlier events may have been shown. */
+  /** Events up to this time may have been shown of executions that are not remembered any more. */
   #forgotAt = 0;
   #followers = 0;
   #since = 0;
@@ -59,7 +62,13 @@ export class SpansElsewhere {
   constructor(options: SpansElsewhereOptions) {
     this.#options = options;
     const { store, now, notify } = options;
-    this.#calls = new CallsElsewhere({ store: store.observations, now, notify });
+    this.#calls = new RowsElsewhere({
+      now,
+      limit: maxCalls,
+      read: (query) => store.observations.spansElsewhere?.(query),
+      keyOf: ({ id }) => id,
+      show: ({ spans }) => showCall(JSON.parse(spans), notify),
+    });
   }
 
   /** True while there are followers. */
@@ -80,31 +89,33 @@ export class SpansElsewhere {
       follows = false;
       leave();
       if (--this.#followers > 0) return;
-      for (const map of [this.#waiting, this.#open, this.#shown]) for (const id of map.keys()) map.delete(id);
+      this.#waiting.clear();
+      this.#shown.clear();
     };
   }
 
-  /** The executions of others that are known not to have ended. */
+  /** The executions of other processes that have not ended, as far as they were shown. */
   keys(): readonly string[] {
-    return this.#open.keys();
+    return this.#shown.keys().filter((executionId) => this.#shown.get(executionId)?.spans !== undefined);
   }
 
-  /** An execution was written to by another process. */
+  /**
+   * An execution was written to by another process, or is about to be loaded here: then events up to this number are shown
+   * here, later ones by its own spans.
+   */
   reached(execution: ReachedExecution): void {
-    if (this.#options.isHere(execution.executionId)) return;
-    this.#add(execution);
-  }
-
-  /** An execution is loaded here: events of others are shown up to this number, later ones by its own spans. */
-  takenOver(execution: ReachedExecution): void {
-    this.#add(execution);
+    const { executionId, sequence } = execution;
+    if (!this.followed || this.#options.isHere(executionId)) return;
+    if (sequence <= (this.#shown.get(executionId)?.sequence ?? 0)) return;
+    if (this.#waiting.size >= maxWaiting && !this.#waiting.has(executionId)) return;
+    const { sequence: waits = 0 } = this.#waiting.get(executionId) ?? {};
+    if (sequence > waits) this.#waiting.set(executionId, execution);
+    if (!this.#reading) void this.#readAll();
   }
 
   /** An execution has left this process, or has ended here: its spans were shown as they came. */
   left({ execution: { executionId }, last }: ExecutionSpans): void {
-    if (!this.followed) return;
-    this.#open.delete(executionId);
-    this.#showed(executionId, last);
+    if (this.followed) this.#remember(executionId, last);
   }
 
   /** Hints may have been lost: looks for executions that run, or have begun lately. */
@@ -115,17 +126,8 @@ export class SpansElsewhere {
       const begun = await store.list({ from: now() - recent, limit: maxRecent });
       for (const execution of [...running, ...begun].reverse()) this.reached(execution);
     } catch {
-      // Trouble of the storage is told elsewhere; the next look comes soon.
+      // The storage watch reports the trouble; the next look comes soon.
     }
-  }
-
-  #add(execution: ReachedExecution): void {
-    const { executionId, sequence } = execution;
-    if (!this.followed || sequence <= (this.#shown.get(executionId)?.sequence ?? 0)) return;
-    if (this.#waiting.size >= maxWaiting && !this.#waiting.has(executionId)) return;
-    const { sequence: waits = 0 } = this.#waiting.get(executionId) ?? {};
-    if (sequence > waits) this.#waiting.set(executionId, execution);
-    if (!this.#reading) void this.#readAll();
   }
 
   async #readAll(): Promise<void> {
@@ -140,53 +142,63 @@ export class SpansElsewhere {
   }
 
   async #read(execution: ReachedExecution): Promise<void> {
+    const { store, isHere } = this.#options;
     const { executionId, sequence: upTo } = execution;
-    const known = this.#shown.get(executionId);
-    if (known !== undefined && upTo <= known.sequence) return;
-    const wasShown = ({ sequence, timestamp }: { readonly sequence: number; readonly timestamp: number }) =>
-      timestamp < this.#since ||
-      (known === undefined ? timestamp <= this.#forgotAt : sequence <= known.sequence);
-    const spans = this.#open.get(executionId) ?? this.#spansOf(execution);
-    const showing = this.#showed(executionId, upTo);
+    const before = this.#shown.get(executionId);
+    if (before !== undefined && upTo <= before.sequence) return;
+    const spans = before?.spans ?? this.#spansOf(execution);
+    const shown = this.#remember(executionId, upTo);
     if (upTo - spans.last > maxEvents) return;
-    for await (const { events } of readJournal(this.#options.store, {
-      executionId,
-      after: spans.last,
-      upTo,
-    })) {
+    for await (const { events } of readJournal(store, { executionId, after: spans.last, upTo })) {
       if (!this.followed) return;
       for (const event of events) {
-        if (wasShown(event)) spans.replay([event]);
+        const { sequence, timestamp } = event;
+        const wasShown = before === undefined ? timestamp <= this.#forgotAt : sequence <= before.sequence;
+        if (wasShown || timestamp < this.#since) spans.replay([event]);
         else spans.apply(event);
-        showing.at = Math.max(showing.at, event.timestamp);
+        shown.at = Math.max(shown.at, timestamp);
       }
     }
-    this.#open.delete(executionId);
-    if (spans.endAt !== null || this.#options.isHere(executionId)) return;
-    this.#open.set(executionId, spans);
-    const oldest = this.#open.size > maxWaiting ? this.#open.oldest() : undefined;
-    if (oldest !== undefined) this.#open.delete(oldest);
+    if (spans.endAt === null && !isHere(executionId)) shown.spans = spans;
   }
 
-  #showed(executionId: string, sequence: number): Shown {
-    const shown = { sequence, at: this.#options.now() };
+  #remember(executionId: string, sequence: number): Shown {
+    const shown: Shown = { sequence, at: this.#options.now(), spans: undefined };
     this.#shown.delete(executionId);
     this.#shown.set(executionId, shown);
     const oldest = this.#shown.size > maxShown ? this.#shown.oldest() : undefined;
-    if (oldest === undefined) return shown;
-    this.#forgotAt = Math.max(this.#forgotAt, this.#shown.get(oldest)?.at ?? 0);
-    this.#shown.delete(oldest);
+    if (oldest !== undefined) {
+      this.#forgotAt = Math.max(this.#forgotAt, this.#shown.get(oldest)?.at ?? 0);
+      this.#shown.delete(oldest);
+    }
     return shown;
   }
 
   #spansOf({ executionId, workflowId, userId, conversationId }: TracedExecution): ExecutionSpans {
     const { notify } = this.#options;
     const execution = { executionId, workflowId, userId, conversationId };
-    const listener = {
+    return new ExecutionSpans(execution, {
       wants: () => this.followed,
-      started: (span: SpanRecord) => notify("span-start", span, execution),
-      ended: (span: SpanRecord) => notify("span-end", span, execution),
-    };
-    return new ExecutionSpans(execution, listener);
+      started: (span) => notify("span-start", span, execution),
+      ended: (span) => notify("span-end", span, execution),
+    });
   }
+}
+
+/** The spans of an ended call were kept in the order in which they ended, the outermost last. */
+function showCall(spans: readonly SpanRecord[], notify: SpansElsewhereOptions["notify"]): void {
+  for (const { message: _, ...span } of spans.toReversed()) {
+    const begun = { ...span, endTime: null, duration: null, status: "unset", events: [] } as const;
+    notify("span-start", begun, ownerOf(span));
+  }
+  for (const span of spans) notify("span-end", span, ownerOf(span));
+}
+
+function ownerOf({ attributes }: Pick<SpanRecord, "attributes">): SpanOwner {
+  const { "user.id": userId, "gen_ai.conversation.id": conversationId } = attributes;
+  return { userId: textOrNull(userId), conversationId: textOrNull(conversationId) };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

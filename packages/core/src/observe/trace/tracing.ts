@@ -2,6 +2,8 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
+import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
+import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Logger } from "../log/logger.ts";
@@ -17,9 +19,21 @@ import type { StartSpan } from "./span-tracer.ts";
 import { SpansElsewhere } from "./spans-elsewhere.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
-import type { TraceSink, TracingSurroundings } from "./tracing-surroundings.ts";
 
-/** Receives spans. */
+/** Keeps the roots of traces, and the spans that no journal holds. */
+interface TraceSink {
+  root(root: TraceRoot): void;
+  chunk(chunk: SpanChunk): void;
+}
+
+export interface TracingParts {
+  readonly store: Store;
+  readonly sink: TraceSink;
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** A span has begun or ended. */
 export interface SpanEvent extends SpanOwner {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
@@ -61,13 +75,13 @@ export class Tracing {
   readonly #logger: Logger;
   /** Undefined until it is loaded, and where it is not installed. */
   #integration: MakeIntegration | undefined;
-  #toldMissing = false;
+  #reportedMissing = false;
 
-  constructor(options: TracingOptions, { store, sink, logger, clock }: TracingSurroundings) {
+  constructor(options: TracingOptions, { store, sink, logger, clock }: TracingParts) {
     this.#clock = clock;
     const now = () => clock.now();
     this.elsewhere =
-      store.neighbours &&
+      store.clusterChannel &&
       new SpansElsewhere({
         store,
         now,
@@ -126,17 +140,17 @@ export class Tracing {
     return storedTrace(executionId, parent);
   }
 
-  /** An execution is about to run here: its published events belong to a trace. */
+  /** A new execution is about to run here. */
   begin(execution: TracedExecution): void {
     this.adopt(this.derive(execution));
   }
 
-  /** An execution is loaded here: these are its spans so far. */
+  /** An execution is loaded here, with its open spans. */
   adopt(spans: ExecutionSpans): void {
     this.#live.set(spans.execution.executionId, spans);
   }
 
-  /** Spans that are not followed yet: events are applied to them by hand. */
+  /** The spans of an execution that does not run here yet: the caller applies events to them. */
   derive(execution: TracedExecution, packed?: string): ExecutionSpans {
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
@@ -171,7 +185,7 @@ export class Tracing {
     return spans;
   }
 
-  /** Where a body stands; undefined when its execution is not traced. */
+  /** The span in which a body runs; undefined when its execution is not traced. */
   placeOf(executionId: string, path: string): TraceParent | undefined {
     const spans = this.#live.get(executionId);
     const spanId = spans?.spanIdAt(path);
@@ -189,7 +203,7 @@ export class Tracing {
     return place === undefined ? body() : otelApi().context.with(contextOf(place), body);
   }
 
-  /** The same for all agents of one operation: those that the first one calls stand below it. */
+  /** The same for all agents of one operation: the spans of agents that the first one calls are below its own. */
   agentOperation(facts: Omit<AgentCallFacts, "agentId">): (agentId: string) => AgentSpans | undefined {
     let first: AgentSpans | undefined;
     return (agentId) => {
@@ -234,8 +248,8 @@ export class Tracing {
   }
 
   #missing(): undefined {
-    if (this.#toldMissing) return;
-    this.#toldMissing = true;
+    if (this.#reportedMissing) return;
+    this.#reportedMissing = true;
     const fields = { package: "@ai-sdk/otel" };
     this.#logger.info(fields, "install this package to have agents, model calls and tools in traces");
   }

@@ -206,8 +206,8 @@ export class ThreadClient {
     // The caller that starts it tries again.
     if (!opened) return;
     this.#lastEnd = reason;
-    if (!this.#askAgain(reason)) return this.#giveUp(reason);
-    this.#restart().catch((error: Error) => this.#giveUp(error));
+    if (!this.#askAgain(reason)) return this.#fail(reason);
+    this.#restart().catch((error: Error) => this.#fail(error));
   }
 
   /**
@@ -244,7 +244,7 @@ export class ThreadClient {
     throw failure;
   }
 
-  #giveUp(reason: Error): void {
+  #fail(reason: Error): void {
     this.#finish(reason);
     this.#options.lost(reason);
   }

@@ -1,4 +1,4 @@
-// The free functions that make a branch of one container: containers stand in each other.
+// The free functions that make a branch of one container: containers nest.
 
 import type { Json } from "../../values/json.ts";
 import type { BranchOutput, BranchOutputs, BranchResume } from "../chain-types.ts";

@@ -36,7 +36,7 @@ export function postMessage(s: string) {
     const sequence = integer(there, "sequence");
     const changed = text(there, "body") !== body;
     if (changed || again) await query(takeBack, [conversationId, sequence]);
-    // Another message may stand after it: each has its own reply.
+    // Another message may follow it: each has its own reply.
     else if ((await query(next, [conversationId, sequence])).rows[0]?.role === "assistant")
       return { kind: "has-reply" };
     if (changed) await query(change, [body, conversationId, sequence]);

@@ -1,12 +1,16 @@
 // Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
-
-import { type BeginTurn, type BeginTurnResult, beforeTurn, rowText } from "@andante/core/store";
+import {
+  type BeginTurn,
+  type BeginTurnResult,
+  beforeTurn,
+  type ReplaceLast,
+  rowText,
+} from "@andante/core/store";
 import { nullableText, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { lockConversation } from "../conversations/once.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { messagesBefore } from "../conversations/reads.ts";
-import { replaceLast } from "../conversations/replace-last.ts";
 
 export function beginTurn(s: string) {
   const post = postMessage(s);
@@ -60,5 +64,22 @@ export function beginTurn(s: string) {
     return conversation === undefined && argument.before !== undefined
       ? { kind: "begun", before: [] }
       : begun(query, argument);
+  };
+}
+
+/** Changes the last message of a conversation if it still has the body that the caller read. */
+function replaceLast(s: string) {
+  const change = `update ${s}.messages set body = $1
+    where conversation_id = $2 and message_id = $3 and body = $4
+      and sequence = (select max(sequence) from ${s}.messages where conversation_id = $2)
+      and exists (select from ${s}.conversations where conversation_id = $2 and user_id is not distinct from $5)`;
+  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), revision = revision + 1
+    where conversation_id = $2`;
+  return async (query: Query, argument: ReplaceLast): Promise<boolean> => {
+    const { conversationId, userId, messageId, previous, body, at } = argument;
+    const { count } = await query(change, [body, conversationId, messageId, previous, userId]);
+    if (count === 0) return false;
+    await query(touch, [at, conversationId]);
+    return true;
   };
 }

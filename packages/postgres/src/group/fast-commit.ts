@@ -15,13 +15,13 @@ import {
 } from "@andante/core/store";
 import type { Statement } from "../connection/parameters.ts";
 
-export interface SwiftCommit {
+export interface FastCommit {
   readonly commit: Commit;
   resolve(result: CommitResult): void;
 }
 
 /** Whether it changes nothing but the row and the journal. */
-export function canBeSwift(commit: Commit): boolean {
+export function canBeFast(commit: Commit): boolean {
   const { open, timers, clear, idle } = commit;
   return open.length + timers.length + clear.length === 0 && idle === null && isPlain(commit);
 }
@@ -48,7 +48,7 @@ const names = columns.map(([name]) => name).join(", ");
 const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(", ");
 
 // An execution without an open suspension that is neither paused nor ended is running: the status is its own.
-export const swiftStatement = (s: string) => `with given as (
+export const fastStatement = (s: string) => `with given as (
     select * from unnest(${arrays}) as given (${names})),
   moved as (
     update ${s}.executions set commits = given.number, sequence = given.sequence, step_index = given.step_index,
@@ -68,24 +68,24 @@ export const swiftStatement = (s: string) => `with given as (
   select execution_id from moved`;
 
 /** Whether it is as its owner knows it: an owner that knows of later events has read them from a store that had them. */
-export function isExpected({ commit: { after = 0 } }: SwiftCommit, before: number): boolean {
+export function isExpected({ commit: { after = 0 } }: FastCommit, before: number): boolean {
   return after <= before;
 }
 
 export interface ExpectedCommit {
-  readonly swift: SwiftCommit;
+  readonly fast: FastCommit;
   /** The number of the last event before it. */
   readonly before: number;
 }
 
-/** Writes those that find their execution as expected, and tells which these are. They must come in the order of their ids. */
-export function swiftCommits(s: string, expected: readonly ExpectedCommit[]): Statement {
+/** Writes those that find their execution as expected, and returns their ids. The commits must be in the order of their ids. */
+export function fastCommits(s: string, expected: readonly ExpectedCommit[]): Statement {
   const rows = expected.map(valuesOf);
   const byColumn = columns.map((_, index) => rows.map((row) => row[index]));
-  return [swiftStatement(s), byColumn];
+  return [fastStatement(s), byColumn];
 }
 
-function valuesOf({ swift: { commit }, before }: ExpectedCommit): unknown[] {
+function valuesOf({ fast: { commit }, before }: ExpectedCommit): unknown[] {
   const { executionId, token, number, stepIndex, progress, following, end } = commit;
   const events = [...commit.events, ...following];
   const sequence = before + events.length;
@@ -98,6 +98,6 @@ function valuesOf({ swift: { commit }, before }: ExpectedCommit): unknown[] {
 }
 
 /** The number of the last event after it. */
-export function sequenceAfter({ swift: { commit }, before }: ExpectedCommit): number {
+export function sequenceAfter({ fast: { commit }, before }: ExpectedCommit): number {
   return before + commit.events.length + commit.following.length;
 }

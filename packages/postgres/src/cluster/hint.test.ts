@@ -27,7 +27,7 @@ test("too many, or one whose name is too long, are not named", () => {
 test("a stop, a greeting and an offer come back; anything else is not a hint", () => {
   const stop = { kind: "stop", executionId: 'a"b' } as const;
   expect(readHint(writeHint("me", stop))).toEqual({ sender: "me", hint: stop });
-  for (const kind of ["hello", "offered"] as const)
+  for (const kind of ["joined", "offered"] as const)
     expect(readHint(writeHint("me", { kind }))).toEqual({ sender: "me", hint: { kind } });
   for (const text of ["", "no JSON", "1", "null", '{"kind":"wrote"}', '{"sender":"me","kind":"other"}'])
     expect(readHint(text)).toBeUndefined();

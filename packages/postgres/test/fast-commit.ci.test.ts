@@ -7,7 +7,7 @@ import { createRandom } from "../../core/test/support/random.ts";
 import { type RandomExecution, randomWrites } from "../../core/test/support/random-writes.ts";
 import type { Query } from "../src/connection/client.ts";
 import { inText } from "../src/connection/parameters.ts";
-import { canBeSwift, isExpected, sequenceAfter, swiftCommits } from "../src/group/swift-commit.ts";
+import { canBeFast, fastCommits, isExpected, sequenceAfter } from "../src/group/fast-commit.ts";
 import { migrate } from "../src/migrate.ts";
 import { CollectedChanges } from "../src/write/changes.ts";
 import { GroupFacts } from "../src/write/facts.ts";
@@ -101,18 +101,18 @@ test(`commits, seed ${seed}`, { timeout: 120_000 }, async () => {
   for (let trial = 0; trial < trials; trial++) {
     const of = execution();
     const commit = randomCommit(of);
-    const expected = { swift: { commit, resolve: () => undefined }, before: of.sequence };
-    if (!canBeSwift(commit) || !isExpected(expected.swift, of.sequence)) continue;
+    const expected = { fast: { commit, resolve: () => undefined }, before: of.sequence };
+    if (!canBeFast(commit) || !isExpected(expected.fast, of.sequence)) continue;
     const before = await apart(of, rows);
-    const swift = await apart(of, async () => {
-      const [statement, values] = inText([swiftCommits("s", [expected])])[0] ?? [""];
+    const fast = await apart(of, async () => {
+      const [statement, values] = inText([fastCommits("s", [expected])])[0] ?? [""];
       const moved = await query(statement, values);
       const sequence = sequenceAfter(expected);
       const result = moved.count === 1 ? { kind: "ok", sequence, idle: false } : undefined;
       return { result, rows: await rows() };
     });
-    if (swift.result === undefined) {
-      expect(swift.rows).toEqual(before);
+    if (fast.result === undefined) {
+      expect(fast.rows).toEqual(before);
       continue;
     }
     done++;
@@ -128,7 +128,7 @@ test(`commits, seed ${seed}`, { timeout: 120_000 }, async () => {
       await run(changes);
       return { result, rows: await rows() };
     });
-    expect(swift).toEqual(decided);
+    expect(fast).toEqual(decided);
   }
   expect(done).toBeGreaterThan(trials / 40);
 });

@@ -9,16 +9,16 @@ import { writeHint, writeIds } from "./hint.ts";
 /** Milliseconds between two rounds. */
 const period = 20;
 
-/** Milliseconds that telling the others of the end may take. */
+/** Milliseconds that the last notification may take. */
 const closingTime = 1_000;
 
-/** Milliseconds for which others are taken to be there after one was seen. */
+/** Milliseconds for which another process counts as present after its last notification. */
 const othersStay = 60_000;
 
 export interface SenderOptions {
   readonly connection: Connection;
   readonly channel: string;
-  /** Names this process, so that it does not hear itself. */
+  /** Names this process, so that it ignores its own notifications. */
   readonly sender: string;
 }
 
@@ -37,7 +37,7 @@ export class HintSender {
     this.#options = options;
   }
 
-  /** Another process was seen: from now on hints are sent. */
+  /** Called when another process was noticed: from now on hints are sent. */
   sawOthers(): void {
     this.#othersUntil = Date.now() + othersStay;
   }
@@ -48,7 +48,7 @@ export class HintSender {
     this.#schedule();
   }
 
-  /** Something was left to do. */
+  /** Notifies of work that this process leaves. */
   offered(): void {
     if (this.#closed || Date.now() > this.#othersUntil) return;
     this.#offers = true;
@@ -59,8 +59,8 @@ export class HintSender {
     void this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
   }
 
-  hello(): void {
-    void this.#send([writeHint(this.#options.sender, { kind: "hello" })]);
+  joined(): void {
+    void this.#send([writeHint(this.#options.sender, { kind: "joined" })]);
   }
 
   async close(): Promise<void> {

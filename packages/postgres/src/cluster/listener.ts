@@ -1,5 +1,5 @@
 // Listens to the writes of other processes. While it cannot listen, it reports from time to time that some may be missed.
-import type { NeighbourListener } from "@andante/core/store";
+import type { ClusterListener } from "@andante/core/store";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive } from "../connection/client.ts";
 import { cut } from "../connection/silence-watch.ts";
@@ -9,7 +9,7 @@ import { readHint } from "./hint.ts";
 const minPause = 100;
 const maxPause = 5_000;
 
-/** Milliseconds after which listeners look for themselves while nothing can be heard. */
+/** Milliseconds between reads of the store while no notification can arrive. */
 const lookPeriod = 1_000;
 
 export interface ListenerOptions {
@@ -18,11 +18,11 @@ export interface ListenerOptions {
   readonly channel: string;
   /** The name of this process. */
   readonly sender: string;
-  /** Who hears it. */
-  readonly listener: NeighbourListener;
-  /** It has begun to listen. */
+  /** Receives the notifications. */
+  readonly listener: ClusterListener;
+  /** Called when it has begun to listen. */
   ready(): void;
-  /** It heard from another process. */
+  /** Called when a notification of another process arrives. */
   sawOthers(): void;
 }
 
@@ -31,7 +31,7 @@ export class HintListener {
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pause = minPause;
-  #hears = false;
+  #isListening = false;
   #closed = false;
   #looking: NodeJS.Timeout | undefined;
 
@@ -41,7 +41,7 @@ export class HintListener {
 
   start(): void {
     this.#looking = setInterval(() => {
-      if (!this.#hears) this.#options.listener.wrote(undefined);
+      if (!this.#isListening) this.#options.listener.wrote(undefined);
     }, lookPeriod).unref();
     void this.#connect();
   }
@@ -65,10 +65,10 @@ export class HintListener {
     this.#client = client;
     client.on("error", () => {});
     client.once("end", () => this.#lost(client));
-    client.on("notification", ({ payload }) => this.#hear(payload ?? ""));
+    client.on("notification", ({ payload }) => this.#receive(payload ?? ""));
     try {
       await client.connect();
-      // A pooler that shares connections takes the statement and delivers nothing: then looking is all there is.
+      // A pooler that shares connections accepts the statement and delivers nothing: then only reading is left.
       if (!(await isDirect(client))) return void client.end().catch(() => {});
       await client.query(`listen ${pg.escapeIdentifier(channel)}`);
       keepAlive(client, false);
@@ -78,13 +78,13 @@ export class HintListener {
       return void client.end().catch(() => {});
     }
     this.#pause = minPause;
-    this.#hears = true;
+    this.#isListening = true;
     this.#check(client, connect.statementTimeout);
     this.#options.ready();
     this.#options.listener.wrote(undefined);
   }
 
-  /** A connection that was cut in silence is found by asking, within two of these times. */
+  /** Finds a connection that was lost without an error, within two periods. */
   #check(client: pg.Client, period: number): void {
     this.#timer = setTimeout(async () => {
       try {
@@ -98,18 +98,18 @@ export class HintListener {
 
   #lost(client: pg.Client): void {
     if (this.#closed || this.#client !== client) return;
-    this.#hears = false;
+    this.#isListening = false;
     this.#client = undefined;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#connect(), this.#pause).unref();
     this.#pause = Math.min(maxPause, this.#pause * 2);
   }
 
-  #hear(payload: string): void {
-    const heard = readHint(payload);
-    if (heard === undefined || heard.sender === this.#options.sender) return;
+  #receive(payload: string): void {
+    const received = readHint(payload);
+    if (received === undefined || received.sender === this.#options.sender) return;
     this.#options.sawOthers();
-    const { hint } = heard;
+    const { hint } = received;
     const { listener } = this.#options;
     if (hint.kind === "wrote") listener.wrote(hint.executionIds && new Set(hint.executionIds));
     else if (hint.kind === "offered") listener.offered();

@@ -6,9 +6,9 @@ export type Hint =
   /** A process stops and has left something to do. */
   | { readonly kind: "offered" }
   /** A process has begun to listen. */
-  | { readonly kind: "hello" };
+  | { readonly kind: "joined" };
 
-export interface HeardHint {
+export interface ReceivedHint {
   readonly sender: string;
   readonly hint: Hint;
 }
@@ -22,7 +22,7 @@ export function writeHint(sender: string, hint: Hint): string {
   return JSON.stringify({ sender, ...hint });
 }
 
-/** The notifications that name these executions, or the one that says that they are too many. */
+/** The notifications that name these executions, or the one for too many. */
 export function writeIds(sender: string, executionIds: Iterable<string>): string[] {
   const empty = Buffer.byteLength(writeHint(sender, { kind: "wrote", executionIds: [] }));
   const hints: string[][] = [];
@@ -41,7 +41,7 @@ export function writeIds(sender: string, executionIds: Iterable<string>): string
 }
 
 /** Undefined for a text that is not one of our hints. */
-export function readHint(payload: string): HeardHint | undefined {
+export function readHint(payload: string): ReceivedHint | undefined {
   let read: unknown;
   try {
     read = JSON.parse(payload);
@@ -50,7 +50,7 @@ export function readHint(payload: string): HeardHint | undefined {
   }
   if (typeof read !== "object" || read === null || !("sender" in read) || !("kind" in read)) return undefined;
   const sender = String(read.sender);
-  if (read.kind === "hello" || read.kind === "offered") return { sender, hint: { kind: read.kind } };
+  if (read.kind === "joined" || read.kind === "offered") return { sender, hint: { kind: read.kind } };
   if (read.kind === "stop" && "executionId" in read)
     return { sender, hint: { kind: "stop", executionId: String(read.executionId) } };
   if (read.kind !== "wrote") return undefined;

@@ -1,4 +1,4 @@
-// How large things may become: the data of callers, the output of steps, and the journal that keeps it all.
+// Size limits: of the data of callers, of the output of steps, and of the journal.
 import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
@@ -27,8 +27,8 @@ export interface AndanteLimits {
   /** The context of an execution, with its user; a larger one is refused with 413. Default: 1 MiB. */
   readonly context?: number;
   /**
-   * What a suspension is resumed with; a larger one is refused with 413. One that is given for a deadline fails the
-   * step. Default: 4 MiB.
+   * The resume data of a suspension; larger data is refused with 413. Larger data for a deadline fails the step.
+   * Default: 4 MiB.
    */
   readonly resumeData?: number;
   /** The reason of a suspension or a cancellation; a caller's is refused with 413, a step's fails it. Default: 64 KiB. */
@@ -40,7 +40,7 @@ export interface AndanteLimits {
   readonly output?: number;
   /** The output of a container, such as the array of andAll or andForEach; a larger one fails it. Default: 16 MiB. */
   readonly containerOutput?: number;
-  /** Everything that `setState` has set in an execution; what makes it larger fails its step. Default: 4 MiB. */
+  /** The whole state of an execution, as `setState` has set it; the step that exceeds it fails. Default: 4 MiB. */
   readonly state?: number;
   /** The result of a workflow; a larger one ends the execution in error. Default: 16 MiB. */
   readonly result?: number;
@@ -70,7 +70,7 @@ export interface SizeLimits {
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 
-/** The limits with their defaults; a limit that makes no sense is refused. */
+/** The limits with their defaults; an invalid limit is refused. */
 export function sizeLimits(given: AndanteLimits): SizeLimits {
   const { journal = {} } = given;
   return {
@@ -106,7 +106,7 @@ export function userShareOf({ userShare = 0.5 }: AndanteLimits): number {
   throw new OptionError({ option: "limits.userShare", problem: "expected a number above 0 and up to 1" });
 }
 
-/** A limit as it was given, or its default; one that makes no sense is refused. */
+/** The given limit or its default; an invalid limit is refused. */
 export function limitOf(name: string, given: unknown, otherwise: number, least = 1): number {
   if (given === undefined) return otherwise;
   if (typeof given === "number" && given >= least) return given;
@@ -169,16 +169,16 @@ function excess(text: JsonText, limit: number): number | undefined {
   return size > limit ? size : undefined;
 }
 
-/** What a commit adds to a journal. */
+/** The events of a commit. */
 interface StoredEvents {
   readonly events: readonly NewStoredEvent[];
   readonly following: readonly NewStoredEvent[];
 }
 
-/** Watches how large the state of an execution becomes. */
+/** Measures the state of an execution. */
 export class StateGauge {
   readonly #limit: number;
-  /** At most so many bytes: what was measured last, and what was set since. Undefined until it is measured. */
+  /** An upper bound in bytes: the last measured size plus the patches since. Undefined until it is measured. */
   #most: number | undefined;
 
   constructor({ state }: SizeLimits) {
@@ -202,7 +202,7 @@ export class StateGauge {
   }
 }
 
-/** Watches how large a journal becomes. */
+/** Measures a journal. */
 export class JournalGauge {
   readonly #limits: Required<JournalLimits>;
   #bytes: number;
@@ -213,13 +213,13 @@ export class JournalGauge {
     this.#bytes = bytes;
   }
 
-  /** These were recorded; the last has this number. */
+  /** Adds recorded events; the last has this number. */
   add(events: readonly NewStoredEvent[], sequence: number): void {
     this.#bytes += storedBytes(events);
     this.#events = sequence;
   }
 
-  /** Others have recorded this. */
+  /** Adds the text of events that other processes recorded. */
   addText(text: string): void {
     this.#bytes += Buffer.byteLength(text);
   }

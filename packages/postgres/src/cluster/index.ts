@@ -1,6 +1,6 @@
 // The other processes on the same schema: notifies them of the writes of this one, and listens to theirs.
 import { createHash } from "node:crypto";
-import type { NeighbourListener } from "@andante/core/store";
+import type { ClusterListener } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import type { Servers } from "../connection/servers.ts";
@@ -17,7 +17,7 @@ export interface HintsOptions {
   /** Names this process. */
   readonly node: string;
   /** Listens to the others. */
-  readonly listener: NeighbourListener;
+  readonly listener: ClusterListener;
 }
 
 export class Hints {
@@ -33,7 +33,7 @@ export class Hints {
       channel,
       sender: node,
       listener,
-      ready: () => this.#sender.hello(),
+      ready: () => this.#sender.joined(),
       sawOthers: () => this.#sender.sawOthers(),
     });
     this.#listener.start();

@@ -67,7 +67,7 @@ export function configOf(settings: ConnectSettings): pg.ClientConfig {
 
 /** The name of a prepared statement, the same on every connection. */
 function nameOf(statement: string): string {
-  return `andante_${hash("md5", statement)}`;
+  return `andante_${hash("sha256", statement, "base64url")}`;
 }
 
 /** Runs a statement on a connection. One that is `prepared` is parsed and planned once for each connection. */

@@ -29,7 +29,7 @@ beforeAll(() => store.open());
 afterAll(() => store.close());
 
 const families: Readonly<Record<string, Family>> = {
-  "random workflows": family(workflowPlans, runTrial, 2),
+  "random workflows": family(workflowPlans, runTrial, 1),
   "random workflows of agents": family(agentPlans, runTrial, 1),
   "random conversations": family(conversationPlans, runConversation, 1),
   "random changes of definitions": family(definitionPlans, runDefinitionTrial, 1),

@@ -9,8 +9,8 @@ import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { openStore, startProcess } from "./processes.ts";
 
-const tooLong = (message = "This model's maximum context length is 128000 tokens") =>
-  new APICallError({ message, url: "http://x", requestBodyValues: {}, statusCode: 400, isRetryable: false });
+const tooLong = (message = "This model's maximum context length is 128000 tokens", statusCode = 400) =>
+  new APICallError({ message, url: "http://x", requestBodyValues: {}, statusCode, isRetryable: false });
 const roles = (prompt: LanguageModelV4Prompt) => prompt.map(({ role }) => role).join(" ");
 
 test("in a long loop of tools old results are left out, and the newest stays", async () => {
@@ -58,6 +58,9 @@ test("one that stays too long fails, and other refusals are not asked again", as
   for (const [refuse, calls] of [
     [tooLong("prompt is too long: 300000 tokens > 200000 maximum"), 2],
     [tooLong("invalid temperature"), 1],
+    // An overloaded provider may quote its limits, too.
+    [tooLong("maximum context length", 503), 1],
+    [tooLong("maximum context length", 413), 2],
   ] as const) {
     const model = controlledModel(() => ({ refuse }));
     await expect(new Agent({ id: "a", model }).generate({ prompt: "hi" })).rejects.toThrow();

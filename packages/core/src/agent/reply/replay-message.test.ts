@@ -48,7 +48,10 @@ test("files, sources and data are as they were", async () => {
   const file = { type: "file", url: "data:,x", mediaType: "text/plain" } as const;
   const source = { type: "source-url", sourceId: "s", url: "http://x" } as const;
   const data = { type: "data-weather", id: "d", data: { hot: true } } as const;
-  const parts = [file, { ...file, providerMetadata }, source, data];
+  const document = { type: "source-document", sourceId: "d", mediaType: "text/plain", title: "t" } as const;
+  const thought = { type: "reasoning-file", url: "data:,y", mediaType: "text/plain" } as const;
+  const custom = { type: "custom", kind: "test.card", providerMetadata } as const;
+  const parts = [file, { ...file, providerMetadata }, source, data, document, thought, custom];
   expect(await chunksAround(...parts)).toStrictEqual(parts);
 });
 

@@ -31,7 +31,7 @@ export const pagesOf: Readonly<Record<string, readonly string[]>> = {
     ...["moving-from-voltagent", "moving-from-mastra", "moving-from-inngest"],
   ],
   "packages/console": ["console"],
-  "packages/postgres": ["postgres", "scale"],
+  "packages/postgres": ["postgres", "postgres-compatible", "scale"],
   "packages/client": ["client"],
 };
 

@@ -30,6 +30,7 @@ export const groups: readonly Group[] = [
       "deploying",
       "upgrading",
       "postgres",
+      "postgres-compatible",
       "scale",
       "performance",
     ],

@@ -44,6 +44,18 @@ afterEach(async () => {
 const serversOf = (url: string) => new Servers([url], 5_000);
 const limits = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
 
+test("a call waits for a free connection as long as for a new one, and no longer", async () => {
+  const settings = { servers: serversOf(server.url), ...limits, connectTimeout: 300 };
+  const readers = new Readers(settings, 1, { idle: 5_000, lock: 5_000 });
+  onTestFinished(() => readers.close());
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const holder = readers.once(() => released);
+  await expect(readers.once(async () => "done")).rejects.toThrow("timeout exceeded");
+  release();
+  await holder;
+  expect(await readers.once(async () => "done")).toBe("done");
+});
+
 test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {
   timeout: 8_000,
 }, async () => {

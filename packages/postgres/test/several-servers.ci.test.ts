@@ -5,6 +5,10 @@ import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { Connection } from "../src/connection/connection.ts";
+import { Readers } from "../src/connection/readers.ts";
+import { Servers } from "../src/connection/servers.ts";
+import { addressesIn } from "../src/options.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { type StandbyServer, startStandby } from "./standby-server.ts";
 
@@ -63,17 +67,33 @@ test("nodes continue on the promoted replica, lose nothing, and open there", {
   expect(await later.execute("double", { n: 5 })).toMatchObject({ status: "suspended" });
 });
 
+const refuseWrites = async (value: "on" | "off") =>
+  admin(`alter system set default_transaction_read_only = ${value}`);
+
 test("opening fails with the reason when no server accepts writes", { timeout: 60_000 }, async () => {
-  const { port } = new URL(standby.url);
-  const refuseWrites = (value: string) => admin(`alter system set default_transaction_read_only = ${value}`);
   await refuseWrites("on");
   onTestFinished(() => refuseWrites("off"));
-  const store = postgresStore({
-    url: standby.url.replace(`:${port}/`, `:${port},127.0.0.1:${primary.port}/`),
-    schema: "several",
-    connectTimeout: 1_000,
-  });
+  const store = postgresStore({ url, schema: "several", connectTimeout: 1_000 });
   await expect(store.open()).rejects.toThrow("no server of the database accepts writes");
+});
+
+test("each new connection checks its server, also one that was found before", {
+  timeout: 60_000,
+}, async () => {
+  const connect = { connectTimeout: 1_000, statementTimeout: 5_000, prepare: undefined };
+  const servers = new Servers(addressesIn(url), connect.connectTimeout);
+  await servers.find();
+  await refuseWrites("on");
+  onTestFinished(() => refuseWrites("off"));
+  const readers = new Readers({ servers, ...connect }, 1, { idle: 1_000, lock: 1_000 });
+  onTestFinished(() => readers.close());
+  await expect(readers.read("select 1", [])).rejects.toThrow("The store is not available");
+  expect(servers.isKnown).toBe(false);
+  const connection = new Connection({ servers, ...connect });
+  onTestFinished(() => connection.close());
+  await expect(connection.query()).rejects.toMatchObject({ code: "25006" });
+  await refuseWrites("off");
+  expect(await readers.read("select 1 as one", [])).toEqual([{ one: 1 }]);
 });
 
 async function admin(statement: string): Promise<void> {

@@ -59,7 +59,8 @@ export class HintListener {
     const { connect, channel } = this.#options;
     if (connect === undefined || this.#closed) return;
     const { servers } = connect;
-    const address = await servers.find().catch(() => servers.current);
+    // Without one that accepts writes the connection below fails, and is tried again.
+    await servers.find().catch(() => undefined);
     if (this.#closed) return;
     const client = new pg.Client(configOf(connect));
     this.#client = client;
@@ -74,7 +75,7 @@ export class HintListener {
       keepAlive(client, false);
       await servers.check(client);
     } catch {
-      servers.doubt(address);
+      servers.doubt();
       return void client.end().catch(() => {});
     }
     this.#pause = minPause;

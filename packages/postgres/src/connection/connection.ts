@@ -91,22 +91,22 @@ export class Connection {
 
   async #connect(): Promise<Opened> {
     const { servers, connectTimeout } = this.#settings;
-    const address = await servers.find();
+    await servers.find();
     const client = new pg.Client({ ...configOf(this.#settings), pipeline: true });
     // The caller of a statement gets the error; one that comes while nothing runs only ends the connection.
     client.on("error", () => {});
     try {
       await client.connect();
-      const { value: direct, timedOut } = await withTimeout(isDirect(client), connectTimeout);
+      const checked = servers.check(client).then(() => isDirect(client));
+      const { value: direct, timedOut } = await withTimeout(checked, connectTimeout);
       if (timedOut) throw new Error("timeout expired");
-      await servers.check(client);
       keepAlive(client, false);
       const prepared = this.#settings.prepare ?? direct;
       const opened: Opened = { client, prepared, isDirect: direct, underWay: 0, waitsSince: undefined };
       this.#watch?.add(opened);
       return opened;
     } catch (error) {
-      servers.doubt(address);
+      servers.doubt();
       cut(client);
       throw error;
     }

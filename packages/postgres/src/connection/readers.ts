@@ -69,7 +69,9 @@ export class Readers {
     this.#begin = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockPatience) });
     this.#beginAgain = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockedPatience) });
     this.#pool = new pg.Pool({
-      // Not the configuration of now: the next connection may be to another server.
+      // Also the time that a call waits for a free connection.
+      connectionTimeoutMillis: settings.connectTimeout,
+      // Reads the address for each connection: after a failover it is that of another server.
       Client: class extends pg.Client {
         constructor() {
           super(configOf(settings));
@@ -164,6 +166,7 @@ export class Readers {
         }
         const kind = kindOf(error);
         if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
+        if (kind === "trouble") this.#settings.servers.doubt();
         if (kind === "clash" && !tookTooLong(error) && ++clashes <= maxClashes) continue;
         again ||= tookTooLong(error);
         // A row that another client keeps locked is not the database's trouble.
@@ -204,12 +207,9 @@ export class Readers {
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
       const { servers } = this.#settings;
-      // Not awaited where it is known: the calls that wait for a connection are counted at once.
-      const address = servers.isKnown ? servers.current : await servers.find();
-      const client = await this.#pool.connect().catch((error: unknown) => {
-        servers.doubt(address);
-        throw error;
-      });
+      // Not awaited where it is known: the pool counts waiting calls at once.
+      if (!servers.isKnown) await servers.find();
+      const client = await this.#pool.connect();
       const usedAt = this.#connections.get(client)?.usedAt ?? Number.POSITIVE_INFINITY;
       if (usedAt > this.#cutAt) return client;
       cut(client);
@@ -220,13 +220,8 @@ export class Readers {
   async #pooled(client: pg.ClientBase): Promise<Pooled> {
     let pooled = this.#connections.get(client);
     if (pooled === undefined) {
-      const { servers } = this.#settings;
-      const address = servers.current;
+      await this.#settings.servers.check(client);
       const direct = await isDirect(client);
-      await servers.check(client).catch((error: unknown) => {
-        servers.doubt(address);
-        throw error;
-      });
       pooled = { client, isDirect: direct, waitsSince: undefined, usedAt: performance.now() };
       this.#connections.set(client, pooled);
       // Through a pooler a slow read cannot be distinguished from a connection that was cut.

@@ -9,7 +9,7 @@ export class Servers {
   readonly #timeout: number;
   #current: string;
   #isKnown: boolean;
-  #finding: Promise<string> | undefined;
+  #finding: Promise<void> | undefined;
 
   /** `connectTimeout`: milliseconds that a connection may take. */
   constructor(addresses: readonly string[], connectTimeout: number) {
@@ -19,23 +19,23 @@ export class Servers {
     this.#isKnown = addresses.length === 1;
   }
 
-  /** The address that `find` found last. */
+  /** The address to connect to. */
   get current(): string {
     return this.#current;
   }
 
-  /** Whether `current` is the address to connect to. */
+  /** False before `find`, and after a connection has failed: another server may accept the writes. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
 
-  /** The address to connect to. Of several servers all are asked at once, and the first that accepts writes is taken. */
-  find(): Promise<string> {
-    if (this.#isKnown) return Promise.resolve(this.#current);
+  /** Finds the address to connect to. Of several servers all are asked at once, and the first that accepts writes is taken. */
+  async find(): Promise<void> {
+    if (this.#isKnown) return;
     this.#finding ??= this.#ask().finally(() => {
       this.#finding = undefined;
     });
-    return this.#finding;
+    await this.#finding;
   }
 
   /** Rejects when the server of a new connection, one of several, does not accept writes. */
@@ -43,21 +43,20 @@ export class Servers {
     if (this.#addresses.length > 1) await requireWritable(client);
   }
 
-  /** A connection to this address failed: the next `find` asks all servers again. */
-  doubt(address: string): void {
-    if (this.#addresses.length > 1 && address === this.#current) this.#isKnown = false;
+  /** A connection failed: the next `find` asks all servers again, where there are several. */
+  doubt(): void {
+    this.#isKnown = this.#addresses.length === 1;
   }
 
-  async #ask(): Promise<string> {
+  async #ask(): Promise<void> {
     try {
       this.#current = await Promise.any(this.#addresses.map((address) => this.#requireWritable(address)));
     } catch (error) {
-      // A standby among them says more than the servers that do not respond.
+      // A replica among them is a better reason than a server that does not respond.
       const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
       throw errors.find((each) => each instanceof ReadOnlyError) ?? errors[0];
     }
     this.#isKnown = true;
-    return this.#current;
   }
 
   async #requireWritable(address: string): Promise<string> {

@@ -1,7 +1,7 @@
 // Finds executions in the store: those of registered workflows, and those whose workflow is gone.
 import { ExecutionNotFoundError } from "../errors/index.ts";
-import type { LoadableState } from "../execution/engine/after-resume.ts";
 import type { Engine } from "../execution/engine/engine.ts";
+import type { LoadableState } from "../execution/engine/engine-kind.ts";
 import type { ExecutionHead, StoredExecution } from "../store/store.ts";
 
 /** The workflow, the user and the conversation that an execution belongs to. */

@@ -1,14 +1,9 @@
 // The state of an execution without a read: after it has gone idle here, and after a resume.
 import type { JournalPage } from "../../journal/read-journal.ts";
-import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
+import type { Resume, ResumeResult } from "../../store/store.ts";
 import type { IdleExecution } from "../run/loaded-execution.ts";
-import type { LoadableRow, RunRow } from "./engine-kind.ts";
+import type { LoadableState, RunRow } from "./engine-kind.ts";
 import type { TracedFold } from "./folds.ts";
-
-/** The part of an execution's state that a resume and a load need. */
-export interface LoadableState extends Pick<StoredExecution, "suspensions" | "timers"> {
-  readonly execution: LoadableRow;
-}
 
 /** A resumed execution that is about to be loaded. */
 export interface ResumedExecution {

@@ -7,6 +7,7 @@ import type {
   ExecutionKind,
   ExecutionRow,
   Store,
+  StoredExecution,
 } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { HookSubject } from "./call-hooks.ts";
@@ -31,6 +32,11 @@ export type LoadableRow = RunRow &
     | "definition"
     | "parked"
   >;
+
+/** The part of an execution's state that a resume and a load need. */
+export interface LoadableState extends Pick<StoredExecution, "suspensions" | "timers"> {
+  readonly execution: LoadableRow;
+}
 
 export interface EngineKind {
   /** The kind in the rows of its executions. */

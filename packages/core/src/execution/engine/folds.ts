@@ -17,7 +17,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
-import type { LoadableState } from "./after-resume.ts";
+import type { LoadableState } from "./engine-kind.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {

@@ -4,7 +4,11 @@ import type { FactRequests, Facts } from "./facts.ts";
 import type { ExecutionRecord } from "./record.ts";
 
 /** The key of a commit in the journal: the end of the claim's token, the number of the commit, and its result. */
-export function writeKey({ token, number }: Commit, kind: "ok" | "paused", idle: boolean): string {
+export function writeKey(
+  { token, number }: Pick<Commit, "token" | "number">,
+  kind: "ok" | "paused",
+  idle: boolean,
+): string {
   return `${token.slice(-12)}.${number}.${kind}${idle ? ".idle" : ""}`;
 }
 

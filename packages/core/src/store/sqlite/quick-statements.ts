@@ -8,7 +8,8 @@ import { inTime } from "../in-time.ts";
 import { numbered } from "../sql/journal-row.ts";
 import type { Commit, CommitResult, Resume, ResumeResult } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
-import { appendEvents } from "./journal-rows.ts";
+import { appendEvents, insertRow } from "./journal-rows.ts";
+import type { PackedCommit } from "./packed-commit.ts";
 import { openSuspension, timerChanges } from "./perform-decision.ts";
 
 /** The execution is as its owner knows it, and has at most so many open suspensions. */
@@ -17,9 +18,16 @@ const asKnown = `where execution_id = ? and token = ? and paused = 0 and commits
 
 const anyNumber = Number.MAX_SAFE_INTEGER;
 
+/** The fields of a commit that its execution's row depends on. */
+type Move = Pick<
+  Commit,
+  "executionId" | "token" | "number" | "stepIndex" | "progress" | "end" | "idle" | "open"
+>;
+
 /** Returns a function that is undefined, and has changed nothing, when the commit needs the decision. */
 export function quickCommit(database: DatabaseSync) {
   const append = appendEvents(database);
+  const insert = insertRow(database);
   const open = openSuspension(database);
   const { setTimer, clearTimer } = timerChanges(database);
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
@@ -39,15 +47,14 @@ export function quickCommit(database: DatabaseSync) {
   );
 
   /** Whether the row was as the owner knows it, and is changed. */
-  const move = (commit: Commit, after: number, sequence: number): boolean => {
-    const { executionId, token, number, stepIndex, idle, closeEnded = [], closeBelow } = commit;
+  const move = (commit: Move, after: number, sequence: number, endAt: number, closes: boolean): boolean => {
+    const { executionId, token, number, stepIndex, idle } = commit;
     // With no suspension open there is none to close.
-    const mostOpen = commit.end !== null || closeEnded.length + closeBelow.length > 0 ? 0 : anyNumber;
-    const which = [executionId, token, number, after, mostOpen];
+    const which = [executionId, token, number, after, closes || commit.end !== null ? 0 : anyNumber];
     const kept = commit.progress ? 0 : 1;
     if (commit.end !== null) {
       const { result, resultAt } = resultOf(commit.end.result, sequence);
-      const outcome = [commit.end.status, endTime(commit), result, resultAt, commit.end.error];
+      const outcome = [commit.end.status, endAt, result, resultAt, commit.end.error];
       return end.run(number, sequence, stepIndex, ...outcome, ...which).changes === 1;
     }
     if (idle === null) return advance.run(number, sequence, stepIndex, kept, ...which).changes === 1;
@@ -57,12 +64,24 @@ export function quickCommit(database: DatabaseSync) {
     );
   };
 
-  return (commit: Commit): CommitResult | undefined => {
-    const { executionId, after, idle, timers, clear } = commit;
+  const quickPacked = (commit: PackedCommit): CommitResult | undefined => {
+    const [executionId, token, number, after, stepIndex, progress, row, outcomes, following, lastAt, end] =
+      commit;
+    const sequence = after + outcomes + following;
+    const plain = { executionId, token, number, stepIndex, progress, end, idle: null, open: [] };
+    if (!move(plain, after, sequence, lastAt, false)) return undefined;
+    insert.run(executionId, sequence, row, writeKey(plain, "ok", false));
+    return { kind: "ok", sequence, idle: false };
+  };
+
+  return (commit: Commit | PackedCommit): CommitResult | undefined => {
+    if (!("executionId" in commit)) return quickPacked(commit);
+    const { executionId, after, idle, timers, clear, closeEnded = [], closeBelow } = commit;
     if (after === undefined || !isQuick(commit)) return undefined;
     const events = eventsOf(commit);
     const sequence = after + events.length;
-    if (!move(commit, after, sequence)) return undefined;
+    const closes = closeEnded.length + closeBelow.length > 0;
+    if (!move(commit, after, sequence, endTime(commit), closes)) return undefined;
     for (const suspension of commit.open) open(executionId, suspension, false);
     append(executionId, after, events, writeKey(commit, "ok", idle !== null));
     if (commit.end === null) {

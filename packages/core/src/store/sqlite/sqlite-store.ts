@@ -8,8 +8,9 @@ import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
-import type { Store, StoreHealth } from "../store.ts";
+import type { Commit, Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
+import { packCommit } from "./packed-commit.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -89,7 +90,7 @@ class SqliteStore implements Store {
   }
 
   create = this.#write("create");
-  commit = this.#write("commit");
+  commit = (commit: Commit) => this.#call(this.#writer, "commit", packCommit(commit));
   beginTurn = this.#write("beginTurn");
   endTurn = this.#write("endTurn");
   pause = this.#write("pause");

@@ -2,10 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { decisions } from "../../decide/index.ts";
 import type { Commit, CommitResult } from "../../store.ts";
+import { type PackedCommit, unpackCommit } from "../packed-commit.ts";
 import type { PerformDecision } from "../perform-decision.ts";
 import { quickCommit } from "../quick-statements.ts";
 
 export function commit(database: DatabaseSync, perform: PerformDecision) {
   const atOnce = quickCommit(database);
-  return (argument: Commit): CommitResult => atOnce(argument) ?? perform(decisions.commit, argument);
+  return (argument: Commit | PackedCommit): CommitResult =>
+    atOnce(argument) ?? perform(decisions.commit, unpackCommit(argument));
 }

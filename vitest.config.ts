@@ -35,13 +35,7 @@ const onPostgres = process.env.ANDANTE_TESTS === "postgres";
 // The store on Restate, with a server that each file starts (ANDANTE_TESTS=restate).
 const forRestate = ["packages/restate/test/**/*.restate.test.ts"];
 const onRestate = process.env.ANDANTE_TESTS === "restate";
-const include = onRestate
-  ? forRestate
-  : onPostgres
-    ? ["test/contract/**/*.test.ts"]
-    : isCi
-      ? forCi
-      : all;
+const include = onRestate ? forRestate : onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
 const exclude = [
   "**/node_modules/**",
   ...withoutBrowser,

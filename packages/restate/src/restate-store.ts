@@ -54,7 +54,7 @@ export function restateStore(options: RestateStoreOptions): Store {
 
   const close = async () => {
     if (!shards.isOpen) return;
-    shards.close();
+    await shards.close();
     listeners.get(settings.namespace)?.delete(offered);
     await stopListening?.();
   };

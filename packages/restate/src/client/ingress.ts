@@ -41,7 +41,10 @@ export class Ingress {
       const url = this.#urls[this.#current % this.#urls.length];
       let problem: unknown;
       try {
-        const response = await fetch(`${url}${path}`, { ...request, signal: AbortSignal.timeout(attemptTime) });
+        const response = await fetch(`${url}${path}`, {
+          ...request,
+          signal: AbortSignal.timeout(attemptTime),
+        });
         const text = await response.text();
         if (response.ok) return text;
         problem = new Error(`Restate responded with ${response.status}: ${text.slice(0, 500)}`);
@@ -60,7 +63,8 @@ export class Ingress {
   /** Calls the administration once, without patience. */
   async administrate(path: string, body?: unknown): Promise<Response> {
     const headers = { ...this.#headers, accept: "application/json" };
-    const request = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    const request =
+      body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
     return await fetch(`${this.#adminUrl}${path}`, { ...request, signal: AbortSignal.timeout(attemptTime) });
   }
 

@@ -46,8 +46,11 @@ export class Lane {
     return result;
   }
 
-  /** Refuses the calls that wait. */
-  close(): void {
+  /** Waits for the calls under way and those that wait, then refuses the rest. */
+  async close(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds;
+    while ((this.#underWay > 0 || this.#waiting.length > 0) && performance.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     const error = new StoreUnavailableError({ cause: new Error("the store is closed") });
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
@@ -82,7 +85,9 @@ export class Lane {
         return;
       }
       for (const { name, reject } of group)
-        reject(error instanceof KilledCallError ? new StoreRefusedError({ operation: name, cause: error }) : error);
+        reject(
+          error instanceof KilledCallError ? new StoreRefusedError({ operation: name, cause: error }) : error,
+        );
     }
   }
 }

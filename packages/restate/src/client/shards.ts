@@ -1,9 +1,9 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "@andante/core/errors";
+import { shardOf } from "../engine/layout.ts";
 import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
 import { nodeName, shardName } from "../engine/objects.ts";
-import { shardOf } from "../engine/layout.ts";
 import type { Settings } from "../options.ts";
 import { Ingress } from "./ingress.ts";
 import { Lane } from "./lane.ts";
@@ -15,6 +15,12 @@ type ResultOf<Operation> = Operation extends (...given: never) => Promise<infer 
 
 /** Groups of reads that may be under way at once for a shard. */
 const readsAtOnce = 4;
+
+/** Milliseconds that closing may take. */
+const closingTime = 5_000;
+
+/** Milliseconds between two attempts to release a claim. */
+const giveBackPause = 1_000;
 
 /** Turns whose shards are remembered. */
 const maxMoved = 10_000;
@@ -108,9 +114,9 @@ export class Shards {
   ): Promise<Result> {
     const shard = typeof to === "number" ? to : this.of(to);
     const result = await this.#callShard(lanes, shard, name, argument);
-    if (result.moved === undefined || typeof to === "number") return valueOf(result);
+    if (result.moved === undefined || typeof to === "number") return resultIn(result);
     this.noteMoved(to, result.moved);
-    return valueOf(await this.#callShard(lanes, result.moved, name, argument));
+    return resultIn(await this.#callShard(lanes, result.moved, name, argument));
   }
 
   async #callShard(
@@ -128,11 +134,18 @@ export class Shards {
   /** Keeps the owner's lease for so many milliseconds of Restate's clock. */
   async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
     if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
-    const beat = { namespace: this.#namespace, shards: this.count, owner, beat: randomUUID(), isLast: lease <= 0 };
+    const beat = {
+      namespace: this.#namespace,
+      shards: this.count,
+      owner,
+      beat: randomUUID(),
+      isLast: lease <= 0,
+    };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
     const body = JSON.stringify(beat);
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
-    if (lease > 0) await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());
+    if (lease > 0)
+      await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());
     await this.ingress.call(`${path}/beat`, body, randomUUID());
   }
 
@@ -154,13 +167,32 @@ export class Shards {
     );
   }
 
-  close(): void {
+  /**
+   * Releases a claim that a call may have taken whose result is not known: no process runs the execution otherwise, because
+   * its owner is alive.
+   */
+  giveBack(claim: { readonly executionId: string; readonly token: string }): void {
+    const release = async () => {
+      while (this.isOpen) {
+        const isReleased = await this.write(claim.executionId, "release", claim).then(
+          () => true,
+          () => false,
+        );
+        if (isReleased) return;
+        await new Promise((resolve) => setTimeout(resolve, giveBackPause).unref());
+      }
+    };
+    void release();
+  }
+
+  /** Finishes the calls that were made, as far as Restate responds; later ones are refused. */
+  async close(): Promise<void> {
     this.isOpen = false;
-    for (const lane of [...this.#writes, ...this.#reads]) lane.close();
+    await Promise.all([...this.#writes, ...this.#reads].map((lane) => lane.close(closingTime)));
   }
 }
 
-function valueOf<Result>(result: ItemResult): Result;
-function valueOf({ value }: ItemResult): unknown {
+function resultIn<Result>(result: ItemResult): Result;
+function resultIn({ value }: ItemResult): unknown {
   return value;
 }

@@ -1,7 +1,12 @@
 // The state of an object during one call: read in few trips, changed item by item, written at the end.
 //
 // Each value is JSON text. What an item has changed counts once the item has succeeded.
-import { isRestatePromise, type ObjectSharedContext, RestatePromise, type Serde } from "@restatedev/restate-sdk";
+import {
+  isRestatePromise,
+  type ObjectSharedContext,
+  RestatePromise,
+  type Serde,
+} from "@restatedev/restate-sdk";
 import { type KeyKind, kindOf } from "./layout.ts";
 
 const text: Serde<string> = {

@@ -69,7 +69,13 @@ const lineKey = (id: string) => `z/${id}`;
 const forkLineKey = (id: string) => `q/${id}`;
 
 /** The fields of the lines, by their positions from 1. */
-export const conversationColumns = { updatedAt: 1, conversationId: 2, userId: 3, agentId: 4, title: 5 } as const;
+export const conversationColumns = {
+  updatedAt: 1,
+  conversationId: 2,
+  userId: 3,
+  agentId: 4,
+  title: 5,
+} as const;
 
 export const revisionOf = ({ begun, revision }: Conversation): string => `${begun}.${revision}`;
 
@@ -89,7 +95,13 @@ export async function conversationOf(
 export function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
   cells.set(rowKey(conversationId), conversation);
-  const found = line(updatedAt, field(conversationId), optional(userId), field(agentId), lower(field(title ?? "")));
+  const found = line(
+    updatedAt,
+    field(conversationId),
+    optional(userId),
+    field(agentId),
+    lower(field(title ?? "")),
+  );
   cells.setText(lineKey(conversationId), found);
 }
 
@@ -354,7 +366,8 @@ export async function keepForkPage(
   if (cells.text(rowKey(forkId)) !== undefined) return { kind: "taken" };
   let fork = cells.get<Fork>(forkKey(forkId));
   const isSame = fork?.copyId === copyId && fork.revision === page.revision;
-  if (fork !== undefined && fork.copyId !== copyId && fork.changedAt > at - maxPageTime) return { kind: "taken" };
+  if (fork !== undefined && fork.copyId !== copyId && fork.changedAt > at - maxPageTime)
+    return { kind: "taken" };
   if ((isSame ? (fork?.copied ?? 0) : 0) !== after) return undefined;
   if (fork === undefined || !isSame) {
     await removeFork(cells, forkId);

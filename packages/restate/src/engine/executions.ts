@@ -1,4 +1,6 @@
 // The writes to executions: each loads the row and the facts, lets the decision of @andante/core decide, and keeps its changes.
+
+import { isBelow } from "@andante/core/internal";
 import {
   type Changes,
   type ClaimedExecution,
@@ -7,8 +9,8 @@ import {
   type Decision,
   decisions,
   type ExecutionRecord,
-  type Facts,
   type FactRequests,
+  type Facts,
   isAbandoned,
   lookback,
   type NewExecution,
@@ -18,10 +20,10 @@ import {
   type Snapshot,
   takeOver,
 } from "@andante/core/store";
-import { isBelow } from "@andante/core/internal";
 import type { Cells } from "./cells.ts";
 import { append, eventAt, loadEvents, removeEvents, textOf } from "./journal.ts";
 import {
+  allSets,
   type FixedColumns,
   type Kept,
   type KeptInput,
@@ -33,8 +35,8 @@ import {
   type Timed,
   type Working,
 } from "./layout.ts";
-import { claimedOf } from "./read-row.ts";
 import { lineOf, waitingLineOf } from "./lines.ts";
+import { claimedOf } from "./read-row.ts";
 
 /** An execution that another shard holds. */
 export class Moved extends Error {
@@ -220,7 +222,12 @@ function timedOf({ record, fixed, timeoutAt, suspensions, timers }: Kept): Timed
 }
 
 /** Keeps a row and the places where it is found. `before`: the places of the row as it was. */
-async function keep(cells: Cells, kept: Kept | undefined, executionId: string, before: Places): Promise<void> {
+async function keep(
+  cells: Cells,
+  kept: Kept | undefined,
+  executionId: string,
+  before: Places,
+): Promise<void> {
   const after = kept === undefined ? nowhere : placesOf(kept);
   const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
   const sets = Object.keys({ ...before.members, ...after.members }).filter(
@@ -239,7 +246,7 @@ async function keep(cells: Cells, kept: Kept | undefined, executionId: string, b
   else cells.set(keys.row(executionId), kept);
 }
 
-/** Lets a decision of @andante/core decide. `at`: the time of the call, for an end that no event has the time of. */
+/** Lets a decision of @andante/core decide. `endAt`: the time of an end that has no event. */
 export async function perform<Argument extends { readonly executionId: string }, Result>(
   cells: Cells,
   decision: Decision<Argument, Result>,
@@ -386,15 +393,27 @@ export async function remove(cells: Cells, kept: Kept): Promise<void> {
   await keep(cells, undefined, executionId, placesOf(kept));
 }
 
-/** Notes that an owner is alive, or that its lease has ended. A later change of the same owner counts. */
+/** Notes that an owner is alive, or that its lease has ended. `count` numbers these changes of one owner. */
 async function lease(
   cells: Cells,
   { owner, count, isAlive }: { owner: string; count: number; isAlive: boolean },
 ): Promise<void> {
   const leases = (await cells.read<Leases>(keys.leases)) ?? {};
-  const before = leases[owner]?.[0] ?? -1;
-  if (count > before || (count === before && !isAlive))
-    cells.set(keys.leases, { ...leases, [owner]: [count, isAlive] });
+  if (count <= (leases[owner]?.[0] ?? -1)) return;
+  const { [owner]: _, ...others } = leases;
+  const kept = Object.keys(others).length < maxLeases ? others : await withoutForgotten(cells, others);
+  cells.set(keys.leases, { ...kept, [owner]: [count, isAlive] });
+}
+
+/** Leases that are kept before those of processes are dropped that are gone and own nothing. */
+const maxLeases = 500;
+
+async function withoutForgotten(cells: Cells, leases: Leases): Promise<Leases> {
+  await cells.load(allSets("c"));
+  const members = allSets("c").flatMap((key) => Object.values(cells.get<SetOf<Working>>(key) ?? {}));
+  const owners = new Set(members.map(([, , , owner]) => owner));
+  const kept = Object.entries(leases).filter(([owner, [, alive]]) => alive || owners.has(owner));
+  return Object.fromEntries(kept);
 }
 
 export const executionWrites = {

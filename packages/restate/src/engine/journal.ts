@@ -40,22 +40,16 @@ export function append(
     const [longValue, longDetail] = [isLong(value), isLong(detail)];
     if (longValue) cells.set(keys.value(executionId, number), value);
     if (longDetail) cells.set(keys.detail(executionId, number), detail);
-    kept.tail.push([
-      type,
-      timestamp,
-      path,
-      stepIndex,
-      stepType,
-      longValue || value,
-      longDetail || detail,
-    ]);
+    kept.tail.push([type, timestamp, path, stepIndex, stepType, longValue || value, longDetail || detail]);
     kept.lastAt = timestamp;
     if (number % bucketSize === 0) {
       cells.set(keys.bucket(executionId, number / bucketSize - 1), kept.tail);
       kept.tail = [];
     }
   }
-  if (key !== null) kept.writes = [...kept.writes, [key, last + 1, sequence] as const].slice(-keptWrites).map(([...each]) => each);
+  if (key === null) return;
+  kept.writes.push([key, last + 1, sequence]);
+  kept.writes = kept.writes.slice(-keptWrites);
 }
 
 function isLong(text: string | number | null): boolean {

@@ -168,7 +168,12 @@ const node = object({
       const count = before.count + 1;
       context.set("lease", { ...before, count, isAlive: false } satisfies Lease);
       await tellShards(context, argument, count, false);
-      context.genericSend({ service: dispatchName, method: "offered", parameter: namespace, inputSerde: json });
+      context.genericSend({
+        service: dispatchName,
+        method: "offered",
+        parameter: namespace,
+        inputSerde: json,
+      });
     },
   },
   options: objectSettings,

@@ -28,7 +28,14 @@ export const rootColumns = {
   whole: 9,
 } as const;
 
-export const chunkColumns = { timestamp: 1, number: 2, node: 3, traceId: 4, rootSpanId: 5, whole: 6 } as const;
+export const chunkColumns = {
+  timestamp: 1,
+  number: 2,
+  node: 3,
+  traceId: 4,
+  rootSpanId: 5,
+  whole: 6,
+} as const;
 
 export const rollupColumns = { minute: 1, workflowId: 2, step: 3, kind: 4, bucket: 5, count: 6 } as const;
 

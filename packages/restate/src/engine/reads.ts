@@ -17,15 +17,7 @@ import { isAbandoned } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { earliest, hasWork, isAlive, isUnparked, rowOf } from "./executions.ts";
 import { readEvents } from "./journal.ts";
-import {
-  allSets,
-  type Kept,
-  keys,
-  type Parked,
-  type SetOf,
-  type Timed,
-  type Working,
-} from "./layout.ts";
+import { allSets, type Kept, keys, type Parked, type SetOf, type Timed, type Working } from "./layout.ts";
 import { headOf, listedOf, stateOf } from "./read-row.ts";
 
 async function state(cells: Cells, executionId: string): Promise<StoredExecution | undefined> {
@@ -129,7 +121,9 @@ async function abandoned(cells: Cells, query: ClaimAbandoned): Promise<readonly 
       return isFree || isOwn ? [record.executionId] : [];
     }),
   );
-  return first.filter(({ executionId }) => fits.has(executionId)).slice(0, own.length > 0 ? undefined : limit);
+  return first
+    .filter(({ executionId }) => fits.has(executionId))
+    .slice(0, own.length > 0 ? undefined : limit);
 }
 
 /** Oldest first; of suspects those with the fewest recoveries first. */
@@ -202,9 +196,7 @@ function limitsOf(cells: Cells, { record, fixed, timers, timeoutAt, suspensions 
   const deadlines = suspensions.flatMap(({ suspensionId, path, stepIndex, deadline: dueAt }): DueTimer[] =>
     dueAt === null ? [] : [{ kind: "deadline", ...common, dueAt, suspensionId, path, stepIndex }],
   );
-  return timeoutAt === null
-    ? deadlines
-    : [...deadlines, { kind: "timeout", ...common, dueAt: timeoutAt }];
+  return timeoutAt === null ? deadlines : [...deadlines, { kind: "timeout", ...common, dueAt: timeoutAt }];
 }
 
 async function parked(

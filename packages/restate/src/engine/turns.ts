@@ -81,7 +81,11 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
   return began();
 }
 
-async function endTurn(cells: Cells, { commit: argument, reply }: EndTurn, at: number): Promise<CommitResult> {
+async function endTurn(
+  cells: Cells,
+  { commit: argument, reply }: EndTurn,
+  at: number,
+): Promise<CommitResult> {
   const row = keys.row(argument.executionId);
   const wasLive = (await cells.read<Kept>(row))?.record.endAt === null;
   const result = await commit(cells, argument, at);

@@ -11,7 +11,7 @@ import type {
 import type { Shards } from "../client/shards.ts";
 import { conversationColumns, lower } from "../engine/conversations.ts";
 import { column, columns, field, literal, numberColumn, optional } from "../engine/lines.ts";
-import { textIn } from "./executions.ts";
+import { claiming, textIn } from "./executions.ts";
 
 const updatedAt = numberColumn(conversationColumns.updatedAt);
 const id = column(conversationColumns.conversationId);
@@ -138,9 +138,10 @@ export function conversationOperations(shards: Shards): ConversationStore {
 export function turnOperations(shards: Shards) {
   return {
     beginTurn: async (argument: BeginTurn) => {
-      const { executionId, conversationId } = argument.turn;
+      const { executionId, conversationId, claim } = argument.turn;
       await shards.point(executionId, shards.of(conversationId));
-      return await shards.write(conversationId, "beginTurn", argument);
+      const claims = [{ executionId, token: claim.token }];
+      return await claiming(shards, claims, () => shards.write(conversationId, "beginTurn", argument));
     },
     endTurn: (end) => shards.write(end.reply.conversationId, "endTurn", end),
     liveTurn: (conversationId) => shards.read(conversationId, "liveTurn", conversationId),

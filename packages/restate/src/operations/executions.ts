@@ -1,6 +1,8 @@
 // The operations on executions that need more than one call: claims and times over all shards, lists, deletion.
+import { StoreUnavailableError } from "@andante/core/errors";
 import { readPage } from "@andante/core/internal";
 import type {
+  Claim,
   ClaimAbandoned,
   DeleteFinished,
   ListQuery,
@@ -9,6 +11,7 @@ import type {
   WaitingSuspension,
 } from "@andante/core/store";
 import type { Found, Shards } from "../client/shards.ts";
+import { keys } from "../engine/layout.ts";
 import {
   column,
   columns,
@@ -47,6 +50,21 @@ async function byShard<Value>(
   return (await Promise.all([...groups].map(([shard, its]) => read(shard, its)))).flat();
 }
 
+/** Performs a call that may take claims, and gives them back when its result is not known. */
+export async function claiming<Result>(
+  shards: Shards,
+  claims: readonly { readonly executionId: string; readonly token: string }[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreUnavailableError)
+      for (const { executionId, token } of claims) shards.giveBack({ executionId, token });
+    throw error;
+  }
+}
+
 async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
   const { owner, key, suspects, limit, only } = query;
   const candidates = await shards.readAll("abandoned", query);
@@ -61,14 +79,16 @@ async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
           .slice(0, only === undefined ? limit : 1)
           .map(({ executionId, ...rest }, index) => ({ ...rest, executionId, token: `${key}.${index}` }));
   const places = new Map(chosen.map(({ executionId }, index) => [executionId, index]));
-  const claimed = await byShard(
-    shards,
-    chosen.map(({ executionId }) => executionId),
-    (shard, ids) =>
-      shards.write(shard, "claim", {
-        owner,
-        claims: chosen.filter(({ executionId }) => ids.includes(executionId)),
-      }),
+  const claimed = await claiming(shards, chosen, () =>
+    byShard(
+      shards,
+      chosen.map(({ executionId }) => executionId),
+      (shard, ids) =>
+        shards.write(shard, "claim", {
+          owner,
+          claims: chosen.filter(({ executionId }) => ids.includes(executionId)),
+        }),
+    ),
   );
   const placeOf = (executionId: string) => places.get(executionId) ?? 0;
   return claimed.sort((a, b) => placeOf(a.row.executionId) - placeOf(b.row.executionId));
@@ -95,10 +115,11 @@ async function list(shards: Shards, query: ListQuery) {
     value === undefined ? "" : ` and ${column(position)} = ${literal(value)}`;
   const conditions = [
     isWorkflow,
-    equal(columns.workflowId, query.workflowId && field(query.workflowId)),
+    equal(columns.workflowId, query.workflowId === undefined ? undefined : field(query.workflowId)),
     equal(columns.status, query.status),
     equal(columns.userId, query.userId === undefined ? undefined : optional(query.userId)),
-    equal(columns.executionId, query.executionId && field(query.executionId)),
+    // By its key: Restate's planner refuses an order by a field that a condition makes constant.
+    query.executionId === undefined ? "" : ` and key = ${literal(keys.line(query.executionId))}`,
     equal(columns.trace, query.traceId === undefined ? undefined : optional(query.traceId)),
     query.traced ? ` and ${column(columns.trace)} <> ''` : "",
     tag === undefined
@@ -149,12 +170,15 @@ async function waiting(shards: Shards, { workflowId, userId, after, limit, lengt
     executionId: textIn(row, "execution"),
     suspensionId: textIn(row, "suspension"),
   }));
-  const found = await byShard(shards, [...new Set(wanted.map(({ executionId }) => executionId))], (shard, ids) =>
-    shards.read(
-      shard,
-      "waiting",
-      wanted.filter(({ executionId }) => ids.includes(executionId)),
-    ),
+  const found = await byShard(
+    shards,
+    [...new Set(wanted.map(({ executionId }) => executionId))],
+    (shard, ids) =>
+      shards.read(
+        shard,
+        "waiting",
+        wanted.filter(({ executionId }) => ids.includes(executionId)),
+      ),
   );
   return readPage(found.sort(bySuspension), (each) => each, length);
 }
@@ -202,7 +226,10 @@ async function deleteFinished(shards: Shards, { kind = "workflow", upTo, limit, 
   return { executionIds, more: rows.length >= limit };
 }
 
-async function unpark(shards: Shards, { workflowId, definition, own = false }: Parameters<Store["unpark"]>[0]) {
+async function unpark(
+  shards: Shards,
+  { workflowId, definition, own = false }: Parameters<Store["unpark"]>[0],
+) {
   const parked = (await shards.readAll("parked", { workflowId, definition, own })).flat();
   const unparked = parked.map((executionId) =>
     shards.write(executionId, "unpark", { executionId, definition, own }),
@@ -211,13 +238,17 @@ async function unpark(shards: Shards, { workflowId, definition, own = false }: P
 }
 
 export function executionOperations(shards: Shards) {
+  const taking = <Result>(
+    { executionId, claim }: { readonly executionId: string; readonly claim: Claim },
+    work: () => Promise<Result>,
+  ) => claiming(shards, [{ executionId, token: claim.token }], work);
   return {
-    create: (made) => shards.write(made.executionId, "create", made),
+    create: (made) => taking(made, () => shards.write(made.executionId, "create", made)),
     commit: (commit) => shards.write(commit.executionId, "commit", commit),
     pause: (pause) => shards.write(pause.executionId, "pause", pause),
-    resume: (resume) => shards.write(resume.executionId, "resume", resume),
+    resume: (resume) => taking(resume, () => shards.write(resume.executionId, "resume", resume)),
     cancel: (cancel) => shards.write(cancel.executionId, "cancel", cancel),
-    wake: (wake) => shards.write(wake.executionId, "wake", wake),
+    wake: (wake) => taking(wake, () => shards.write(wake.executionId, "wake", wake)),
     release: (release) => shards.write(release.executionId, "release", release),
     park: (park) => shards.write(park.executionId, "park", park),
     adopt: (adopt) => shards.write(adopt.executionId, "adopt", adopt),

@@ -1,6 +1,6 @@
 // The state of an object during one call: read in few trips, changed item by item, written at the end.
 //
-// Each value is JSON text. What an item has changed counts once the item has succeeded.
+// Each value is JSON text. The changes of an item count once the item has succeeded.
 import {
   isRestatePromise,
   type ObjectSharedContext,
@@ -93,7 +93,7 @@ export class Cells {
   }
 
   /**
-   * Writes the changes: parts of rows, then rows, then what only helps to find them. A call that is killed half-way has so
+   * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has so
    * written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
    */
   write(context: Writing): void {

@@ -202,7 +202,7 @@ function placesOf(kept: Kept): Places {
   };
 }
 
-/** Whether it waits for a process, whoever owns it. */
+/** Whether it has work for a process, with an owner or without one. */
 export function hasWork(record: ExecutionRecord): boolean {
   return isAbandoned({ ...record, token: null }, false);
 }

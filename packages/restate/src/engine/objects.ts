@@ -121,7 +121,7 @@ const shard = object({
 
 export const nodeName = "AndanteNode1";
 
-/** An owner, with all that has to be told when its lease begins or ends. */
+/** An owner, and the shards that learn when its lease begins or ends. */
 export interface Owner {
   readonly namespace: string;
   readonly shards: number;

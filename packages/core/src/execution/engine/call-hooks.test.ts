@@ -37,7 +37,8 @@ async function callsFor(events: readonly NewEvent[], subject = row) {
 }
 
 const suspended = {
-  ...{ type: "workflow-suspended", timestamp: 5, stepIndex: 1, suspensionId: "s1", reason: "why" },
+  type: "workflow-suspended",
+  ...{ timestamp: 5, stepIndex: 1, suspensionId: "s1", reason: "why" },
   ...{ suspendedAt: 5, deadline: 9, data: '{"a":1}' },
 } as const;
 const suspension = { suspensionId: "s1", reason: "why", data: { a: 1 }, stepIndex: 1 };

@@ -35,7 +35,7 @@ function recoveryOf(found: readonly ClaimedExecution[], { operations, ...options
   };
   const release: Store["release"] = async (claim) => void released.push(claim);
   const made = engineForTest(
-    { claimAbandoned, release, heartbeat: async () => ({ hasLease: true }), ...operations },
+    { claimAbandoned, release, heartbeat: async () => undefined, ...operations },
     { workflows: [nap], ...options },
   );
   const { engine } = made;

@@ -192,8 +192,8 @@ test("options that retention cannot work with are refused, and durations are rea
       "Option retention.maxCount: expected a whole number of 0 or more",
     );
   }
-  expect(() => retentionBounds({ maxAge: "soon" })).toThrow("retention.maxAge");
-  expect(() => retentionBounds({ conversations: "soon" })).toThrow("retention.conversations");
+  expect(() => retentionBounds({ maxAge: -1 })).toThrow("retention.maxAge");
+  expect(() => retentionBounds({ conversations: -1 })).toThrow("retention.conversations");
   expect(retentionBounds({})).toEqual({ maxAge: undefined, maxCount: undefined, conversationAge: undefined });
   expect(retentionBounds({ maxAge: "1m", maxCount: 0, conversations: "1h" })).toEqual({
     ...{ maxAge: 60_000, maxCount: 0, conversationAge: 3_600_000 },

@@ -12,8 +12,13 @@ const withoutBrowser = hasChromium ? [] : ["test/browser/**"];
 if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/browser are left out\n");
 
 // `.ci/run` fetches these where it can.
-const hasProxies = ["nginx", "caddy"].every((name) => installedProgram(name) !== undefined);
-const withoutProxies = hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"];
+const has = (...names: string[]) => names.every((name) => installedProgram(name) !== undefined);
+const hasProxies = has("nginx", "caddy");
+const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind");
+const withoutPrograms = [
+  ...(hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"]),
+  ...(hasPatroni ? [] : ["test/cluster/patroni-campaign.ci.test.ts"]),
+];
 
 // Every store starts a thread and many tests start processes, which would strip and compile the same sources again each
 // time. Inherited by them, this takes more than half of the processor time from a file that starts a server per test.
@@ -30,6 +35,8 @@ const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts"
 const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
 if (isCi && !hasProxies) process.stderr.write("No nginx or Caddy here: their tests are left out\n");
+if (isCi && !hasPatroni)
+  process.stderr.write("No Patroni, etcd, HAProxy or PostgreSQL 15 here: their test is left out\n");
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
 // The store on Restate, with a server that each file starts (ANDANTE_TESTS=restate).
@@ -39,7 +46,7 @@ const include = onRestate ? forRestate : onPostgres ? ["test/contract/**/*.test.
 const exclude = [
   "**/node_modules/**",
   ...withoutBrowser,
-  ...withoutProxies,
+  ...withoutPrograms,
   ...(isCi ? [] : forCi),
   ...(onRestate ? [] : forRestate),
 ];

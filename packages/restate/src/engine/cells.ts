@@ -93,8 +93,8 @@ export class Cells {
   }
 
   /**
-   * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has so
-   * written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
+   * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has
+   * so written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
    */
   write(context: Writing): void {
     const set = (key: string, value: Text) => {

@@ -105,8 +105,8 @@ export class Permission {
   }
 }
 
-/** The ids of an entry that are not null. */
-export function givenIds(ids: EntryIds): Ids {
+/** The ids that are given: not null, and not undefined. */
+export function givenIds(ids: object): Ids {
   const given = Object.entries(ids).filter((id): id is [string, string] => typeof id[1] === "string");
   return Object.fromEntries(given);
 }

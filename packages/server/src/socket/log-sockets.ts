@@ -10,7 +10,7 @@ import {
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { entryIds, recordIds } from "../auth/entry-ids.ts";
-import type { Permission } from "../auth/permission.ts";
+import { givenIds, type Ids, type Permission } from "../auth/permission.ts";
 import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
@@ -61,7 +61,7 @@ export class LogSockets {
   readonly #clients = new Map<WebSocket, Client>();
   /** Clients whose stored lines are being read. */
   readonly #reading = new Set<WebSocket>();
-  readonly #mistakes = new Map<WebSocket, number>();
+  readonly #mistakes = new WeakMap<WebSocket, number>();
   /** The encoded message of an array of lines. Only clients with the same filter and view share an array. */
   readonly #texts = new WeakMap<readonly LogLine[], Buffer>();
   #following: LogFollowing | undefined;
@@ -92,11 +92,9 @@ export class LogSockets {
 
   #leave(socket: WebSocket): void {
     this.#clients.delete(socket);
-    this.#mistakes.delete(socket);
     if (this.#clients.size > 0) return;
     this.#following?.stop();
     this.#following = undefined;
-    this.#lines = [];
   }
 
   /** The filter in a message; undefined for an invalid one, for which the client receives an error. */
@@ -209,10 +207,8 @@ export class LogSockets {
     const lines = this.#lines;
     this.#lines = [];
     const wanted = new Map<string, readonly LogLine[]>();
-    for (const [socket, client] of this.#clients) {
-      if (socket.readyState !== socket.OPEN) continue;
+    for (const [socket, client] of this.#clients)
       guardClients([socket], this.#andante.logger, () => this.#sendTo(socket, client, lines, wanted));
-    }
   }
 
   #sendTo(
@@ -247,13 +243,8 @@ export class LogSockets {
 }
 
 /** The action that the host's `authorize` decides. */
-function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter): Record<string, string> {
-  return {
-    ...(workflowId !== undefined && { workflowId }),
-    ...(executionId !== undefined && { executionId }),
-    ...(agentId !== undefined && { agentId }),
-    ...(conversationId !== undefined && { conversationId }),
-  };
+function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter): Ids {
+  return givenIds({ workflowId, executionId, agentId, conversationId });
 }
 
 /** Sends only messages of AndanteErrors. */

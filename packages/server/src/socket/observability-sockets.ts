@@ -4,7 +4,7 @@ import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { entityIds, entryIds } from "../auth/entry-ids.ts";
-import type { EntryIds, Ids, Permission } from "../auth/permission.ts";
+import { type EntryIds, givenIds, type Ids, type Permission } from "../auth/permission.ts";
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
 import { isObject } from "../is-object.ts";
 import { parse } from "../request/parse.ts";
@@ -50,9 +50,7 @@ export class ObservabilitySockets {
   /** Reads the filter; an invalid or forbidden filter is refused before the client is connected. */
   async prepare(given: URLSearchParams, permission: Permission): Promise<ClientHandler> {
     const filter = parse(query(), Object.fromEntries(given), "query");
-    const { entityType, entityId } = filter;
-    const entity = { ...(entityType && { entityType }), ...(entityId && { entityId }) };
-    const view = await permission.look({ ...entity, ...definitionIn(filter) });
+    const view = await permission.look({ ...givenIds(filter), ...definitionIn(filter) });
     return {
       open: (socket) => {
         const feed = permission.asks ? this.#feedOf(socket, view, permission) : undefined;
@@ -130,8 +128,7 @@ export class ObservabilitySockets {
     };
     const entries = [{ ids, text: textOf }];
     for (const [socket, { filter, view, feed }] of this.#clients) {
-      if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
-      if (!seesAnything(view, ids.userId ?? null)) continue;
+      if (!matches(filter, entity) || !seesAnything(view, ids.userId ?? null)) continue;
       // The caller is the code that logged the line or ended the span: it must not fail because of these clients.
       if (feed !== undefined) feed.add(entries);
       else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));

@@ -42,9 +42,10 @@ const tooLong =
 
 function isTooLong(error: unknown): boolean {
   if (!APICallError.isInstance(error)) return false;
-  const { statusCode, message, responseBody = "" } = error;
-  if (statusCode !== undefined && ![400, 413, 422].includes(statusCode)) return false;
-  return tooLong.test(message) || tooLong.test(responseBody.slice(0, 10_000));
+  const { statusCode = 400, message, responseBody } = error;
+  return (
+    [400, 413, 422].includes(statusCode) && tooLong.test(`${message}\n${responseBody?.slice(0, 10_000)}`)
+  );
 }
 
 // A prompt becomes shorter by results of tools, the oldest first, then by the oldest messages. A call and its result are
@@ -68,7 +69,7 @@ const fileText = " ".repeat(4000);
 
 /** A file in a prompt: base64, or an address with its bytes. */
 function isFileText(value: unknown): boolean {
-  return typeof value === "string" && value.length > 10_000 && /^(data:|[A-Za-z0-9+/=]{10000})/.test(value);
+  return typeof value === "string" && /^(data:\S{9995}|[A-Za-z0-9+/=]{10000})/.test(value);
 }
 
 /** Leaves out results of tools, the oldest first, until the prompt has so many tokens; the newest results stay. */

@@ -65,15 +65,45 @@ test("a reply that came at once is the same when its parts are put together agai
   expect(resultOf({ parts: partsOf(again) })).toStrictEqual(result);
 });
 
+test("a reply that came at once has a start, a delta and an end for each of its texts", () => {
+  const again = { ...result, content: [...result.content], warnings: [...result.warnings] };
+  const streamed = parts.filter(({ type }) => !type.startsWith("tool-input"));
+  const [first, second] = [streamed[6], streamed[7]];
+  expect([first, second].map((part) => part?.type)).toEqual(["text-delta", "text-delta"]);
+  streamed.splice(6, 2, { type: "text-delta", id: "1", delta: "Let me see" });
+  expect(partsOf(again)).toStrictEqual(streamed);
+});
+
 test("a reply that was cut short has only its known fields", () => {
-  const { content, finishReason: end, warnings, response } = resultOf({ parts: [] });
-  expect({ content, end, warnings, response }).toStrictEqual({
+  const unknown = {
+    ...{ total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+    ...{ text: undefined, reasoning: undefined },
+  };
+  expect(resultOf({ parts: [] })).toStrictEqual({
     content: [],
-    end: { unified: "other", raw: undefined },
+    finishReason: { unified: "other", raw: undefined },
+    usage: { inputTokens: unknown, outputTokens: unknown },
     warnings: [],
-    response: undefined,
   });
 });
+
+test("deltas and ends of a text that never began are left out", () => {
+  const stray: ModelPart[] = [
+    { type: "text-delta", id: "9", delta: "a" },
+    { type: "reasoning-delta", id: "9", delta: "a" },
+    { type: "text-end", id: "9" },
+    { type: "raw", rawValue: 1 },
+    { type: "error", error: "x" },
+  ];
+  expect(resultOf({ parts: stray }).content).toEqual([]);
+});
+
+test.each(["null", "{}", '{"parts":{}}', '{"parts":[{"type":"raw"},{}]}'])(
+  "a record without parts is refused: %s",
+  (text) => {
+    expect(() => readReply(text)).toThrow(new TypeError("The recorded reply of a model has no parts"));
+  },
+);
 
 test("the calls of tools that run here are counted, those of the provider are not", () => {
   expect(toolCallIds({ parts })).toStrictEqual(["c1"]);
@@ -100,7 +130,7 @@ test("neighbouring pieces are recorded as one, and the provider's other parts ar
   ] as const;
   expect(collected(text, thought, call)).toStrictEqual([text, thought, call]);
   expect(collected(text, { type: "raw", rawValue: 1 }, text)).toHaveLength(1);
-  expect(collected({ type: "raw", rawValue: 1 })).toStrictEqual([]);
+  expect(collected({ type: "raw", rawValue: 1 }, { type: "ping" })).toStrictEqual([]);
 });
 
 test("a reply is read as it was recorded, its times included", () => {

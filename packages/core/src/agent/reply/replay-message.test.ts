@@ -53,6 +53,18 @@ test("files, sources and data are as they were", async () => {
   const custom = { type: "custom", kind: "test.card", providerMetadata } as const;
   const parts = [file, { ...file, providerMetadata }, source, data, document, thought, custom];
   expect(await chunksAround(...parts)).toStrictEqual(parts);
+  // The stream has no field for the name.
+  expect(await chunksAround({ ...file, filename: "x.txt" })).toStrictEqual([file]);
+});
+
+test("a tool whose input was still streaming begins with the input so far", async () => {
+  const part = { type: "tool-add", toolCallId: "c", state: "input-streaming", input: undefined } as const;
+  const start = { type: "tool-input-start", toolCallId: "c", toolName: "add" };
+  expect(await chunksAround(part)).toStrictEqual([start]);
+  expect(await chunksAround({ ...part, rawInput: '{"a', inputEncoding: "text" })).toStrictEqual([
+    { ...start, inputEncoding: "text" },
+    { type: "tool-input-delta", toolCallId: "c", inputTextDelta: '{"a' },
+  ]);
 });
 
 test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([

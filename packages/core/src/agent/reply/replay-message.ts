@@ -47,7 +47,7 @@ export function chunksOf({ parts, metadata }: UIMessage): UIMessageChunk[] {
   return chunks;
 }
 
-function chunksOfPart(part: Part, id: string): UIMessageChunk[] {
+function chunksOfPart(part: Exclude<Part, { type: "step-start" }>, id: string): UIMessageChunk[] {
   if (isToolUIPart(part)) return chunksOfTool(part);
   if (isDataUIPart(part)) return [{ ...part }];
   switch (part.type) {
@@ -75,13 +75,8 @@ function chunksOfPart(part: Part, id: string): UIMessageChunk[] {
       const { type, url, mediaType } = part;
       return [{ type, url, mediaType, ...metadataOf(part) }];
     }
-    case "source-url":
-    case "source-document":
-    case "custom":
-    case "steering-message":
-      return [{ ...part }];
     default:
-      return [];
+      return [{ ...part }];
   }
 }
 

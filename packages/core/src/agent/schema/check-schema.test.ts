@@ -5,6 +5,7 @@ import { problemOfSchema, schemaText } from "./check-schema.ts";
 import { performWork } from "./schema-thread.ts";
 
 const nested = (levels: number): unknown => (levels === 0 ? {} : { not: nested(levels - 1) });
+const listed = (levels: number): unknown => (levels === 0 ? {} : { anyOf: [listed(levels - 1)] });
 
 test.each([
   true,
@@ -18,6 +19,7 @@ test.each([
   { patternProperties: { "^a": {} }, dependentRequired: { a: ["b"] }, dependentSchemas: { a: {} } },
   { "x-unknown": [1], const: { type: "no schema" }, default: null, examples: [1] },
   { pattern: "a".repeat(1000) },
+  { properties: { "(": {} } },
   nested(32),
 ])("is evaluated: %j", (schema) => {
   expect(problemOfSchema(schema)).toBeUndefined();
@@ -58,6 +60,17 @@ test.each<[unknown, string]>([
     "schema.properties.b.type: expected a type or an array of types",
   ],
   [{ patternProperties: { "(": {} } }, "schema.patternProperties: expected regular expressions"],
+  [{ patternProperties: { a: {}, "(": {} } }, "schema.patternProperties: expected regular expressions"],
+  [
+    { dependentRequired: { a: ["b"], c: "d" } },
+    "schema.dependentRequired: expected an object of string arrays",
+  ],
+  [{ title: "a", description: 1 }, "schema.description: expected a string"],
+  [{ pattern: 1 }, "schema.pattern: expected a regular expression"],
+  // Without its flag for Unicode it would be one.
+  [{ pattern: "\\-" }, "schema.pattern: expected a regular expression"],
+  [{ $defs: { ["a".repeat(300)]: 1 } }, `schema.$defs.${"a".repeat(187)}: expected a schema`],
+  [listed(33), `schema${".anyOf.0".repeat(24)}.a: nested deeper than 32 levels`],
   [nested(33), `schema${".not".repeat(33)}: nested deeper than 32 levels`],
 ])("is refused with the place: %j", (schema, found) => {
   expect(problemOfSchema(schema)).toBe(found);
@@ -121,7 +134,7 @@ describe("as text", () => {
     [[], /expected a JSON Schema object/],
     ["{}", /expected a JSON Schema object/],
     [{ title: "x".repeat(64 * 1024 - 11) }, /larger than 65536 characters/],
-    [{ enum: [1n] }, /enum/],
+    [{ enum: [1n] }, /^Invalid schema: schema at enum\[0\] cannot be kept as JSON: it is a bigint$/],
   ])("any other value is refused (case %#)", (schema, message) => {
     expect(() => schemaText(schema)).toThrow(InvalidSchemaError);
     expect(() => schemaText(schema)).toThrow(message);

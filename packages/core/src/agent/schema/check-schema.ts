@@ -7,7 +7,7 @@ const maxCharacters = 64 * 1024;
 const maxDepth = 32;
 const maxPatternLength = 1000;
 
-const types = ["null", "boolean", "object", "array", "number", "string", "integer"];
+const types: readonly unknown[] = ["null", "boolean", "object", "array", "number", "string", "integer"];
 
 type Check = (value: unknown) => boolean;
 const isString: Check = (value) => typeof value === "string";
@@ -15,7 +15,7 @@ const isFlag: Check = (value) => typeof value === "boolean";
 const isNumber: Check = (value) => typeof value === "number";
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isStrings: Check = (value) => Array.isArray(value) && value.every(isString);
-const isType: Check = (value) => typeof value === "string" && types.includes(value);
+const isType: Check = (value) => types.includes(value);
 
 /** Keywords whose value is not a schema, and the type of the value. */
 const plain: Readonly<Record<string, readonly [Check, expected: string]>> = {

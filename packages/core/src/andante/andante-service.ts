@@ -249,7 +249,7 @@ export class AndanteService implements Andante {
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
     checkResumeOptions(options);
-    const state = await this.#rows.ofRegistered(workflowId, executionId);
+    const state = await this.#rows.toResume(workflowId, executionId);
     return resumeExecution(this.#engine, this.agents.schemas, state, resumeData, options);
   }
 

@@ -1,12 +1,13 @@
 // Finds executions in the store: those of registered workflows, and those whose workflow is gone.
 import { ExecutionNotFoundError } from "../errors/index.ts";
 import type { Engine } from "../execution/engine/engine.ts";
+import type { LoadableState } from "../execution/engine/engine-kind.ts";
 import type { ExecutionHead, StoredExecution } from "../store/store.ts";
 
 /** The workflow, the user and the conversation that an execution belongs to. */
 export type ExecutionIds = Pick<ExecutionHead, "workflowId" | "userId" | "conversationId">;
 
-type RowParts = Pick<Engine, "store" | "workflow" | "kind">;
+type RowParts = Pick<Engine, "store" | "workflow" | "kind" | "folds">;
 
 export class ExecutionRows {
   readonly #engine: RowParts;
@@ -22,6 +23,12 @@ export class ExecutionRows {
     await this.#ready;
     this.#engine.workflow(workflowId);
     return this.of(workflowId, executionId);
+  }
+
+  /** The same, without a read where it has gone idle in this process and no other one can write to it. */
+  async toResume(workflowId: string, executionId: string): Promise<LoadableState> {
+    const idle = this.#engine.folds.idleState(executionId);
+    return idle?.execution.workflowId === workflowId ? idle : this.ofRegistered(workflowId, executionId);
   }
 
   /** The same of a workflow that may not be registered any more: its executions can be read and cancelled. */

@@ -16,7 +16,7 @@ export function checkKnownOptions(
   if (typeof given !== "object" || given === null) return;
   const names = Object.keys(known);
   for (const option of Object.keys(given)) {
-    if (Object.hasOwn(known, option)) continue;
+    if (known[option] === true) continue;
     throw new UnknownOptionError({ where, option, suggestion: closest(option, names), known: names });
   }
 }

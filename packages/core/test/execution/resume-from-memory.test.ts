@@ -1,5 +1,5 @@
-// A resume of an execution that went idle in the same process: its journal is in memory, and events that others have written
-// meanwhile count all the same.
+// A resume of an execution that went idle in the same process: its journal is in memory, and its state too where no other
+// process can write to the store. Events that others have written meanwhile count all the same.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
@@ -7,6 +7,7 @@ import { encodeEvent } from "../../src/journal/codec.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { inTime } from "../support/in-time.ts";
+import { sharedStore } from "../support/shared-store.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -25,35 +26,61 @@ onMemory((bench) => {
           resumeData === undefined ? suspend("second") : { data, resumeData },
       });
 
-  /** With a record of its reads and resumes. */
-  const watched = (workflow: WorkflowDefinition) => {
+  /** With a record of its reads and resumes; on a store that others use too unless it is alone. */
+  const watched = (workflow: WorkflowDefinition, use: "alone" | "shared" = "shared") => {
     const calls: string[] = [];
-    const store = wrapStore(bench.store, {
+    const base = use === "alone" ? bench.store : sharedStore(bench.store, { hints: false })();
+    const store = wrapStore(base, {
       state: (executionId) => {
         calls.push("state");
-        return bench.store.state(executionId);
+        return base.state(executionId);
       },
       events: (query) => {
         calls.push("events");
-        return bench.store.events(query);
+        return base.events(query);
       },
       resume: (resume) => {
         calls.push("resume");
-        return bench.store.resume(resume);
+        return base.resume(resume);
       },
     });
     const andante = new AndanteService({ store, logger: bench.logger, workflows: { workflow } });
     return { andante, calls };
   };
 
-  test("one read of the row comes before the write, and none after it, round after round", async () => {
-    const workflow = asking();
-    const { andante, calls } = watched(workflow);
-    const { executionId } = await andante.execute(workflow.id, { n: 1 });
-    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "suspended" });
-    const result = await andante.resume(workflow.id, executionId, "end");
-    expect(result).toMatchObject({ status: "completed", result: { data: 2, resumeData: "end" } });
-    expect(calls).toEqual(["state", "resume", "state", "resume"]);
+  test.each([
+    ["alone", ["resume", "resume"]],
+    ["shared", ["state", "events", "resume", "state", "events", "resume"]],
+  ] as const)(
+    "a process that uses the store %s reads before the write and not after it, round after round",
+    async (use, reads) => {
+      const workflow = asking();
+      const { andante, calls } = watched(workflow, use);
+      const { executionId } = await andante.execute(workflow.id, { n: 1 });
+      expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "suspended" });
+      const result = await andante.resume(workflow.id, executionId, "end");
+      expect(result).toMatchObject({ status: "completed", result: { data: 2, resumeData: "end" } });
+      expect(calls).toEqual(reads);
+      await andante.close();
+    },
+  );
+
+  test("a resume or a cancel that ends a wait leaves no state behind", async () => {
+    const workflow = flow().andThen({
+      id: "ask",
+      execute: ({ suspend, resumeData }) => (resumeData === undefined ? suspend("ask") : resumeData),
+    });
+    const { andante } = watched(workflow, "alone");
+    const { executionId } = await andante.execute(workflow.id, {});
+    const answers = [1, 2, 3].map((answer) => andante.resume(workflow.id, executionId, answer));
+    const settled = await Promise.allSettled(answers);
+    expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const late = andante.resume(workflow.id, executionId, 4);
+    await expect(late).rejects.toMatchObject({ code: "not-suspended" });
+    const second = await andante.execute(workflow.id, {});
+    await andante.cancel(workflow.id, second.executionId);
+    const cancelled = andante.resume(workflow.id, second.executionId, 5);
+    await expect(cancelled).rejects.toMatchObject({ code: "not-suspended" });
     await andante.close();
   });
 

@@ -68,8 +68,9 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   const { loop } = operation;
   const ownApproval = hostApproval(options.toolApproval);
   const toolApproval = loop?.recorder.waits ? waitingApproval(ownApproval, tools, operation) : ownApproval;
-  if (hooks?.onStart !== undefined && loop?.nextCallIsRecorded !== true)
-    await callReplyGuard(operation, "onStart", () => hooks.onStart?.({ agent, context: operation }));
+  // A reply that continues was allowed when it began.
+  if (loop?.nextCallIsRecorded !== true)
+    await callReplyGuard(operation, "onStart", () => hooks?.onStart?.({ agent, context: operation }));
   const observed = operation.telemetry?.(agent.id);
   const telemetry = observed && loop ? liveTelemetry(observed, loop) : observed;
   return {

@@ -9,13 +9,14 @@ import {
 } from "../../errors/index.ts";
 import { encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
-import type { ExecutionRow, Resume, StoredExecution, Suspension } from "../../store/store.ts";
+import type { Resume, Suspension } from "../../store/store.ts";
 import { checkId } from "../../values/check-id.ts";
 import type { Schema } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { LoadableRow, LoadableState } from "../engine/engine-kind.ts";
 import type { TracedFold } from "../engine/folds.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
@@ -54,11 +55,11 @@ type ResumeParts = WriteResumeParts &
   ResultParts &
   Pick<Engine, "definitions" | "folds" | "limits" | "clock" | "scheduleWakeup">;
 
-/** Checks and writes a resume of an execution as it was just read, and continues the execution. */
+/** Checks and writes a resume of an execution in this state, and continues the execution. */
 export async function resumeExecution(
   engine: ResumeParts,
   schemas: SchemaChecker,
-  state: StoredExecution,
+  state: LoadableState,
   resumeData: unknown,
   options: ResumeOptions,
 ): Promise<ExecutionHandle> {
@@ -98,7 +99,7 @@ export async function resumeExecution(
 /** The journal of an execution of another definition. Refuses before anything is written, so it can be resumed later. */
 async function fittingFold(
   engine: Pick<ResumeParts, "folds" | "definitions">,
-  execution: ExecutionRow,
+  execution: LoadableRow,
 ): Promise<TracedFold> {
   const { executionId, workflowId } = execution;
   const journal = await engine.folds.take(execution);
@@ -129,7 +130,7 @@ function resumeOf(
   return { resume, liftsPause: pause !== undefined };
 }
 
-function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {
+function findTarget(workflow: WorkflowDefinition, state: LoadableState, options: ResumeOptions): Target {
   const { executionId } = state.execution;
   const pause = state.suspensions.find((suspension) => suspension.path === null);
   const { suspensionId, stepId } = options;
@@ -181,7 +182,7 @@ function requireSingle(executionId: string, suspensions: readonly Suspension[], 
 /** No suspension has this id: it may be a top-level step to go back to. */
 function findRewind(
   workflow: WorkflowDefinition,
-  state: StoredExecution,
+  state: LoadableState,
   stepId: string,
   pinned: readonly (Suspension | undefined)[],
 ): Target {

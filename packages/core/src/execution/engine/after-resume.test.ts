@@ -1,10 +1,13 @@
-// The derived state after a resume equals the state in the store.
+// The derived states of an execution, when it has gone idle and after a resume, equal the state in the store.
 import { afterAll, expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
+import { Journal } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
 import { pageOf } from "../../journal/read-journal.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, event, execution, suspension } from "../../store-cases/store-cases.ts";
-import { afterResume } from "./after-resume.ts";
+import { nothingKept } from "../run/execution-fold.ts";
+import { afterResume, idleState } from "./after-resume.ts";
 
 const store = memoryStore();
 await inTime(store.open(), "the store");
@@ -49,4 +52,22 @@ test("no state is derived when another process continues, or when events lie in 
   expect(afterResume(before, closes, { ...result, kind: "owned" }, page)).toBeUndefined();
   const earlier = { ...before, execution: { ...before.execution, sequence: 1 } };
   expect(afterResume(earlier, closes, result, page)).toBeUndefined();
+});
+
+test("an execution that has gone idle with a suspension has the state that the store holds", async () => {
+  const { before } = await resumed();
+  const { execution: row, suspensions, timers } = before;
+  const { startAt, timeoutAt, sequence, stepIndex } = row;
+  const parts = { journal: new Journal(), values: new KeptValues(null), input: undefined, kept: nothingKept };
+  const fold = { ...parts, startAt, sequence, lastAt: startAt, bytes: 0 };
+  const idle = { fold, suspensions, timers, stepIndex, timeoutAt };
+  const { executionId, workflowId, input, context, userId, conversationId, trace } = row;
+  const run = { executionId, workflowId, input, context, userId, conversationId, trace };
+  const state = idleState(idle, run, "the definition");
+  const columns = Object.keys(state?.execution ?? {});
+  const stored = Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));
+  expect(state).toEqual({ execution: { ...stored, definition: "the definition" }, suspensions, timers });
+  expect(idleState({ ...idle, suspensions: [] }, run, "the definition")).toBeUndefined();
+  const timer = { path: "sleep", dueAt: 1 };
+  expect(idleState({ ...idle, timers: [timer] }, run, "the definition")).toBeUndefined();
 });

@@ -1,16 +1,40 @@
-// The state of an execution after a resume: derived from the state before it and the events of the resume.
+// The state of an execution without a read: after it has gone idle here, and after a resume.
 import type { JournalPage } from "../../journal/read-journal.ts";
-import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
+import type { Resume, ResumeResult } from "../../store/store.ts";
+import type { IdleExecution } from "../run/loaded-execution.ts";
+import type { LoadableState, RunRow } from "./engine-kind.ts";
 import type { TracedFold } from "./folds.ts";
-
-/** The part of an execution's state that a load needs. */
-export type LoadableState = Pick<StoredExecution, "execution" | "suspensions" | "timers">;
 
 /** A resumed execution that is about to be loaded. */
 export interface ResumedExecution {
   readonly state: LoadableState;
   /** The journal up to the state; undefined when it has to be read. */
   readonly journal: TracedFold | undefined;
+}
+
+/**
+ * The state of an execution that has gone idle here with this definition. Undefined unless it is suspended and nothing else:
+ * only a resume or an end changes it then, while one that sleeps may be paused or woken.
+ */
+export function idleState(
+  { fold, suspensions, timers, stepIndex, timeoutAt }: IdleExecution,
+  row: RunRow,
+  definition: string,
+): LoadableState | undefined {
+  if (suspensions.length === 0 || timers.length > 0) return undefined;
+  const { startAt, sequence, journal } = fold;
+  const { resumes } = journal;
+  const nothing = { agentId: null, endAt: null, parked: null, paused: false } as const;
+  const position = { startAt, timeoutAt, sequence, stepIndex, resumes };
+  const execution = {
+    ...row,
+    ...nothing,
+    ...position,
+    kind: "workflow",
+    status: "suspended",
+    definition,
+  } as const;
+  return { execution, suspensions, timers };
 }
 
 /**

@@ -7,12 +7,36 @@ import type {
   ExecutionKind,
   ExecutionRow,
   Store,
+  StoredExecution,
 } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { HookSubject } from "./call-hooks.ts";
 
 /** The columns that an execution has from its beginning. */
 export type RunRow = HookSubject & Pick<ExecutionRow, "trace">;
+
+/** The columns of an execution that a resume and a load need. */
+export type LoadableRow = RunRow &
+  Pick<
+    ExecutionRow,
+    | "kind"
+    | "agentId"
+    | "status"
+    | "startAt"
+    | "timeoutAt"
+    | "endAt"
+    | "sequence"
+    | "stepIndex"
+    | "paused"
+    | "resumes"
+    | "definition"
+    | "parked"
+  >;
+
+/** The part of an execution's state that a resume and a load need. */
+export interface LoadableState extends Pick<StoredExecution, "suspensions" | "timers"> {
+  readonly execution: LoadableRow;
+}
 
 export interface EngineKind {
   /** The kind in the rows of its executions. */
@@ -35,7 +59,7 @@ export interface EngineKind {
   /** Its body: the definition that is interpreted. Throws when it is not registered. */
   definition(row: Pick<ExecutionRow, "workflowId">): WorkflowDefinition;
   /** False when the definition does not fit the journal; the execution is parked then. */
-  fits(row: ExecutionRow, journal: Journal, token: string): boolean | Promise<boolean>;
+  fits(row: LoadableRow, journal: Journal, token: string): boolean | Promise<boolean>;
   /** Publishes committed events. `stepIndex`: the top-level step that the execution has reached. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void;
   /** Gives the claim back and keeps every process from running the execution; undefined: it fails instead. */

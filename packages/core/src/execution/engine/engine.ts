@@ -16,6 +16,7 @@ import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
+import { idleState } from "./after-resume.ts";
 import type { HookSubject } from "./call-hooks.ts";
 import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
@@ -297,7 +298,7 @@ export class Engine {
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       park: park && ((token, reason) => park(row, token, reason)),
-      leave: (left) => this.#leave(left, kind),
+      leave: (left) => this.#leave(left, kind, row),
       reload: () => this.#reload(executionId, execution.token),
     });
     driver.begin();
@@ -314,13 +315,19 @@ export class Engine {
     }
   }
 
-  #leave(driver: Driver, kind: EngineKind): void {
+  #leave(driver: Driver, kind: EngineKind, row: RunRow): void {
     const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
       this.#released(executionId, kind);
       const spans = this.observation.leave(executionId);
-      if (idle !== undefined) this.folds.keep(executionId, idle, spans);
+      if (idle !== undefined) {
+        const isResumable = kind === this.workflowKind;
+        const state = isResumable
+          ? idleState(idle, row, this.definitions.current(row.workflowId))
+          : undefined;
+        this.folds.keep(executionId, idle.fold, spans, state);
+      }
     }
     this.#checkIdle();
   }

@@ -17,6 +17,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
+import type { LoadableState } from "./engine-kind.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -57,6 +58,16 @@ export function addEvents({ fold, spans }: TracedFold, page: JournalPage): void 
 
 interface Held extends TracedFold {
   readonly size: number;
+  /** The state of an execution that only this process writes to; undefined where it has to be read. */
+  readonly state: LoadableState | undefined;
+}
+
+/** The length of its texts that the fold does not share. */
+function sizeOfState({ execution, suspensions }: LoadableState): number {
+  let size = execution.context.length;
+  for (const { reason, onDeadline, resumeSchema } of suspensions)
+    size += reason.length + (onDeadline?.length ?? 0) + (resumeSchema?.length ?? 0);
+  return size;
 }
 
 type TracedRow = FoldedRow & TracedExecution;
@@ -94,23 +105,37 @@ export class Folds {
     return traced;
   }
 
-  /** Holds the fold of all events of an execution that has gone idle here, and its open spans when no event is missing there. */
-  keep(executionId: string, fold: ExecutionFold, live: ExecutionSpans | undefined): void {
+  /**
+   * Holds the fold of all events of an execution that has gone idle here, its open spans when no event is missing there,
+   * and its state, which counts only while no other process can write to it.
+   */
+  keep(
+    executionId: string,
+    fold: ExecutionFold,
+    live: ExecutionSpans | undefined,
+    state?: LoadableState,
+  ): void {
     const spans = live?.isWholeAt(fold.sequence) ? live : undefined;
     this.#takeSnapshot(executionId, { fold, spans });
     const before = this.#held.get(executionId);
     // Another caller may have read further meanwhile.
     if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
     this.forget(executionId);
-    const size = sizeOf(fold);
+    const size = sizeOf(fold) + (state === undefined ? 0 : sizeOfState(state));
     if (size > this.#memory / 4) return;
-    this.#held.set(executionId, { fold, spans, size });
+    const isShared = this.#sources.store.clusterChannel !== undefined;
+    this.#held.set(executionId, { fold, spans, size, state: isShared ? undefined : state });
     this.#size += size;
     while (this.#size > this.#memory) {
       const oldest = this.#held.oldest();
       if (oldest === undefined) return;
       this.forget(oldest);
     }
+  }
+
+  /** The state of an execution that has gone idle here; undefined when it has to be read. */
+  idleState(executionId: string): LoadableState | undefined {
+    return this.#held.get(executionId)?.state;
   }
 
   /** Drops the fold that is held here, and returns it. */

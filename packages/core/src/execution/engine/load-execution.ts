@@ -2,8 +2,8 @@
 import type { Observation } from "../../observe/observation.ts";
 import type { Store } from "../../store/store.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
-import type { LoadableState, ResumedExecution } from "./after-resume.ts";
-import type { EngineKind } from "./engine-kind.ts";
+import type { ResumedExecution } from "./after-resume.ts";
+import type { EngineKind, LoadableState } from "./engine-kind.ts";
 import type { Folds } from "./folds.ts";
 
 export interface LoadSources {

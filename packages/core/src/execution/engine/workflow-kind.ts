@@ -12,7 +12,7 @@ import type { Changes } from "../stream/changes.ts";
 import type { Feed } from "../stream/feed.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import type { Definitions } from "./definitions.ts";
-import type { EngineKind, RunRow } from "./engine-kind.ts";
+import type { EngineKind, LoadableRow, RunRow } from "./engine-kind.ts";
 import { failCrashLoop } from "./fail-crash-loop.ts";
 import { type LoggedExecution, logFields } from "./log-fields.ts";
 import type { Waiters } from "./waiters.ts";
@@ -52,7 +52,7 @@ export class WorkflowKind implements EngineKind {
     return this.#parts.definitions.workflow(workflowId);
   }
 
-  fits(row: ExecutionRow, journal: Journal, token: string): boolean | Promise<boolean> {
+  fits(row: LoadableRow, journal: Journal, token: string): boolean | Promise<boolean> {
     return this.#parts.definitions.isCurrent(row) || this.#adopt(row, journal, token);
   }
 
@@ -87,7 +87,7 @@ export class WorkflowKind implements EngineKind {
   released(): void {}
 
   /** The current definition becomes the execution's when it fits, and parks the execution when it does not. */
-  async #adopt(row: ExecutionRow, journal: Journal, token: string): Promise<boolean> {
+  async #adopt(row: LoadableRow, journal: Journal, token: string): Promise<boolean> {
     const { store, definitions, logger } = this.#parts;
     const { executionId, workflowId } = row;
     const change = await definitions.incompatibility(row, journal);

@@ -3,9 +3,10 @@ import { decodeEvent } from "../../journal/codec.ts";
 import { pageOf } from "../../journal/read-journal.ts";
 import type { Resume, ResumeResult } from "../../store/store.ts";
 import type { ExecutionFold } from "../run/execution-fold.ts";
-import { afterResume, type LoadableState } from "./after-resume.ts";
+import { afterResume } from "./after-resume.ts";
 import type { ClaimOnItsWay } from "./claims.ts";
 import type { Engine } from "./engine.ts";
+import type { LoadableState } from "./engine-kind.ts";
 import { addEvents, type TracedFold } from "./folds.ts";
 
 export interface ResumeToWrite {

@@ -25,11 +25,10 @@ import {
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { CommitLoop, type StorageReports } from "./commit-loop.ts";
-import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import { type Fiber, sliceSize } from "./fibers.ts";
 import { Lateness } from "./lateness.ts";
-import type { LoadedExecution } from "./loaded-execution.ts";
+import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
 import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
 
@@ -85,7 +84,7 @@ export class Driver implements CheckpointLog {
   #records: CheckpointRecords | undefined;
   /** Created when a body has ended without an outcome. */
   #guard: ReentryGuard | undefined;
-  #idle: ExecutionFold | undefined;
+  #idle: IdleExecution | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -152,8 +151,8 @@ export class Driver implements CheckpointLog {
     return this.#options.facts.userId ?? null;
   }
 
-  /** The fold of its journal; undefined unless it has gone idle with everything recorded. */
-  get idle(): ExecutionFold | undefined {
+  /** The fold of its journal and its waits; undefined unless it has gone idle with everything recorded. */
+  get idle(): IdleExecution | undefined {
     return this.#idle;
   }
 
@@ -517,7 +516,10 @@ export class Driver implements CheckpointLog {
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
       const { startAt, journal, values, input, kept } = this.#options.execution;
       const { bytes } = this.#gauge;
-      this.#idle = { startAt, journal, values, input, kept, sequence, lastAt: this.#loop.lastAt, bytes };
+      const fold = { startAt, journal, values, input, kept, sequence, lastAt: this.#loop.lastAt, bytes };
+      const { timeoutAt, waits, stepIndex } = this.#progress;
+      const { timers, suspensions } = waits;
+      this.#idle = { fold, timeoutAt, stepIndex, suspensions: [...suspensions], timers };
     }
     // Including branches held back by a pause: the outcome that decided against them is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);

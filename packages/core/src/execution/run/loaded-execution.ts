@@ -19,3 +19,9 @@ export interface LoadedExecution extends ExecutionFold {
   /** The time of the deadline that brought it here; undefined when something else did. */
   readonly dueAt?: number | undefined;
 }
+
+/** An execution that has gone idle here, with everything recorded. */
+export interface IdleExecution
+  extends Pick<LoadedExecution, "suspensions" | "timers" | "stepIndex" | "timeoutAt"> {
+  readonly fold: ExecutionFold;
+}

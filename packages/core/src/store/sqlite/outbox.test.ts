@@ -56,11 +56,6 @@ test("one that is long goes out alone when there are no others", () => {
   expect(outboxOf(callOf(1, maxMessageLength + 10)).take()).toEqual([1]);
 });
 
-test("many calls go out together, too", () => {
-  const calls = Array.from({ length: 200 }, (_, index) => call(index));
-  expect(outboxOf(...calls).take()).toEqual(calls.map(({ id }) => id));
-});
-
 test("one that cannot be sent is refused, and the others are sent", () => {
   const endless: { itself?: unknown } = {};
   endless.itself = endless;

@@ -10,15 +10,8 @@ export interface OutgoingCall {
   sent: number;
 }
 
-/** So many calls are packed together, unless one of the last groups held a call of this length. */
-const fewCalls = 64;
-const longCall = 32_768;
-const groupsRemembered = 16;
-
 export class Outbox<Item extends OutgoingCall> {
   #calls: Item[] = [];
-  /** For how many groups the calls are expected to be long. */
-  #longLately = 0;
 
   get length(): number {
     return this.#calls.length;
@@ -41,34 +34,14 @@ export class Outbox<Item extends OutgoingCall> {
     this.#calls = [];
   }
 
-  /** A message with as many calls as it may carry; undefined when none can be sent. `refuse` gets those that never can. */
+  /**
+   * A message with as many calls as it may carry; undefined when none can be sent. Each call is packed by itself, so that
+   * one that is too long for a string fails alone: `refuse` gets it.
+   */
   take(refuse: (call: Item, cause: unknown) => void): string | undefined {
-    return this.#takeShort() ?? this.#takeOneByOne(refuse);
-  }
-
-  /** All of them, in one go, when they are few and were short lately: packing each by itself costs a tenth more. */
-  #takeShort(): string | undefined {
-    const calls = this.#calls;
-    if (calls.length > fewCalls || this.#longLately > 0) return undefined;
-    try {
-      const message = pack(calls.map(({ id, operation, argument }) => [id, operation, argument] as const));
-      // One alone cannot be divided; packing it again would hold its text twice.
-      if (message.length > maxMessageLength && calls.length > 1) throw new RangeError("the calls are long");
-      for (const call of calls) call.sent++;
-      this.#calls = [];
-      return message;
-    } catch {
-      this.#longLately = groupsRemembered;
-      return undefined;
-    }
-  }
-
-  /** One that is too long to be sent fails alone. */
-  #takeOneByOne(refuse: (call: Item, cause: unknown) => void): string | undefined {
     const group: string[] = [];
-    this.#longLately = Math.max(0, this.#longLately - 1);
     let taken = 0;
-    for (let length = 0; taken < this.#calls.length && length < maxMessageLength; taken++) {
+    for (let length = 0; length < maxMessageLength; taken++) {
       const call = this.#calls[taken];
       if (call === undefined) break;
       try {
@@ -77,12 +50,11 @@ export class Outbox<Item extends OutgoingCall> {
         call.sent++;
         group.push(text);
         length += text.length;
-        if (text.length > longCall) this.#longLately = groupsRemembered;
       } catch (cause) {
         refuse(call, cause);
       }
     }
-    this.#calls = taken === this.#calls.length ? [] : this.#calls.slice(taken);
+    this.#calls = this.#calls.slice(taken);
     return group.length === 0 ? undefined : packGroup(group);
   }
 }

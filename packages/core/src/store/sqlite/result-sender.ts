@@ -2,7 +2,6 @@
 import type { MessagePort } from "node:worker_threads";
 import {
   type CallResult,
-  countedLength,
   maxLengthUnderWay,
   maxMessageLength,
   pack,
@@ -24,15 +23,6 @@ export class ResultSender {
     this.#groupsReceived++;
   }
 
-  /** Sends results of writes in one message: they are no longer than the calls were. */
-  sendWritten(results: readonly CallResult[]): void {
-    try {
-      this.#post(pack({ groupsReceived: this.#groupsReceived, results }));
-    } catch {
-      this.send(results);
-    }
-  }
-
   /** Sends results in one message unless they are long; each is taken only when it can be sent. */
   send(results: Iterable<CallResult>): void {
     let texts: string[] = [];
@@ -51,10 +41,8 @@ export class ResultSender {
 
   #post(message: string): void {
     this.#groupsReceived = 0;
-    if (message.length >= countedLength) {
-      this.#waitForRoom();
-      Atomics.add(this.#underWay, 0, message.length);
-    }
+    this.#waitForRoom();
+    Atomics.add(this.#underWay, 0, message.length);
     this.#port.postMessage(message);
   }
 

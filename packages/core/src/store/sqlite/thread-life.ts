@@ -2,7 +2,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { withTimeout } from "../../values/with-timeout.ts";
 import {
-  countedLength,
   type ResultsMessage,
   type ThreadData,
   type ThreadStart,
@@ -52,10 +51,8 @@ export class ThreadLife {
     const take = (text: string) => {
       const message = unpackFromThread(text);
       if ("results" in message) {
-        if (text.length >= countedLength) {
-          Atomics.sub(underWay, 0, text.length);
-          Atomics.notify(underWay, 0);
-        }
+        Atomics.sub(underWay, 0, text.length);
+        Atomics.notify(underWay, 0);
         receive(message);
       } else if ("opened" in message) opened.resolve();
       else opened.reject(new Error(message.failed));

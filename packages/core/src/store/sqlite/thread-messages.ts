@@ -15,7 +15,7 @@ export interface ThreadStart {
 /** The same with the thread's end of the channel, which carries nothing but our messages. */
 export interface ThreadData extends ThreadStart {
   readonly port: MessagePort;
-  /** One number: the characters of long messages that the thread has sent and the main thread has not received. */
+  /** One number: the characters of the results that the thread has sent and the main thread has not received. */
   readonly underWay: Int32Array<SharedArrayBuffer>;
 }
 
@@ -50,9 +50,6 @@ export interface ResultsMessage {
  * under way together decide how long it gets, and a string of more than half a thousand million ends the thread.
  */
 export const maxMessageLength = 4_000_000;
-
-/** Messages from this length on are counted while they are on their way; counting each cost a twentieth of the throughput. */
-export const countedLength = 65_536;
 
 /** As many characters may be on their way from a thread; then it waits until the main thread has received some. */
 export const maxLengthUnderWay = 8_000_000;

@@ -37,7 +37,7 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
   const writer = new GroupWriter({
     database,
     perform,
-    sendResults: (results) => sender.sendWritten(results),
+    sendResults: (results) => sender.send(results),
   });
 
   const watch = new FileWatch(database, start.path);

@@ -5,8 +5,8 @@ import { plainKind } from "../../../test/support/plain-kind.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import { JournalDamagedError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
-import type { NewEvent } from "../../journal/events.ts";
-import { origin } from "../../journal/failure.ts";
+import type { JournalEvent, NewEvent } from "../../journal/events.ts";
+import { type Failure, origin } from "../../journal/failure.ts";
 import { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store, StoredExecution } from "../../store/store.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
@@ -216,16 +216,15 @@ test("an execution that does not fit is parked, with one line that names its ste
   ]);
 });
 
-const failed = (error: object, sequence = 9) =>
-  ({
-    ...{ type: "workflow-error", timestamp: 5, sequence },
-    error: { name: "Error", message: "no", ...error },
-  }) as const;
+const failed = (error: Partial<Failure>): JournalEvent => ({
+  type: "workflow-error",
+  ...{ timestamp: 5, sequence: 9, error: { name: "Error", message: "no", ...error } },
+});
 
 test.each([
   [failed({ step: "list/one" }), 0, { stepPath: "list/one" }],
   [
-    failed({ step: "list/one", [origin]: { attempt: 3, error: new Error("no") } }),
+    failed({ step: "list/one", [origin]: { attempt: 3, thrown: new Error("no") } }),
     0,
     { stepPath: "list/one", attempt: 3 },
   ],

@@ -11,6 +11,7 @@ import type { Commit, CommitResult } from "../../store/store.ts";
 import type { StoredEvent } from "../../store/stored-event.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { andThen } from "../../workflow/steps/free-steps.ts";
 import { factsOf } from "../engine/execution-facts.ts";
 import { sizeLimits } from "../limits/limits.ts";
 import { Driver } from "./driver.ts";
@@ -541,4 +542,115 @@ test.each([true, false])("one that is never granted its idleness is given up (tu
       err: expect.objectContaining({ message: reason }),
     },
   ]);
+});
+
+test("a checkpoint is a commit of its own, and the body continues with it", async () => {
+  const workflow = flow().andThen({
+    id: "one",
+    execute: async ({ checkpoint }) => (await checkpoint("a", () => 1)) + (await checkpoint("b", () => 2)),
+  });
+  const { driver, calls, left } = driverOf(workflow);
+  driver.run();
+  await left();
+  expect(calls.slice(2)).toEqual([
+    { commit: 2, after: 2, events: ["checkpoint-complete one#a"] },
+    { publish: ["3 checkpoint-complete one#a"] },
+    { commit: 3, after: 3, events: ["checkpoint-complete one#b"] },
+    { publish: ["4 checkpoint-complete one#b"] },
+    { ...done, commit: 4, after: 4 },
+    { publish: ["5 step-complete one", "6 workflow-complete"] },
+    { settle: expect.objectContaining({ result: "3" }) },
+    "left",
+  ]);
+});
+
+test("a checkpoint that waits long for its next attempt lets the execution go idle", async () => {
+  const workflow = flow().andThen({
+    id: "one",
+    execute: ({ checkpoint }) =>
+      checkpoint("a", () => Promise.reject(new Error("no")), {
+        retry: { attempts: 2, delay: 5000, jitter: false },
+      }),
+  });
+  const { driver, calls, left, logger } = driverOf(workflow);
+  driver.run();
+  await left();
+  expect(calls.slice(2)).toEqual([
+    {
+      ...{ commit: 2, after: 2, events: ["checkpoint-retry one#a"], idle: [0, undefined] },
+      timers: [{ path: "one", dueAt: 6000 }],
+    },
+    { publish: ["3 checkpoint-retry one#a"] },
+    "sleep at 6000",
+    "left",
+  ]);
+  expect(logger.lines).toMatchObject([
+    { msg: "the checkpoint failed and is tried again", stepPath: "one#a" },
+  ]);
+});
+
+test("in a race a failed branch is a warning, and the branches that lost are aborted", async () => {
+  const aborted: unknown[] = [];
+  const fails = andThen({ id: "fails", execute: () => Promise.reject(new Error("no")) });
+  const wins = andThen({ id: "wins", execute: async () => 1 });
+  const loses = andThen({
+    id: "loses",
+    execute: ({ signal }) =>
+      new Promise(() => signal.addEventListener("abort", () => aborted.push(String(signal.reason)))),
+  });
+  const { driver, left, logger } = driverOf(flow().andRace({ id: "race", steps: [fails, loses, wins] }));
+  driver.run();
+  await left();
+  expect(logger.lines).toEqual([
+    {
+      ...{ level: "warn", msg: "the step failed", stepPath: "race/fails", attempt: 1 },
+      ...{ workflowId: "nap", executionId: "e1", userId: "ada" },
+      err: expect.objectContaining({ message: "no" }),
+    },
+  ]);
+  expect(aborted).toHaveLength(1);
+});
+
+test("a resume of one branch is taken in while another one runs", async () => {
+  const { held } = heldFlow();
+  const gate = andThen({
+    id: "gate",
+    resumeSchema: z.unknown(),
+    execute: ({ suspend, resumeData }) => (resumeData === undefined ? suspend() : resumeData),
+  });
+  const slow = andThen({ id: "slow", execute: () => held.promise });
+  const { driver, calls, left, journal } = driverOf(flow().andAll({ id: "all", steps: [gate, slow] }));
+  driver.run();
+  await expect.poll(() => journal.get("all/gate")?.suspension).toBeDefined();
+  await expect.poll(() => driver.sequence).toBe(5);
+  const resumed: JournalEvent = {
+    ...{ sequence: 6, timestamp: 1000, path: "all/gate", stepIndex: 0, resumeData: "7" },
+    ...{ userId: undefined, byDeadline: false, expired: false },
+    type: "workflow-resumed",
+    suspensionId: journal.get("all/gate")?.suspension?.suspensionId ?? "",
+  };
+  driver.deliver([resumed]);
+  await expect.poll(() => driver.sequence).toBe(7);
+  held.resolve(8);
+  await left();
+  expect(calls.at(-2)).toMatchObject({ settle: { status: "completed", result: "[7,8]" } });
+});
+
+test("a result whose schema is asynchronous is waited for", async () => {
+  const schema = z.number().refine(async (value) => value === 1, "not one");
+  const result = (value: number) =>
+    createWorkflow({ id: "nap", input: z.unknown(), result: schema }).andThen({
+      id: "one",
+      execute: () => value,
+    });
+  const good = driverOf(result(1));
+  good.driver.run();
+  await good.left();
+  expect(good.calls.at(-2)).toMatchObject({ settle: { status: "completed", result: "1" } });
+  const bad = driverOf(result(2));
+  bad.driver.run();
+  await bad.left();
+  expect(bad.calls.at(-2)).toMatchObject({
+    settle: { status: "error", error: { message: expect.stringContaining("not one") } },
+  });
 });

@@ -34,6 +34,7 @@ const tasks = {
   release: ["scripts/release.ts"],
   chaos: [source, "test/chaos/main.ts"],
   "chaos:cluster": [source, "test/cluster/main.ts"],
+  "chaos:failover": [source, "test/cluster/patroni-main.ts"],
   mutate: [source, "test/mutate/main.ts"],
   fuzz: [source, "test/fuzz/main.ts"],
   attacks: [source, "test/attacks/main.ts"],

@@ -39,8 +39,17 @@ if (isCi && !hasPatroni)
   process.stderr.write("No Patroni, etcd, HAProxy or PostgreSQL 15 here: their test is left out\n");
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
-const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
-const exclude = ["**/node_modules/**", ...withoutBrowser, ...withoutPrograms, ...(isCi ? [] : forCi)];
+// The store on Restate, with a server that each file starts (ANDANTE_TESTS=restate).
+const forRestate = ["packages/restate/test/**/*.restate.test.ts"];
+const onRestate = process.env.ANDANTE_TESTS === "restate";
+const include = onRestate ? forRestate : onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
+const exclude = [
+  "**/node_modules/**",
+  ...withoutBrowser,
+  ...withoutPrograms,
+  ...(isCi ? [] : forCi),
+  ...(onRestate ? [] : forRestate),
+];
 
 // Loading the modules for each file took more than half of the time of the whole, so most files share a process. Tests
 // beside the sources keep nothing and share our own modules too; those that drive servers get these anew, with their state.
@@ -83,11 +92,13 @@ export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    ...(isCi || onPostgres
+    ...(isCi || onPostgres || onRestate
       ? {
           include,
           exclude,
-          globalSetup: [buildsConsole, ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : [])],
+          globalSetup: onRestate
+            ? []
+            : [buildsConsole, ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : [])],
         }
       : { projects }),
     // There may be none of them, but never none of the others.
@@ -95,7 +106,7 @@ export default defineConfig({
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
     // Two more than cores: many files wait for timers and processes for most of their time. Those for CI alone do not.
-    maxWorkers: availableParallelism() + (isCi || onPostgres ? 0 : 2),
+    maxWorkers: availableParallelism() + (isCi || onPostgres || onRestate ? 0 : 2),
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.

@@ -2,8 +2,15 @@
 import { StoreUnavailableError } from "@andante/core/errors";
 import type { Settings } from "../options.ts";
 
-/** Restate has ended a call without a result: it was killed, or had failed too often. */
-export class KilledCallError extends Error {}
+/** Restate has ended a call without a result. */
+export class FailedCallError extends Error {
+  /** Restate does not take the message; else the call was killed, or had failed too often. */
+  readonly isRefused: boolean;
+  constructor(message: string, isRefused: boolean) {
+    super(message);
+    this.isRefused = isRefused;
+  }
+}
 
 /** Milliseconds that one attempt may take: a call that waits for its turn is attached to by the next attempt. */
 const attemptTime = 20_000;
@@ -48,10 +55,11 @@ export class Ingress {
         const text = await response.text();
         if (response.ok) return text;
         problem = new Error(`Restate responded with ${response.status}: ${text.slice(0, 500)}`);
-        // An invocation that was killed, or a message that Restate does not take: it would be the same again.
-        if ([400, 409, 413, 500].includes(response.status)) throw new KilledCallError(String(problem));
+        const isRefused = response.status === 400 || response.status === 413;
+        const isKilled = response.status === 409 || response.status === 500;
+        if (isRefused || isKilled) throw new FailedCallError(String(problem), isRefused);
       } catch (error) {
-        if (error instanceof KilledCallError) throw error;
+        if (error instanceof FailedCallError) throw error;
         problem = error;
       }
       this.#current += 1;

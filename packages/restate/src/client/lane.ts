@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { ItemResult } from "../engine/objects.ts";
-import { type Ingress, KilledCallError } from "./ingress.ts";
+import { FailedCallError, type Ingress } from "./ingress.ts";
 
 /** Bounds of a group: its items, and the characters of their arguments. */
 const maxItems = 200;
@@ -79,15 +79,20 @@ export class Lane {
       const results = await this.#ingress.call<ItemResult[]>(this.#path, body, randomUUID());
       for (const [index, { resolve }] of group.entries()) resolve(results[index] ?? {});
     } catch (error) {
-      if (error instanceof KilledCallError && group.length > 1) {
+      if (error instanceof FailedCallError && group.length > 1) {
         // One of them cannot be handled: the others are.
         for (const each of group) await this.#perform([each]);
         return;
       }
-      for (const { name, reject } of group)
-        reject(
-          error instanceof KilledCallError ? new StoreRefusedError({ operation: name, cause: error }) : error,
-        );
+      for (const { name, reject } of group) reject(errorOf(error, name));
     }
   }
+}
+
+/** A call that was killed says nothing about its argument: no process may have been there to handle it. */
+function errorOf(error: unknown, operation: string): unknown {
+  if (!(error instanceof FailedCallError)) return error;
+  return error.isRefused
+    ? new StoreRefusedError({ operation, cause: error })
+    : new StoreUnavailableError({ cause: error });
 }

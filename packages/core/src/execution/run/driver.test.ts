@@ -168,8 +168,12 @@ test("a suspension lets it go idle, and its fold is kept", async () => {
     "left",
   ]);
   expect(driver.idle).toEqual({
-    ...{ startAt: 1000, journal, values: expect.any(KeptValues), input: "5", kept: nothingKept },
-    ...{ sequence: 4, lastAt: 1000, bytes: expect.any(Number) },
+    fold: {
+      ...{ startAt: 1000, journal, values: expect.any(KeptValues), input: "5", kept: nothingKept },
+      ...{ sequence: 4, lastAt: 1000, bytes: expect.any(Number) },
+    },
+    suspensions: [expect.objectContaining({ path: "one", reason: "why", data: "7", deadline: 1500 })],
+    ...{ timers: [], stepIndex: 0, timeoutAt: null },
   });
 });
 

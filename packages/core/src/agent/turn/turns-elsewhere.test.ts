@@ -1,5 +1,5 @@
 // Replies that other processes make, as this process finds, stops and reads them.
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { allInTime } from "../../../test/support/in-time.ts";
 import { ReplyStoppedError } from "../../errors/index.ts";
 import type { LiveTurn } from "./turn-host.ts";
@@ -92,6 +92,7 @@ test("a reader that leaves waits for nothing, and a failed wait is an error", as
 
 test("the process that runs a turn is asked to stop it until it has", async () => {
   vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const over = Promise.withResolvers<void>();
   const { turns, others } = elsewhere(live(), undefined, () => over.promise);
   const stopped = turns.stop(live());
@@ -100,5 +101,4 @@ test("the process that runs a turn is asked to stop it until it has", async () =
   over.resolve();
   await stopped;
   expect(others.ended.mock.calls).toEqual([["e", expect.objectContaining({ aborted: true })]]);
-  vi.useRealTimers();
 });

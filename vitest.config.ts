@@ -1,4 +1,5 @@
 // How the tests run: on the sources, with two files more at once than there are cores.
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -14,7 +15,7 @@ if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/brow
 // `.ci/run` fetches these where it can.
 const has = (...names: string[]) => names.every((name) => installedProgram(name) !== undefined);
 const hasProxies = has("nginx", "caddy");
-const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind");
+const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind") && existsSync("/usr/bin/python3");
 const withoutPrograms = [
   ...(hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"]),
   ...(hasPatroni ? [] : ["test/cluster/patroni-campaign.ci.test.ts"]),
@@ -39,10 +40,11 @@ if (isCi && !hasPatroni)
   process.stderr.write("No Patroni, etcd, HAProxy or PostgreSQL 15 here: their test is left out\n");
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
-// The store on Restate, with a server that each file starts (ANDANTE_TESTS=restate).
+// The tests of the store on Restate, and the contract on it (ANDANTE_TESTS=restate).
 const forRestate = ["packages/restate/test/**/*.restate.test.ts"];
 const onRestate = process.env.ANDANTE_TESTS === "restate";
-const include = onRestate ? forRestate : onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
+const contract = ["test/contract/**/*.test.ts"];
+const include = onRestate ? [...forRestate, ...contract] : onPostgres ? contract : isCi ? forCi : all;
 const exclude = [
   "**/node_modules/**",
   ...withoutBrowser,
@@ -96,9 +98,11 @@ export default defineConfig({
       ? {
           include,
           exclude,
-          globalSetup: onRestate
-            ? []
-            : [buildsConsole, ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : [])],
+          globalSetup: [
+            buildsConsole,
+            ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),
+            ...(onRestate ? ["./test/support/restate-for-run.ts"] : []),
+          ],
         }
       : { projects }),
     // There may be none of them, but never none of the others.
@@ -111,8 +115,8 @@ export default defineConfig({
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
     // A database beside the tests takes longer than memory, above all on a machine that does other work too.
-    expect: { poll: { interval: 5, timeout: onPostgres ? 10_000 : 5000 } },
-    testTimeout: onPostgres ? 60_000 : 30_000,
+    expect: { poll: { interval: 5, timeout: onPostgres || onRestate ? 10_000 : 5000 } },
+    testTimeout: onPostgres || onRestate ? 60_000 : 30_000,
     hookTimeout: 30_000,
   },
 });

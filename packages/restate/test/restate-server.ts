@@ -13,6 +13,8 @@ export interface RestateServer {
   readonly adminUrl: string;
   /** A free port for the endpoint of a store. */
   readonly endpointPort: number;
+  /** Further free ports, for the endpoints of other processes. */
+  readonly otherPorts: readonly [number, number];
   /** Ends it with SIGKILL, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again on the same ports and files. */
@@ -23,7 +25,7 @@ export interface RestateServer {
 
 export async function startRestate(): Promise<RestateServer> {
   const directory = mkdtempSync(path.join(tmpdir(), "restate-"));
-  const [ingress, admin, node, endpointPort] = await freePorts(4);
+  const [ingress, admin, node, endpointPort, ...otherPorts] = await freePorts(6);
   const config = path.join(directory, "restate.toml");
   writeFileSync(
     config,
@@ -66,6 +68,7 @@ bind-address = "127.0.0.1:${admin}"
     ingressUrl,
     adminUrl,
     endpointPort,
+    otherPorts,
     kill,
     start,
     remove: async () => {
@@ -93,7 +96,7 @@ async function isReady(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-async function freePorts(count: 4): Promise<[number, number, number, number]>;
+async function freePorts(count: 6): Promise<[number, number, number, number, number, number]>;
 async function freePorts(count: number): Promise<number[]> {
   const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   const ports: number[] = [];

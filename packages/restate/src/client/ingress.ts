@@ -48,8 +48,8 @@ export class Ingress {
         const text = await response.text();
         if (response.ok) return text;
         problem = new Error(`Restate responded with ${response.status}: ${text.slice(0, 500)}`);
-        // A response of the handler's own, or of an invocation that was killed.
-        if (response.status === 409 || response.status === 500) throw new KilledCallError(String(problem));
+        // An invocation that was killed, or a message that Restate does not take: it would be the same again.
+        if ([400, 409, 413, 500].includes(response.status)) throw new KilledCallError(String(problem));
       } catch (error) {
         if (error instanceof KilledCallError) throw error;
         problem = error;

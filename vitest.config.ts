@@ -1,4 +1,5 @@
 // How the tests run: on the sources, with two files more at once than there are cores.
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -14,7 +15,7 @@ if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/brow
 // `.ci/run` fetches these where it can.
 const has = (...names: string[]) => names.every((name) => installedProgram(name) !== undefined);
 const hasProxies = has("nginx", "caddy");
-const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind");
+const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind") && existsSync("/usr/bin/python3");
 const withoutPrograms = [
   ...(hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"]),
   ...(hasPatroni ? [] : ["test/cluster/patroni-campaign.ci.test.ts"]),

@@ -247,13 +247,14 @@ export class PatroniDatabase {
   async #primary(): Promise<Machine> {
     for (;;) {
       for (const machine of this.#machines) if (await this.#isPrimary(machine)) return machine;
+      if (!this.#machines.some(isUp)) throw new Error("etcd or Patroni has ended on every machine");
       await wait(50);
     }
   }
 
-  async #isPrimary({ address, processes }: Machine): Promise<boolean> {
-    if (processes.some((child) => child.signalCode !== null || child.exitCode !== null)) return false;
-    const url = `http://${address}:${this.#ports.rest}/primary`;
+  async #isPrimary(machine: Machine): Promise<boolean> {
+    if (!isUp(machine)) return false;
+    const url = `http://${machine.address}:${this.#ports.rest}/primary`;
     const status = await fetch(url, { signal: AbortSignal.timeout(1000) }).then(
       (response) => response.status,
       () => 0,
@@ -313,7 +314,7 @@ export class PatroniDatabase {
       for (;;) {
         const found = await readRemains(url).catch(() => undefined);
         if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error("a copy of a killed primary does not start");
+        if (hasEnded(child)) throw new Error("a copy of a killed primary does not start");
         await wait(50);
       }
     } finally {
@@ -339,9 +340,11 @@ function program(name: string): string {
   throw new Error(`no ${name} here: apt-get install patroni etcd-server haproxy postgresql-15`);
 }
 
-async function ended(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  await once(child, "exit");
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+const isUp = ({ processes }: Machine) => !processes.some(hasEnded);
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (!hasEnded(child)) await once(child, "exit");
 }
 
 /** SIGKILL for the server and every process that it has started: none of them completes a commit after it. */

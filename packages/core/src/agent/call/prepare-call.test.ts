@@ -164,6 +164,7 @@ test("hooks receive the whole event, beside the callbacks of the caller", async 
   context.count({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
   await ended?.(Object({ text: "bye", finishReason: "stop", steps: [] }));
   await failed("why");
+  await failed("the same in other words");
   expect(events).toEqual([
     ["onStart", { agent, context }],
     ["onStepEnd", { agent, context, step }],

@@ -77,6 +77,38 @@ test("a page of messages, in either order", async () => {
   await expect(conversations.messages("c")).rejects.toThrow("Conversation c not found");
 });
 
+test("an export asks for every page as its owner", async () => {
+  const pages = [Array.from({ length: 501 }, (_, index) => said(index + 1)), [said(501)]];
+  const asked: unknown[] = [];
+  const messages = async (which: object) => {
+    asked.push(which);
+    return pages.shift();
+  };
+  const read = vi.fn(async () => row("c"));
+  const { conversations } = conversationsOver({ messages, read });
+  const parts: unknown[] = [];
+  for await (const part of await conversations.export("c", { userId: "ada" })) parts.push(part);
+  const which = { conversationId: "c", userId: "ada" };
+  expect(read.mock.calls).toEqual([[which]]);
+  expect(asked).toEqual([
+    { ...which, after: 0, limit: 501, length: callerPageLength },
+    { ...which, after: expect.any(Number), limit: 501, length: callerPageLength },
+  ]);
+  expect(parts[0]).toEqual({ type: "conversation", conversation: shown("c") });
+  expect(parts[1]).toEqual({ type: "message", message: shownMessage(1) });
+  expect(parts).toHaveLength(502);
+});
+
+test("a copy whose source changes again and again is given up after five times", async () => {
+  const fork = vi.fn(async () => ({ kind: "more", copied: 1 }));
+  const { conversations } = conversationsOver({ fork });
+  await expect(conversations.fork("c")).rejects.toMatchObject({
+    status: 409,
+    message: "The conversation was changed again and again while it was copied, try again later",
+  });
+  expect(fork).toHaveBeenCalledTimes(7);
+});
+
 test("a conversation that is not there", async () => {
   const { conversations, removed } = conversationsOver({
     ...{ read: async () => undefined, change: async () => false, remove: async () => false },

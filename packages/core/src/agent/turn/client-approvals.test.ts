@@ -86,6 +86,16 @@ test("without a secret of the host the store keeps a random one; a store in trou
   expect(proposals[0]).not.toBe(proposals[1]);
 });
 
+test("after a denial of a call another decision about it does not count", async () => {
+  const { accept, messages } = approvalsForTest();
+  const [asked, called, decided] = messages(undefined, false);
+  if (asked === undefined || called === undefined || decided?.role !== "tool") throw new Error("no messages");
+  const approved = { type: "tool-approval-response", approvalId: "a-1", approved: true } as const;
+  const both = (...content: typeof decided.content) => accept([asked, called, { role: "tool", content }]);
+  await expect(both(...decided.content, approved)).resolves.toHaveLength(3);
+  await expect(both(approved, ...decided.content)).rejects.toThrow(/not requested/);
+});
+
 test("of several decisions about one call the first counts, and of several requests with one id the last", async () => {
   const { accept, sign, messages, used } = approvalsForTest();
   const signature = await sign();

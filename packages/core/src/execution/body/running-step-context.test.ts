@@ -263,3 +263,14 @@ test("the data of a step is that of its exact path, or of the newest of its id t
   journal.ended("two", 0, { kind: "bailed", value: "4" }, 7);
   expect(context.getStepData("two")).toEqual({ input: 1, output: undefined });
 });
+
+test("a failure that is final stays; any other is replaced", async () => {
+  const { context } = contextOf();
+  await expect(context.checkpoint("big", () => "x".repeat(60))).rejects.toThrow(
+    "Output of checkpoint list/one#big",
+  );
+  expect(context.failure).toMatchObject({ isFinal: false });
+  context.recorder().failed("first");
+  context.recorder().failed("second");
+  expect(context.failure).toEqual({ error: "first", isFinal: true });
+});

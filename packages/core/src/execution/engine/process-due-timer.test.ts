@@ -53,6 +53,8 @@ function processorOn({ onDeadline = null, exists = true, refuses = false, loaded
   const { engine } = made;
   vi.spyOn(engine, "load").mockImplementation(async (claimed) => {
     calls.push({ load: claimed, room: engine.room });
+    await Promise.resolve();
+    calls.push({ room: engine.room });
   });
   const processor = dueTimerProcessor(engine, {
     loadNow: async (executionId) => {
@@ -70,6 +72,7 @@ test("a sleep is claimed and loaded, with a slot until the load has begun", asyn
   expect(calls).toEqual([
     { wake: { executionId: "e1", now: 6, claim } },
     { load: { executionId: "e1", kind: engine.workflowKind, claim }, room: 19 },
+    { room: 20 },
   ]);
   expect(processor.room).toBe(20);
 });
@@ -84,7 +87,7 @@ test("a sleep that another process was first to end is refused, and its slot is 
 test("a sleep before a deadline that cannot be woken is recovered; where that fails the deadline is processed", async () => {
   const woken = processorOn();
   expect(await woken.processor.wakeBefore(sleep, timeout, 8)).toBe("done");
-  expect(woken.calls).toHaveLength(2);
+  expect(woken.calls).toMatchObject([{ wake: {} }, { load: {} }, {}]);
   for (const loaded of ["done", "refused"] as const) {
     const { processor, calls } = processorOn({ refuses: true, loaded });
     expect(await processor.wakeBefore(sleep, timeout, 8)).toBe(loaded);

@@ -168,8 +168,12 @@ test("a suspension lets it go idle, and its fold is kept", async () => {
     "left",
   ]);
   expect(driver.idle).toEqual({
-    ...{ startAt: 1000, journal, values: expect.any(KeptValues), input: "5", kept: nothingKept },
-    ...{ sequence: 4, lastAt: 1000, bytes: expect.any(Number) },
+    fold: {
+      ...{ startAt: 1000, journal, values: expect.any(KeptValues), input: "5", kept: nothingKept },
+      ...{ sequence: 4, lastAt: 1000, bytes: expect.any(Number) },
+    },
+    suspensions: [expect.objectContaining({ path: "one", reason: "why", data: "7", deadline: 1500 })],
+    ...{ timers: [], stepIndex: 0, timeoutAt: null },
   });
 });
 
@@ -653,4 +657,34 @@ test("a result whose schema is asynchronous is waited for", async () => {
   expect(bad.calls.at(-2)).toMatchObject({
     settle: { status: "error", error: { message: expect.stringContaining("not one") } },
   });
+});
+
+test("consequences that a pause held back follow when it is lifted elsewhere", async () => {
+  const completed: NewEvent = {
+    type: "step-complete",
+    ...{ timestamp: 1000, path: "one", stepIndex: 0, stepType: "andThen", output: "1", usage: undefined },
+  };
+  const lifted: NewEvent = {
+    type: "workflow-resumed",
+    ...{ timestamp: 1000, path: null, stepIndex: 0, suspensionId: "s", resumeData: undefined },
+    ...{ userId: undefined, byDeadline: false, expired: false, pausedFor: 10 },
+  };
+  const { driver, calls, left } = driverOf(
+    flow()
+      .andThen({ id: "one", execute: () => 1 })
+      .andThen({ id: "two", execute: () => 2 }),
+    {
+      others: [own, pausedBy(3), stored(completed, 4), stored(lifted, 5)],
+      reply: ({ number }) =>
+        number === 2 || number === 3 ? { kind: "paused", sequence: 4, idle: false } : {},
+    },
+  );
+  driver.run();
+  await left();
+  expect(calls.slice(4, 7)).toEqual([
+    { commit: 3, after: 4, idle: [0, undefined] },
+    { publish: [] },
+    { commit: 4, after: 5, following: ["step-start two"], others: { sequence: 5, at: 1000 } },
+  ]);
+  expect(calls.at(-2)).toMatchObject({ settle: { status: "completed", result: "2" } });
 });

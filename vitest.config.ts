@@ -1,4 +1,5 @@
 // How the tests run: on the sources, with two files more at once than there are cores.
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -12,8 +13,13 @@ const withoutBrowser = hasChromium ? [] : ["test/browser/**"];
 if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/browser are left out\n");
 
 // `.ci/run` fetches these where it can.
-const hasProxies = ["nginx", "caddy"].every((name) => installedProgram(name) !== undefined);
-const withoutProxies = hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"];
+const has = (...names: string[]) => names.every((name) => installedProgram(name) !== undefined);
+const hasProxies = has("nginx", "caddy");
+const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind") && existsSync("/usr/bin/python3");
+const withoutPrograms = [
+  ...(hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"]),
+  ...(hasPatroni ? [] : ["test/cluster/patroni-campaign.ci.test.ts"]),
+];
 
 // Every store starts a thread and many tests start processes, which would strip and compile the same sources again each
 // time. Inherited by them, this takes more than half of the processor time from a file that starts a server per test.
@@ -30,10 +36,22 @@ const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts"
 const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
 if (isCi && !hasProxies) process.stderr.write("No nginx or Caddy here: their tests are left out\n");
+if (isCi && !hasPatroni)
+  process.stderr.write("No Patroni, etcd, HAProxy or PostgreSQL 15 here: their test is left out\n");
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
-const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
-const exclude = ["**/node_modules/**", ...withoutBrowser, ...withoutProxies, ...(isCi ? [] : forCi)];
+// The tests of the store on Restate, and the contract on it (ANDANTE_TESTS=restate).
+const forRestate = ["packages/restate/test/**/*.restate.test.ts"];
+const onRestate = process.env.ANDANTE_TESTS === "restate";
+const contract = ["test/contract/**/*.test.ts"];
+const include = onRestate ? [...forRestate, ...contract] : onPostgres ? contract : isCi ? forCi : all;
+const exclude = [
+  "**/node_modules/**",
+  ...withoutBrowser,
+  ...withoutPrograms,
+  ...(isCi ? [] : forCi),
+  ...(onRestate ? [] : forRestate),
+];
 
 // Loading the modules for each file took more than half of the time of the whole, so most files share a process. Tests
 // beside the sources keep nothing and share our own modules too; those that drive servers get these anew, with their state.
@@ -76,11 +94,15 @@ export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    ...(isCi || onPostgres
+    ...(isCi || onPostgres || onRestate
       ? {
           include,
           exclude,
-          globalSetup: [buildsConsole, ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : [])],
+          globalSetup: [
+            buildsConsole,
+            ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),
+            ...(onRestate ? ["./test/support/restate-for-run.ts"] : []),
+          ],
         }
       : { projects }),
     // There may be none of them, but never none of the others.
@@ -88,13 +110,13 @@ export default defineConfig({
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
     // Two more than cores: many files wait for timers and processes for most of their time. Those for CI alone do not.
-    maxWorkers: availableParallelism() + (isCi || onPostgres ? 0 : 2),
+    maxWorkers: availableParallelism() + (isCi || onPostgres || onRestate ? 0 : 2),
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
     // A database beside the tests takes longer than memory, above all on a machine that does other work too.
-    expect: { poll: { interval: 5, timeout: onPostgres ? 10_000 : 5000 } },
-    testTimeout: onPostgres ? 60_000 : 30_000,
+    expect: { poll: { interval: 5, timeout: onPostgres || onRestate ? 10_000 : 5000 } },
+    testTimeout: onPostgres || onRestate ? 60_000 : 30_000,
     hookTimeout: 30_000,
   },
 });

@@ -1,10 +1,10 @@
 // A campaign: load through HTTP on three nodes while nodes and database are disturbed, then the checks.
 import { createRandom } from "../../packages/core/test/support/random.ts";
-import { checkAll, lateRuns } from "./checks.ts";
+import { checkAll, checkResults, lateRuns } from "./checks.ts";
 import { Cluster } from "./cluster.ts";
 import { CampaignDatabase } from "./database.ts";
 import { type DisturbanceCounts, type DisturbanceKind, disturb, disturbanceKinds } from "./disturbances.ts";
-import { carryAgain, runLoad } from "./load.ts";
+import { carryAgain, type LoadOptions, runLoad } from "./load.ts";
 import { allLosses, type Loss } from "./loss.ts";
 import { readRemains } from "./remains.ts";
 import { readBodies } from "./side-log.ts";
@@ -23,9 +23,8 @@ export interface CampaignOptions {
   onEnd?(ended: number): void;
 }
 
-export interface CampaignResult {
+export interface Verdict {
   readonly problems: readonly string[];
-  readonly disturbances: DisturbanceCounts;
   /** The commits that each fail-over lost. */
   readonly losses: readonly Loss[];
   readonly executions: number;
@@ -33,6 +32,10 @@ export interface CampaignResult {
   readonly bodies: number;
   /** Of those: began after the step's outcome was recorded, by a node that had lost its claim and did not know yet. */
   readonly late: number;
+}
+
+export interface CampaignResult extends Verdict {
+  readonly disturbances: DisturbanceCounts;
 }
 
 const none = {
@@ -70,30 +73,41 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     const more = () => kinds.some((kind) => disturbances[kind] === 0);
     const random = createRandom(seed + 1);
     const load = { cluster, random, executions, more, clients, patience, onEnd };
-    const started = await runLoad(load).finally(() => over.abort());
-    await disturbed;
-    const lost = allLosses(database.losses);
-    const url = database.server.url;
-    // Executions that a fail-over set back continue, and their clients, who had seen the end, resume open suspensions again.
-    const setBack = started.filter(({ executionId }) => lost.setBack.has(executionId));
-    const known = await readRemains(url);
-    const again = await carryAgain(
-      setBack.filter(({ executionId }) => known.has(executionId)),
-      load,
-    );
-    const remains = await readRemains(url);
-    const bodies = readBodies(cluster.log);
-    const told = new Map([...started, ...again].map((each) => [each.executionId, each]));
-    return {
-      problems: checkAll([...told.values()], remains, bodies, lost),
-      disturbances,
-      losses: database.losses,
-      executions: started.length,
-      bodies: bodies.length,
-      late: lateRuns(remains, bodies),
-    };
+    const verdict = await loadAndCheck(load, database, () => {
+      over.abort();
+      return disturbed;
+    });
+    return { ...verdict, disturbances };
   } finally {
     await cluster.remove();
     await database.remove();
   }
+}
+
+/** Runs the load, waits for the end of the disturbances, and checks every execution. */
+export async function loadAndCheck(
+  load: LoadOptions,
+  database: { readonly losses: readonly Loss[]; readonly server: { readonly url: string } },
+  endDisturbances: () => Promise<void>,
+): Promise<Verdict> {
+  const started = await runLoad(load).finally(endDisturbances);
+  const lost = allLosses(database.losses);
+  const { url } = database.server;
+  // Executions that a fail-over set back continue, and their clients, who had seen the end, resume open suspensions again.
+  const setBack = started.filter(({ executionId }) => lost.setBack.has(executionId));
+  const known = await readRemains(url);
+  const again = await carryAgain(
+    setBack.filter(({ executionId }) => known.has(executionId)),
+    load,
+  );
+  const remains = await readRemains(url);
+  const bodies = readBodies(load.cluster.log);
+  const told = [...new Map([...started, ...again].map((each) => [each.executionId, each])).values()];
+  return {
+    problems: [...checkAll(told, remains, bodies, lost), ...checkResults(told, remains)],
+    losses: database.losses,
+    executions: started.length,
+    bodies: bodies.length,
+    late: lateRuns(remains, bodies),
+  };
 }

@@ -1,11 +1,12 @@
 // Rules for every execution once all is over, after any disturbance of the nodes and the database.
 import { z } from "zod";
-import type { Started } from "./load.ts";
+import { numberOf, type Started } from "./load.ts";
 import type { Remains, Write } from "./remains.ts";
 import type { BodyLine } from "./side-log.ts";
 
 const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped", "step-bailed"];
 const ranSchema = z.object({ run: z.string() });
+const resultSchema = z.object({ n: z.number(), run: z.string() });
 
 /** The claim and the number of a commit, from the row of the journal. */
 const commitKey = /^(.{12})\.(\d+)\.(?:ok|paused)/;
@@ -61,6 +62,18 @@ function checkEnd({ told }: Started, execution: Remains["execution"]): string[] 
   if (parked !== null) problems.push(`it is parked: ${parked}`);
   if (suspensions + timers > 0) problems.push(`${suspensions} suspensions and ${timers} timers are left`);
   return problems;
+}
+
+/** Each client of the load received the number of its input, with the name of a run that gave a step its outcome. */
+export function checkResults(started: readonly Started[], remains: ReadonlyMap<string, Remains>): string[] {
+  return started.flatMap(({ executionId, told }) => {
+    const found = remains.get(executionId);
+    if (found === undefined || told === undefined) return [];
+    const result = resultSchema.safeParse(told.result).data;
+    const isRight =
+      result?.n === numberOf(executionId) && [...outcomesIn(found.writes).values()].includes(result.run);
+    return isRight ? [] : [`${executionId}: its client received ${JSON.stringify(told.result)}`];
+  });
 }
 
 /** The events are numbered 1, 2, 3 … without a gap, and the row knows the last. */

@@ -67,12 +67,17 @@ export async function carryAgain(all: readonly Started[], options: LoadOptions):
   const again: Started[] = [];
   const client = async () => {
     for (const { executionId } of rest) {
-      again.push(await carry(Number(executionId.split("-").at(-1)), options, () => ended));
+      again.push(await carry(numberOf(executionId), options, () => ended));
       ended++;
     }
   };
   await Promise.all(Array.from({ length: options.clients }, client));
   return again;
+}
+
+/** The number in the input of an execution of the load. */
+export function numberOf(executionId: string): number {
+  return Number(executionId.split("-").at(-1));
 }
 
 function* numbersOf({ executions, more }: LoadOptions): Generator<number> {

@@ -1,6 +1,6 @@
 // The commits lost by a fail-over to a lagging replica, found by comparing the journals of both servers.
 import { outcomesIn } from "./checks.ts";
-import type { Remains } from "./remains.ts";
+import type { Remains, Write } from "./remains.ts";
 
 export interface Loss {
   /** Commits that the old primary had and the replica lacks. */
@@ -15,6 +15,7 @@ export interface Loss {
   readonly runs: ReadonlySet<string>;
 }
 
+/** Compares single commits, not their number: nodes may have written to the replica by now. */
 export function lossBetween(before: ReadonlyMap<string, Remains>, after: ReadonlyMap<string, Remains>): Loss {
   let commits = 0;
   let ended = 0;
@@ -23,17 +24,24 @@ export function lossBetween(before: ReadonlyMap<string, Remains>, after: Readonl
   const runs = new Set<string>();
   for (const [executionId, { execution, writes }] of before) {
     const left = after.get(executionId);
+    const rest = new Set(left?.writes.map(textOf));
+    const lost = writes.filter((write) => !rest.has(textOf(write))).length;
     // An end may change nothing but the row.
-    const isSetBack = left?.writes.length !== writes.length || left.execution.status !== execution.status;
-    if (!isSetBack) continue;
-    commits += writes.length - (left?.writes.length ?? 0);
+    const hadEnded = execution.status === "completed";
+    if (left !== undefined && lost === 0 && (!hadEnded || left.execution.status === "completed")) continue;
+    commits += lost;
     if (left === undefined) unknown.add(executionId);
     else setBack.add(executionId);
-    if (execution.status === "completed") ended++;
+    if (hadEnded) ended++;
     const kept = new Set(outcomesIn(left?.writes ?? []).values());
     for (const run of outcomesIn(writes).values()) if (run !== undefined && !kept.has(run)) runs.add(run);
   }
   return { commits, unknown, setBack, ended, runs };
+}
+
+/** Equal only for the same commit: events have their times. */
+function textOf({ events }: Write): string {
+  return JSON.stringify(events);
 }
 
 /** All of them together. */

@@ -36,6 +36,7 @@ export interface Remains {
 
 export async function readRemains(url: string): Promise<Map<string, Remains>> {
   const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
   await client.connect();
   try {
     const executions = await client.query(`select *,

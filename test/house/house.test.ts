@@ -93,6 +93,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "postgres-store.ts",
     "index.ts",
   ],
+  "packages/restate/src": ["options.ts", "engine", "client", "operations", "restate-store.ts", "index.ts"],
   "packages/console/src": [
     "format",
     "styles",

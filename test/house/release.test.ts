@@ -136,7 +136,8 @@ describe("a published package", () => {
   });
 
   test("ships its pages: each of the guide is in one package", () => {
-    const elsewhere = ["ARCHITECTURE", "tour"];
+    // The package of the page on Restate is not published yet.
+    const elsewhere = ["ARCHITECTURE", "tour", "restate"];
     const shipped = Object.values(pagesOf).flat();
     expect([...shipped, ...elsewhere].sort()).toEqual(guide().sort());
   });

@@ -1,12 +1,26 @@
-// The stores of a test's servers: in memory or in a file, or on PostgreSQL where the whole run is meant to be on it.
+// The stores of a test's servers: in memory or in a file, or on PostgreSQL or Restate where the whole run is meant to be on it.
 import { randomBytes } from "node:crypto";
 import { memoryStore, type Store } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
-import { sharedDatabase } from "./shared-database.ts";
+import { sharedDatabase, sharedRestate } from "./shared-database.ts";
+
+// The SDK of Restate takes its time to load: other runs do without it.
+const restate = sharedRestate() && (await import("@andante/restate"));
 
 /** An empty store, for one server. */
 export function storeForTest(): Store {
-  return storesOnPostgres()?.() ?? memoryStore();
+  return storesOnPostgres()?.() ?? storeOnRestate() ?? memoryStore();
+}
+
+/** A store with a namespace of its own; undefined where the run is not on Restate. */
+function storeOnRestate(): Store | undefined {
+  const server = sharedRestate();
+  if (server === undefined || restate === undefined) return undefined;
+  const { endpointUrl: url, ...addresses } = server;
+  // Restate calls the process that has started it: the stores of this one share a port that stays unused.
+  const endpoint = { port: 20_000 + (process.pid % 10_000), url };
+  const namespace = `test-${randomBytes(6).toString("hex")}`;
+  return restate.restateStore({ ...addresses, endpoint, namespace, shards: 1 });
 }
 
 /** Makes stores on one new schema, which goes with the database; undefined where the run is not on PostgreSQL. */

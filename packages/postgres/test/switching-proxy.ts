@@ -29,8 +29,8 @@ interface Pair {
 /** A query of the simple protocol that is nothing but this word. */
 const commitMessage = Buffer.from("Q\0\0\0\x0bcommit\0");
 
-/** `delay`: milliseconds that every piece of data takes on its way, there and back. */
-export async function startProxy(port: number, delay = 0): Promise<SwitchingProxy> {
+/** `delay`: milliseconds that every piece of data takes on its way, there and back. `host`: of the database. */
+export async function startProxy(port: number, delay = 0, host = "127.0.0.1"): Promise<SwitchingProxy> {
   let target = port;
   let slow = { count: 0, delay: 0 };
   const open = new Set<Pair>();
@@ -43,7 +43,7 @@ export async function startProxy(port: number, delay = 0): Promise<SwitchingProx
     database.destroy();
   };
   const server = createServer((client) => {
-    const database = connect(target, "127.0.0.1");
+    const database = connect(target, host);
     const pair: Pair = { client, database, isSilent: false, isHeld: false };
     open.add(pair);
     client.on("data", (data) => {

@@ -1,7 +1,7 @@
 // Agent: the prompt of its model, the arguments of hooks and tools, and that it is an agent of the AI SDK.
 import { setTimeout as later } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
-import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
+import { createAgentUIStream, Output, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../test/support/controlled-model.ts";
@@ -395,8 +395,58 @@ test.each([
     { id: "a", subAgents: [new ToolLoopAgent({ model: model() })] },
     'Agent "a": a sub-agent needs an id of 1 to 64 letters, digits, _ and -',
   ],
+  [
+    "a list of provider options that is none",
+    { id: "a", allowProviderOptions: { openai: "user" } as never },
+    'Agent "a": allowProviderOptions must be an object with an array of names for each provider',
+  ],
+  ["a wrong number of steps", { id: "a", maxSteps: 0 }, 'Agent "a": Invalid option maxSteps'],
+  ["a wrong time", { id: "a", timeout: 0 }, 'Agent "a": timeout must be 1 millisecond or more'],
+  ...["prepareStep", "repairToolCall", "messageMetadata", "convertDataPart", "title"].map(
+    (name): [string, { id: string }, string] => [
+      `a ${name} that is none`,
+      { id: "a", [name]: "x" },
+      `Agent "a": ${name} must be a function`,
+    ],
+  ),
 ])("%s is a definition error", (_, options, message) => {
   expect(() => new Agent({ model: model(), ...options })).toThrow(message);
+});
+
+test("every option is accepted, and no memory is one, too", () => {
+  const nothing = () => undefined;
+  const hooks = {
+    ...{ onStart: nothing, onEnd: nothing, onError: nothing },
+    ...{ onToolStart: nothing, onToolEnd: nothing, onStepEnd: nothing },
+  };
+  const options: Required<AgentOptions> = {
+    ...{ id: "a", name: "A", purpose: "p", instructions: "i", model: model(), tools: {}, activeTools: [] },
+    ...{ prepareStep: nothing, stopWhen: [], repairToolCall: async () => null, output: Output.text() },
+    ...{ messageMetadata: nothing, title: nothing, convertDataPart: nothing, toolChoice: "auto" },
+    ...{ toolApproval: {}, approvalSecret: "s", approvalMaxAge: "1h", subAgents: [], recoverWithin: "1h" },
+    memory: { window: 5, tokens: 6, prepare: (messages) => messages },
+    ...{ temperature: 1, topP: 1, topK: 1, maxOutputTokens: 1, seed: 1, stopSequences: ["x"] },
+    ...{ frequencyPenalty: 1, presencePenalty: 1, providerOptions: {}, allowProviderOptions: {} },
+    ...{ maxSteps: 3, budget: { tokens: 1, calls: 1, conversation: { tokens: 1, calls: 1 } }, maxRetries: 1 },
+    timeout: {
+      ...{ modelMs: 1, totalMs: 1, stepMs: 1, firstChunkMs: 1, chunkMs: 1, toolMs: 1 },
+      tools: { lookMs: 1 },
+    },
+    hooks,
+  };
+  const agent = new Agent(options);
+  const { messageMetadata, title, convertDataPart, toolApproval, budget, output, memory } = options;
+  expect(agent).toMatchObject({
+    ...{ id: "a", name: "A", purpose: "p", instructions: "i", model: "scripted/scripted", tools: {} },
+    ...{ messageMetadata, title, convertDataPart, toolApproval, budget, output, memory, window: 5 },
+    ...{ approval: { secret: "s", maxAge: 3_600_000 }, recoverWithin: 3_600_000, maxSteps: 3 },
+  });
+  expect(new Agent({ id: "b", model: "openai/x", memory: false })).toMatchObject({
+    ...{ name: "b", purpose: "", instructions: "", model: "openai/x", subAgents: [], tools: {} },
+    ...{ window: 0, memory: {}, maxSteps: 20, recoverWithin: 900_000 },
+    ...{ approval: { secret: undefined, maxAge: 3_600_000 }, held: undefined, recordsCalls: true },
+  });
+  expect(new Agent({ id: "c", model: model() })).toMatchObject({ window: 50, memory: {} });
 });
 
 test("the least values are accepted", () => {

@@ -33,3 +33,25 @@ test.each<[string, AgentOptions["toolApproval"], object]>([
 ])("the description has whether a person must approve a tool: %s", async (_, given, told) => {
   expect(await approvals(given)).toMatchObject(told);
 });
+
+test("the description has the whole agent; sub-agents are named, and are no tools", async () => {
+  const model = controlledModel(() => ({ text: ["hello"] }));
+  const helper = new Agent({ id: "helper", model });
+  const described = tool({ description: "Adds", inputSchema: z.object({ a: z.number() }), execute: () => 1 });
+  const agent = new Agent({
+    ...{ id: "writer", name: "Writer", purpose: "Writes", instructions: "Be brief.", model },
+    ...{ subAgents: [helper], tools: { described, bare: Object({ description: () => "x" }) } },
+  });
+  expect(await describeAgent(agent)).toEqual({
+    ...{ id: "writer", name: "Writer", purpose: "Writes", instructions: "Be brief." },
+    ...{ model: "scripted/scripted", subAgents: ["helper"] },
+    tools: [
+      {
+        name: "described",
+        description: "Adds",
+        inputSchema: expect.objectContaining({ properties: { a: { type: "number" } }, required: ["a"] }),
+      },
+      { name: "bare", description: "", inputSchema: {} },
+    ],
+  });
+});

@@ -1,5 +1,6 @@
 // Refuses options that do not exist, so that a misspelled one is not silently ignored.
-import { OptionError, UnknownOptionError } from "../errors/index.ts";
+import { InvalidOptionError, OptionError, UnknownOptionError, UnserializableError } from "../errors/index.ts";
+import { type JsonText, toJson } from "./json.ts";
 
 /** The names of a type's options. The compiler holds the list complete: a missing or a superfluous name is an error. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
@@ -16,7 +17,7 @@ export function checkKnownOptions(
   if (typeof given !== "object" || given === null) return;
   const names = Object.keys(known);
   for (const option of Object.keys(given)) {
-    if (Object.hasOwn(known, option)) continue;
+    if (known[option] === true) continue;
     throw new UnknownOptionError({ where, option, suggestion: closest(option, names), known: names });
   }
 }
@@ -36,6 +37,16 @@ export function checkOptionGroup(
     throw new OptionError({ option, problem: `expected ${expected}` });
   }
   checkKnownOptions(option, given, known);
+}
+
+/** The value of a caller's option as JSON text; one that JSON cannot hold is refused with the place of the misfit. */
+export function optionJson(option: string, value: unknown): JsonText {
+  try {
+    return toJson(value, option);
+  } catch (error) {
+    if (!(error instanceof UnserializableError)) throw error;
+    throw new InvalidOptionError({ option, problem: error.message });
+  }
 }
 
 /** Two letters off is a slip of the finger; more is another word. */

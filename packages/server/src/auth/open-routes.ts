@@ -40,11 +40,10 @@ export function openRoutesWarning(
   const listed = builtIn.filter(
     ({ method, path, action }) => isListed(method, path) && !harmless.has(action),
   );
-  const byDefault =
-    provider.defaultPrivate === true ? [] : builtIn.filter(({ access }) => access === "public");
-  const unlisted = byDefault.filter(({ method, path }) => !isListed(method, path));
-  const own =
-    provider.defaultPrivate === true ? [] : custom.filter(({ method, path }) => !isListed(method, path));
+  const isOpen = ({ method, path }: { readonly method: string; readonly path: string }) =>
+    provider.defaultPrivate !== true && !isListed(method, path);
+  const unlisted = builtIn.filter((route) => route.access === "public" && isOpen(route));
+  const own = custom.filter(isOpen);
   const ofHost = own.length === 0 ? [] : [`call your own routes (${own.map(nameOf).join(", ")})`];
   const sentences = [
     sentence([...abilitiesOf(unlisted), ...ofHost], "defaultPrivate: true closes these"),

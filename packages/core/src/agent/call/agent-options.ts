@@ -152,7 +152,7 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (typeof given !== "object" || given === null) {
     throw new DefinitionError({ where: "Agent", problem: "needs an options object" });
   }
-  const { id, model, instructions, memory, timeout, maxRetries, maxSteps, ...settings } = options;
+  const { id, model, instructions, memory, approvalSecret, allowProviderOptions } = options;
   if (typeof id !== "string")
     throw new DefinitionError({ where: "Agent", problem: "the id must be a string" });
   checkDefinedUrlId(id, "Agent");
@@ -169,45 +169,35 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (instructions !== undefined && !isInstructions(instructions)) {
     refuse("instructions must be a string, system messages or a function");
   }
-  for (const name of [
-    "prepareStep",
-    "repairToolCall",
-    "messageMetadata",
-    "convertDataPart",
-    "title",
-  ] as const) {
-    if (options[name] !== undefined && typeof options[name] !== "function")
-      refuse(`${name} must be a function`);
+  const { window, tokens, prepare } = memory || {};
+  const { prepareStep, repairToolCall, messageMetadata, convertDataPart, title } = options;
+  const functions = { prepareStep, repairToolCall, messageMetadata, convertDataPart, title };
+  for (const [name, value] of Object.entries({ ...functions, "memory.prepare": prepare })) {
+    if (value !== undefined && typeof value !== "function") refuse(`${name} must be a function`);
   }
-  if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
-    refuse("memory.window must be 1 or more");
+  const counts = [
+    ["memory.window", window, 1],
+    ["memory.tokens", tokens, 1],
+    ["maxRetries", options.maxRetries, 0],
+  ] as const;
+  for (const [name, value, min] of counts) {
+    if (value !== undefined && !(Number.isInteger(value) && value >= min))
+      refuse(`${name} must be ${min} or more`);
   }
-  if (memory && memory.tokens !== undefined && !isCount(memory.tokens, 1)) {
-    refuse("memory.tokens must be 1 or more");
-  }
-  if (memory && memory.prepare !== undefined && typeof memory.prepare !== "function") {
-    refuse("memory.prepare must be a function");
-  }
-  const { approvalSecret } = options;
   if (approvalSecret !== undefined && (typeof approvalSecret !== "string" || approvalSecret === "")) {
     refuse("approvalSecret must be a string of 1 character or more");
   }
-  if (options.allowProviderOptions !== undefined && !isAllowList(options.allowProviderOptions)) {
+  if (allowProviderOptions !== undefined && !isAllowList(allowProviderOptions)) {
     refuse("allowProviderOptions must be an object with an array of names for each provider");
   }
-  checkTimeout(timeout, where);
+  checkTimeout(options.timeout, where);
   checkBudget(options.budget, where);
-  if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
-    checkSettings({ ...settings, maxSteps });
+    checkSettings(options);
   } catch (error) {
     refuse(error instanceof Error ? error.message : String(error));
   }
   return where;
-}
-
-function isCount(value: unknown, min: number): boolean {
-  return Number.isInteger(value) && Number(value) >= min;
 }
 
 function isModel(model: unknown): boolean {

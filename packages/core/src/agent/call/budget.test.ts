@@ -1,6 +1,8 @@
 // The budget of an agent: its valid forms, and when it is used up.
 import { expect, test } from "vitest";
-import { budgetError, checkBudget } from "./budget.ts";
+import { BudgetReachedError } from "../../errors/index.ts";
+import { budgetConditions, budgetError, checkBudget } from "./budget.ts";
+import { Operation } from "./operation.ts";
 
 const used = { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 };
 
@@ -30,4 +32,25 @@ test("a budget is whole numbers from one on, for a reply and for a conversation"
   expect(check(Object({ token: 1 }))).toThrow(unknown);
   const inside = 'Agent "a", budget.conversation: unknown option "call"; did you mean "calls"?';
   expect(check({ conversation: Object({ call: 1 }) })).toThrow(inside);
+});
+
+test("the loop ends after the step that uses the budget up, or that a reason outside the agent ends", async () => {
+  const operation = Operation.from(undefined, undefined);
+  const stops = async (...given: Parameters<typeof budgetConditions>) =>
+    Promise.all(budgetConditions(...given).map((condition) => condition({ steps: [] })));
+  expect(await stops(undefined, operation)).toEqual([]);
+  expect(await stops({ calls: 1 }, operation)).toEqual([false]);
+  operation.count({ totalTokens: 5 });
+  expect(await stops({ calls: 1 }, operation)).toEqual([true]);
+  operation.mustStop = async () => true;
+  expect(await stops({ calls: 2 }, operation)).toEqual([false, true]);
+  expect(await stops(undefined, operation)).toEqual([true]);
+});
+
+test("the error names the limit, and the execution where the budget is its own", () => {
+  const texts = [budgetError({ tokens: 10 }, used), budgetError({ calls: 1 }, used, "execution")];
+  expect(texts).toEqual([
+    new BudgetReachedError({ what: "tokens", limit: 10 }),
+    new BudgetReachedError({ what: "model calls", limit: 1, whose: "execution" }),
+  ]);
 });

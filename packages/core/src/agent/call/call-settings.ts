@@ -1,8 +1,8 @@
 // The settings of a model that a caller may change for one call, each within its range.
 import type { JSONValue } from "ai";
-import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
+import { InvalidOptionError } from "../../errors/index.ts";
+import { optionJson } from "../../values/check-options.ts";
 import { isRecord, propertyOf } from "../../values/fields.ts";
-import { toJson } from "../../values/json.ts";
 
 /** How one call differs from the agent's own settings. */
 export interface CallSettings {
@@ -93,11 +93,5 @@ function checkProviderOptions(value: unknown): void {
   if (!isRecord(value) || !Object.values(value).every(isRecord)) {
     throw new InvalidOptionError({ option, problem: "expected an object with an object for each provider" });
   }
-  try {
-    toJson(value, option);
-  } catch (error) {
-    if (error instanceof UnserializableError)
-      throw new InvalidOptionError({ option, problem: error.message });
-    throw error;
-  }
+  optionJson(option, value);
 }

@@ -68,15 +68,7 @@ export async function callGuard(
   name: keyof AgentHooks,
   call: () => unknown,
 ): Promise<void> {
-  let refusal: PublicError | undefined;
-  await callHook(context, name, async () => {
-    try {
-      await call();
-    } catch (thrown) {
-      if (!(thrown instanceof PublicError)) throw thrown;
-      refusal = thrown;
-    }
-  });
+  const refusal = await refusalOf(context, name, call);
   if (refusal !== undefined) throw refusal;
 }
 
@@ -86,11 +78,25 @@ export async function callReplyGuard(
   name: "onStart" | "onEnd",
   call: () => unknown,
 ): Promise<void> {
-  try {
-    await callGuard(operation, name, call);
-  } catch (refusal) {
-    operation.isRefused = true;
-    const reason = refusal instanceof Error ? refusal.message : String(refusal);
-    throw new ReplyRefusedError({ reason, cause: refusal });
-  }
+  const refusal = await refusalOf(operation, name, call);
+  if (refusal === undefined) return;
+  operation.isRefused = true;
+  throw new ReplyRefusedError({ reason: refusal.message, cause: refusal });
+}
+
+async function refusalOf(
+  context: OperationContext,
+  name: keyof AgentHooks,
+  call: () => unknown,
+): Promise<PublicError | undefined> {
+  let refusal: PublicError | undefined;
+  await callHook(context, name, async () => {
+    try {
+      await call();
+    } catch (thrown) {
+      if (!(thrown instanceof PublicError)) throw thrown;
+      refusal = thrown;
+    }
+  });
+  return refusal;
 }

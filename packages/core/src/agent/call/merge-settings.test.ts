@@ -41,3 +41,33 @@ test("without stop sequences none are sent: some providers refuse an empty list"
   expect(mergeSettings({}, {}).stopSequences).toBeUndefined();
   expect(mergeSettings({}, { stopSequences: [] }).stopSequences).toBeUndefined();
 });
+
+test.each<[object, object, object]>([
+  [{}, {}, {}],
+  [{ temperature: 1 }, {}, { temperature: 1 }],
+  [{}, { temperature: 0.5, seed: 3 }, { temperature: 0.5, seed: 3 }],
+  // No number above the host's, and its seed stays.
+  [
+    { topK: 5, maxSteps: 9, seed: 1 },
+    { topK: 9, maxSteps: 3, seed: 2 },
+    { topK: 5, maxSteps: 3, seed: 1 },
+  ],
+  [{ topP: 0.5 }, { topP: "1", other: 2 }, { topP: 0.5 }],
+  [{ stopSequences: ["a"] }, { stopSequences: ["b", "a"] }, { stopSequences: ["a", "b"] }],
+  [{ providerOptions: { x: { a: 1 } } }, {}, { providerOptions: { x: { a: 1 } } }],
+  [{}, { providerOptions: { x: { a: 1 } } }, { providerOptions: { x: { a: 1 } } }],
+  [
+    { providerOptions: { x: { a: 1, b: 1 }, y: { c: 1 } } },
+    { providerOptions: { x: { b: 2 }, z: { d: 1 } } },
+    { providerOptions: { x: { a: 1, b: 2 }, y: { c: 1 }, z: { d: 1 } } },
+  ],
+])("of %j and %j become %j", (own, given, expected) => {
+  expect(mergeSettings(Object({ ...own, id: "a" }), given)).toEqual(expected);
+});
+
+test("a long name of an option is cut in the refusal", () => {
+  const check = () => checkAllowed("clerk", {}, { openai: { ["x".repeat(300)]: 1 } });
+  expect(check).toThrow(
+    `Invalid option providerOptions.openai.${"x".repeat(177)}: agent clerk does not allow it`,
+  );
+});

@@ -68,10 +68,12 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   const { loop } = operation;
   const ownApproval = hostApproval(options.toolApproval);
   const toolApproval = loop?.recorder.waits ? waitingApproval(ownApproval, tools, operation) : ownApproval;
-  if (hooks?.onStart !== undefined && loop?.nextCallIsRecorded !== true)
-    await callReplyGuard(operation, "onStart", () => hooks.onStart?.({ agent, context: operation }));
+  // A reply that continues was allowed when it began.
+  if (loop?.nextCallIsRecorded !== true)
+    await callReplyGuard(operation, "onStart", () => hooks?.onStart?.({ agent, context: operation }));
   const observed = operation.telemetry?.(agent.id);
   const telemetry = observed && loop ? liveTelemetry(observed, loop) : observed;
+  let hasFailed = false;
   return {
     settings: {
       ...defined(settings),
@@ -103,8 +105,9 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
         return callReplyGuard(operation, "onEnd", () => hooks.onEnd?.(ending));
       }),
     failed: async (error: unknown): Promise<void> => {
-      // A loop that is left has not failed: it is walked again.
-      if (loop?.left !== undefined) return;
+      // A loop that is left has not failed: it is walked again. The AI SDK reports some aborts as an error, too.
+      if (loop?.left !== undefined || hasFailed) return;
+      hasFailed = true;
       await callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error }));
     },
   };

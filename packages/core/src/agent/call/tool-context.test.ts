@@ -2,8 +2,10 @@
 import { jsonSchema, type Schema, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { allInTime } from "../../../test/support/in-time.ts";
+import type { ToolWork } from "../durable/tool-call.ts";
 import { Operation } from "./operation.ts";
-import { toolsWithin } from "./tool-context.ts";
+import { type ToolGuard, toolsWithin } from "./tool-context.ts";
 
 function run(contextSchema: z.ZodType | Schema<object> | undefined) {
   const seen: unknown[] = [];
@@ -107,4 +109,152 @@ test("where calls can wait, a client's tool waits for its output, and a provider
     ["dynamic", true],
     ["theirs", false],
   ]);
+});
+
+const options = { toolCallId: "c", messages: [], context: {} };
+
+/** An operation whose calls are recorded, with the works that were begun and the events of its tool. */
+function recorded() {
+  const operation = Operation.from(undefined, undefined);
+  const works: ToolWork[] = [];
+  const events: unknown[] = [];
+  const note =
+    (name: string) =>
+    (...given: unknown[]) =>
+      void events.push([name, ...given]);
+  const inner = {};
+  const call = {
+    ...{ place: "p", executionId: "e", path: "ask#call[0].tool[0]", attempt: 2, idempotencyKey: "e:ask" },
+    ...{ emit: note("emit"), wrote: note("wrote"), used: note("used") },
+    run: (work: ToolWork) => works.push(work),
+  };
+  const loop = {
+    recorder: {},
+    toolCall: () => call,
+    inside: (place: string) => (place === "p" ? inner : null),
+  };
+  Object.assign(operation, { loop, mustStop: async () => true });
+  return { operation, works, events, inner, call };
+}
+
+test("a recorded call hands over its input, its schemas and its function", async () => {
+  const { operation, works } = recorded();
+  const seen: unknown[] = [];
+  const look = tool({
+    inputSchema: z.object({ n: z.coerce.number() }),
+    outputSchema: z.object({ city: z.string() }),
+    execute: (input, { toolCallId }) => {
+      seen.push([input, toolCallId]);
+      return { city: "Bern" };
+    },
+  });
+  const tools = toolsWithin(
+    { look, plain: tool({ inputSchema: z.object({}), execute: () => 1 }) },
+    operation,
+  );
+  await tools.look?.execute?.({ n: 1 }, options);
+  await tools.plain?.execute?.({}, options);
+  const [work, plain] = works;
+  expect(work).toMatchObject({ input: { n: 1 }, isClients: false, yields: false });
+  expect(await work?.execute({ n: 2 })).toEqual({ city: "Bern" });
+  expect(seen).toEqual([[{ n: 2 }, "c"]]);
+  expect(await work?.parse({ n: "5" })).toEqual({ n: 5 });
+  await expect(work?.parse({ n: "five" })).rejects.toThrow();
+  expect(await work?.inputSchema()).toMatchObject({ type: "object", properties: { n: { type: "number" } } });
+  expect(await work?.outputSchema()).toMatchObject({ properties: { city: { type: "string" } } });
+  expect(await plain?.outputSchema()).toBeUndefined();
+  work?.used({ inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1 });
+  expect(operation.usage).toMatchObject({ totalTokens: 3, calls: 1 });
+});
+
+test("the context of a recorded call has its place, and passes data and usage on to the reply", async () => {
+  const { operation, works, events, inner, call } = recorded();
+  const contexts: Operation[] = [];
+  const look = tool({
+    inputSchema: z.object({}),
+    execute: (_, { context }) => {
+      if (context instanceof Operation) contexts.push(context);
+    },
+  });
+  await toolsWithin({ look }, operation).look?.execute?.({}, options);
+  await works[0]?.execute({});
+  const [context] = contexts;
+  if (context === undefined) throw new Error("the tool did not run");
+  expect(context).toMatchObject({
+    ...{ executionId: "e", stepPath: "ask#call[0].tool[0]", attempt: 2, idempotencyKey: "e:ask" },
+    ...{ loop: inner, mustStop: operation.mustStop, telemetry: undefined },
+  });
+  const chunks: unknown[] = [];
+  operation.writer.readBy((chunk) => chunks.push(chunk));
+  context.write({ type: "data-step", data: 1 });
+  Reflect.apply(Reflect.get(context, "emit"), undefined, ["news", { n: 1 }]);
+  context.add({ inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 1 });
+  context.countUnrecorded({ inputTokens: 2, outputTokens: 3, totalTokens: 5 });
+  const part = { type: "data-step", data: 1 };
+  const used = { inputTokens: 2, outputTokens: 3, totalTokens: 5, calls: 1 };
+  expect(chunks).toEqual([part]);
+  expect(events).toEqual([
+    ["wrote", part],
+    ["emit", "news", { n: 1 }],
+    ["used", expect.objectContaining(used)],
+  ]);
+  expect(context.usage).toBe(operation.usage);
+  expect(operation.usage).toMatchObject({ inputTokens: 3, outputTokens: 4, totalTokens: 7, calls: 2 });
+  Object.assign(call, { unrecorded: used });
+  Object.assign(operation, { loop: undefined });
+  expect(operation.unrecorded).toMatchObject(used);
+});
+
+test("a client's tool is handed over as one where calls can wait", async () => {
+  const { operation, works } = recorded();
+  Object.assign(operation.loop ?? {}, { recorder: { waits: {} } });
+  await toolsWithin({ look: tool({ inputSchema: z.object({}) }) }, operation).look?.execute?.({}, options);
+  expect(works).toMatchObject([{ isClients: true, yields: false }]);
+  expect(works[0]?.execute({})).toBeUndefined();
+});
+
+test("a guard is asked before a tool runs, also before one that yields", async () => {
+  const operation = Operation.from(undefined, undefined);
+  const asked: unknown[] = [];
+  let isAllowed = true;
+  const guard: ToolGuard = async (call) => {
+    asked.push(call);
+    if (!isAllowed) throw new Error("not now");
+  };
+  const inputSchema = z.object({ n: z.number() });
+  const one = tool({ inputSchema, execute: ({ n }) => n });
+  const many = tool({
+    inputSchema,
+    async *execute({ n }) {
+      yield n;
+      yield n + 1;
+    },
+  });
+  const tools = toolsWithin({ one, many }, operation, guard);
+  const yielded = () => tools.many?.execute?.({ n: 5 }, options);
+  expect(await tools.one?.execute?.({ n: 4 }, options)).toBe(4);
+  expect(await allInTime(Object(yielded()), "the values")).toEqual([5, 6]);
+  expect(asked).toEqual([
+    { toolName: "one", toolCallId: "c", input: { n: 4 } },
+    { toolName: "many", toolCallId: "c", input: { n: 5 } },
+  ]);
+  isAllowed = false;
+  await expect(tools.one?.execute?.({ n: 4 }, options)).rejects.toThrow("not now");
+  await expect(allInTime(Object(yielded()), "the values")).rejects.toThrow("not now");
+});
+
+test("a tool that yields is handed over as one, and its schema of the context is not given to the AI SDK", async () => {
+  const { operation, works } = recorded();
+  const many = tool({
+    inputSchema: z.object({}),
+    contextSchema: z.object({}),
+    async *execute() {
+      yield 1;
+    },
+  });
+  const { many: bound } = toolsWithin({ many }, operation);
+  await bound?.execute?.({}, options);
+  expect(works).toMatchObject([{ yields: true, isClients: false }]);
+  const { contextSchema: _, ...rest } = many;
+  expect(bound).toEqual({ ...rest, execute: expect.any(Function) });
 });

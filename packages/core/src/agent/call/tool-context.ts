@@ -81,7 +81,7 @@ async function* yieldAfter(
 
 /** True for a tool whose output comes from the client; a provider runs its own. */
 function isClients({ type }: ToolSet[string]): boolean {
-  return type === undefined || type === "function" || type === "dynamic";
+  return type !== "provider";
 }
 
 /** The input as its schema returns it. */

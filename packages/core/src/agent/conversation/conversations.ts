@@ -6,7 +6,6 @@ import {
   ConversationNotFoundError,
   ConversationTooLongError,
   InvalidOptionError,
-  UnserializableError,
 } from "../../errors/index.ts";
 import type {
   ConversationRow,
@@ -18,9 +17,10 @@ import type {
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkUrlId } from "../../values/check-id.ts";
+import { optionJson } from "../../values/check-options.ts";
 import type { Clock } from "../../values/clock.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
-import { toJson } from "../../values/json.ts";
+import { isRecord } from "../../values/fields.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
@@ -200,7 +200,7 @@ export class Conversations {
     { userId }: OwnerOption = {},
   ): Promise<ConversationView> {
     if (title !== undefined || metadata === undefined) checkTitle(title);
-    const kept = metadata === undefined ? undefined : metadataText(metadata);
+    const kept = metadataText(metadata);
     await this.#ready;
     const what = { conversationId, userId, title, metadata: kept };
     if (!(await this.#store.change({ key: randomUUID(), ...what, at: this.#clock.now() }))) {
@@ -283,17 +283,12 @@ function checkTitle(title: unknown): void {
   });
 }
 
-function metadataText(metadata: unknown): string {
+function metadataText(metadata: unknown): string | undefined {
   const option = "metadata";
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
-    throw new InvalidOptionError({ option, problem: "expected an object" });
-  try {
-    const text = toJson(metadata, option) ?? "{}";
-    if (text.length <= maxMetadataLength) return text;
-  } catch (error) {
-    if (!(error instanceof UnserializableError)) throw error;
-    throw new InvalidOptionError({ option, problem: error.message });
-  }
+  if (metadata === undefined) return undefined;
+  if (!isRecord(metadata)) throw new InvalidOptionError({ option, problem: "expected an object" });
+  const text = optionJson(option, metadata) ?? "{}";
+  if (text.length <= maxMetadataLength) return text;
   throw new InvalidOptionError({ option, problem: `it has more than ${maxMetadataLength} characters` });
 }
 

@@ -9,14 +9,17 @@ type Options = ToolExecutionOptions<unknown>;
 
 export class McpConnection {
   readonly #server: CheckedServer;
+  readonly #open: typeof connect;
   #connecting: Promise<Connected> | undefined;
   #connected: Connected | undefined;
   /** The tools of the server at the last connection. */
   #known: ToolSet | undefined;
   #isGone = false;
 
-  constructor(server: CheckedServer) {
+  /** `open` connects to the server. */
+  constructor(server: CheckedServer, open = connect) {
     this.#server = server;
+    this.#open = open;
   }
 
   get name(): string {
@@ -94,7 +97,7 @@ export class McpConnection {
 
   #connect(logger: Logger): Promise<Connected> {
     if (this.#connecting !== undefined) return this.#connecting;
-    const connecting = connect(this.#server).then(
+    const connecting = this.#open(this.#server).then(
       (connected) => {
         if (this.#connecting === connecting) this.#connected = connected;
         connected.lost.addEventListener("abort", () => this.#drop(connected), { once: true });

@@ -2,7 +2,10 @@
 import { createUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { plainMessage } from "./message-builder.ts";
+import { PublicError } from "../../errors/index.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
+import { writeError, writeOutput } from "../durable/tool-outcome.ts";
+import { MessageBuilder, plainMessage } from "./message-builder.ts";
 
 async function builtBySdk(chunks: readonly UIMessageChunk[]): Promise<UIMessage | undefined> {
   let message: UIMessage | undefined;
@@ -57,4 +60,111 @@ test.each<[string, UIMessageChunk]>([
   ["a source", { type: "source-url", sourceId: "s", url: "https://one.example" }],
 ])("with %s it is left to the AI SDK", (_, chunk) => {
   expect(plainMessage("reply", [...text, chunk])).toBeUndefined();
+});
+
+/** The message of these chunks, after these messages, where these tools have ended. */
+async function built(
+  chunks: readonly UIMessageChunk[],
+  history: readonly UIMessage[] = [],
+  endedTools?: ReadonlyMap<string, string>,
+) {
+  const logger = new RecordingLogger();
+  const loop = endedTools && { endedTools };
+  const builder = new MessageBuilder({ messageId: "reply", history, operation: Object({ logger, loop }) });
+  for (const chunk of chunks) builder.add(chunk);
+  return { message: await builder.finish(), lines: logger.lines };
+}
+
+const called = (toolCallId: string): UIMessageChunk => ({
+  ...{ type: "tool-input-available", toolCallId, toolName: "tune", input: { a: 1 } },
+});
+const part = (toolCallId: string) => ({ type: "tool-tune", toolCallId, input: { a: 1 } });
+
+test("errors and aborts are no part of the message; data is copied, and replaced by later data", async () => {
+  const data: UIMessageChunk = { type: "data-tempo", id: "d", data: 120 };
+  const { message, lines } = await built([
+    ...text,
+    { type: "text-delta", id: "1", delta: " con brio" },
+    data,
+    { type: "data-tempo", id: "d", data: 130 },
+    { type: "error", errorText: "x" },
+    { type: "abort" },
+  ]);
+  expect(message).toEqual({
+    id: "reply",
+    role: "assistant",
+    parts: [
+      { type: "text", text: "Allegro con brio", state: "streaming" },
+      { type: "data-tempo", id: "d", data: 130 },
+    ],
+  });
+  expect(data).toEqual({ type: "data-tempo", id: "d", data: 120 });
+  expect(lines).toEqual([]);
+});
+
+test("a reply that continues a message of the assistant is added to it", async () => {
+  const before: UIMessage = { id: "before", role: "assistant", parts: [{ type: "text", text: "One." }] };
+  const { message } = await built(text, [before]);
+  expect(message).toEqual({
+    ...before,
+    parts: [
+      { type: "text", text: "One." },
+      { type: "text", text: "Allegro", state: "streaming" },
+    ],
+  });
+});
+
+test("results of tools that ended after the reply broke off are added where they are missing", async () => {
+  const ended = new Map([
+    ["open", writeOutput(5, "t") ?? ""],
+    ["shown", writeOutput(6, "t") ?? ""],
+    ["failed", writeError(new Error("password")) ?? ""],
+    ["refused", writeError(new PublicError("No paper")) ?? ""],
+    ["done", writeOutput(7, "t") ?? ""],
+    ["wrong", writeOutput(8, "t") ?? ""],
+    ["unknown", writeOutput(9, "t") ?? ""],
+  ]);
+  const output = (toolCallId: string, preliminary?: true): UIMessageChunk => ({
+    ...{ type: "tool-output-available", toolCallId, output: 1 },
+    ...(preliminary && { preliminary }),
+  });
+  const chunks = [
+    ...["open", "shown", "failed", "refused", "done", "wrong"].map(called),
+    output("shown", true),
+    output("done"),
+    { type: "tool-output-error", toolCallId: "wrong", errorText: "no" } as const,
+  ];
+  const { message } = await built(chunks, [], ended);
+  expect(message?.parts).toMatchObject([
+    { ...part("open"), state: "output-available", output: 5 },
+    { ...part("shown"), state: "output-available", output: 6 },
+    { ...part("failed"), state: "output-error", errorText: "The tool failed" },
+    { ...part("refused"), state: "output-error", errorText: "No paper" },
+    { ...part("done"), state: "output-available", output: 1 },
+    { ...part("wrong"), state: "output-error", errorText: "no" },
+  ]);
+  const waiting = { ...part("open"), state: "input-available" } as const;
+  const before: UIMessage = {
+    id: "before",
+    role: "assistant",
+    parts: [{ type: "text", text: "x" }, Object(waiting)],
+  };
+  expect((await built([], [before], ended)).message?.parts).toMatchObject([
+    { type: "text", text: "x" },
+    { ...part("open"), state: "output-available", output: 5 },
+  ]);
+  expect((await built(text, [], new Map())).message?.parts).toHaveLength(1);
+});
+
+test("a message that cannot be built is logged, and is there as far as it goes", async () => {
+  const { message, lines } = await built([...text, { type: "reasoning-delta", id: "none", delta: "x" }]);
+  expect(lines).toEqual([
+    {
+      ...{ level: "error", msg: "the message of a reply could not be built completely" },
+      err: expect.any(Error),
+    },
+  ]);
+  expect(message?.parts ?? []).toEqual(
+    message === undefined ? [] : [expect.objectContaining({ text: "Allegro" })],
+  );
 });

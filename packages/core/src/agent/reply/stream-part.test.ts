@@ -11,16 +11,24 @@ test.each(["file", "reasoning-file"] as const)(
 );
 
 test("deltas have their text under the contract's name, too; the provider's internals are left out", () => {
-  expect(viewPart({ type: "text-delta", id: "t", text: "hi" })).toMatchObject({ text: "hi", delta: "hi" });
-  expect(viewPart({ type: "reasoning-delta", id: "r", text: "hm" })).toMatchObject({
-    text: "hm",
-    delta: "hm",
-  });
+  for (const type of ["text-delta", "reasoning-delta"] as const)
+    expect(viewPart({ type, id: "t", text: "hi" })).toEqual({ type, id: "t", text: "hi", delta: "hi" });
   expect(viewPart({ type: "start-step", request: { body: "secret" }, warnings: [] })).toEqual({
     type: "start-step",
     warnings: [],
   });
   expect(viewPart({ type: "raw", rawValue: "secret" })).toBeUndefined();
-  expect(JSON.stringify(viewPart({ type: "error", error: new Error("secret") }))).not.toContain("secret");
+  expect(viewPart(Object({ type: "ping" }))).toBeUndefined();
+  expect(viewPart({ type: "error", error: new Error("secret") })).toEqual({
+    type: "error",
+    error: "The reply failed",
+  });
+  const response = { id: "r", timestamp: new Date(0), modelId: "m" };
+  const step = { type: "finish-step", finishReason: "stop", usage: {} };
+  const internals = { headers: { cookie: "secret" }, body: "secret" };
+  expect(viewPart(Object({ ...step, response: { ...response, ...internals } }))).toEqual({
+    ...step,
+    response,
+  });
   expect(viewPart({ type: "text-start", id: "t" })).toEqual({ type: "text-start", id: "t" });
 });

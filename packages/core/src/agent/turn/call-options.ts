@@ -1,7 +1,8 @@
 // The options of a caller beside the input: user, conversation, settings.
-import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
+import { InvalidOptionError } from "../../errors/index.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
-import { toJson } from "../../values/json.ts";
+import { optionJson } from "../../values/check-options.ts";
+import { isRecord } from "../../values/fields.ts";
 import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 
@@ -30,15 +31,7 @@ export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions
 
 function contextMap(context: unknown): Map<string, unknown> {
   const option = "context";
-  if (typeof context !== "object" || context === null || Array.isArray(context)) {
-    throw new InvalidOptionError({ option, problem: "expected an object" });
-  }
-  try {
-    toJson(context, option);
-  } catch (error) {
-    if (error instanceof UnserializableError)
-      throw new InvalidOptionError({ option, problem: error.message });
-    throw error;
-  }
+  if (!isRecord(context)) throw new InvalidOptionError({ option, problem: "expected an object" });
+  optionJson(option, context);
   return new Map(Object.entries(context));
 }

@@ -51,36 +51,30 @@ export class ClientApprovals {
     messages: readonly ModelMessage[],
   ): Promise<ModelMessage[]> {
     for (const decision of decisionsIn(messages)) {
-      const expiresAt = await this.#expiryOf(agent, operation, decision);
-      // Nothing runs because of a denial, so it needs no proof; one that has it uses the request up.
-      if (expiresAt === undefined) {
-        if (decision.approved) refuse("an approval was not requested by this server");
-        continue;
-      }
+      const proof = await this.#proofOf(agent, operation, decision);
       const at = this.#clock.now();
-      if (expiresAt < at) {
-        if (decision.approved) refuse("an approval has expired");
-        continue;
+      // Nothing runs because of a denial, so it needs no proof; one that has it uses the request up.
+      if (proof === undefined || proof.expiresAt < at) {
+        if (!decision.approved) continue;
+        refuse(`an approval ${proof === undefined ? "was not requested by this server" : "has expired"}`);
       }
-      const [approval] = splitSignature(decision.signature);
+      const { ours: approval, expiresAt } = proof;
       const first = await this.#store.use({ key: randomUUID(), approval, expiresAt, at });
       if (!first && decision.approved) throw new ApprovalUsedError();
     }
     return messages.map(withoutSignatures);
   }
 
-  /** When the request expires; undefined when it is not one of ours, or another user's. */
-  async #expiryOf(
+  /** Our signature of the request; undefined when it is not one of ours, or another user's. */
+  async #proofOf(
     agent: SigningAgent,
     operation: Operation,
     decision: Decision,
-  ): Promise<number | undefined> {
-    const [given] = splitSignature(decision.signature);
-    const [expiry = ""] = given.split(".", 1);
-    if (!/^\d{1,16}$/.test(expiry)) return undefined;
-    const expiresAt = Number(expiry);
-    const expected = signature(await this.#secret(agent), agent, operation, expiresAt, decision);
-    return isSame(expected, given) ? expiresAt : undefined;
+  ): Promise<SplitSignature | undefined> {
+    const given = splitSignature(decision.signature);
+    if (given === undefined) return undefined;
+    const expected = signature(await this.#secret(agent), agent, operation, given.expiresAt, decision);
+    return isSame(expected, given.ours) ? given : undefined;
   }
 
   /** The host's, else one that the store keeps: it must survive a restart. */
@@ -110,10 +104,17 @@ function signature(
   return `${expiresAt}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
 }
 
-/** Our signature, and the rest. */
-function splitSignature(signature: string | undefined): [ours: string, agents: string | undefined] {
-  const [expiry = "", digest = "", ...rest] = signature?.split(".") ?? [];
-  return [`${expiry}.${digest}`, rest.length === 0 ? undefined : rest.join(".")];
+interface SplitSignature {
+  readonly ours: string;
+  readonly expiresAt: number;
+  /** The agent's own signature, which follows ours. */
+  readonly agents: string | undefined;
+}
+
+/** Undefined for a text that does not have the form of our signatures. */
+function splitSignature(signature = ""): SplitSignature | undefined {
+  const [, ours, expiry, agents] = /^((\d{1,16})\.[\w-]+)(?:\.(.+))?$/.exec(signature) ?? [];
+  return ours === undefined ? undefined : { ours, expiresAt: Number(expiry), agents };
 }
 
 function withoutSignatures(message: ModelMessage): ModelMessage {
@@ -121,7 +122,7 @@ function withoutSignatures(message: ModelMessage): ModelMessage {
   const content = message.content.map((part) => {
     if (part.type !== "tool-approval-request") return part;
     const { signature, ...request } = part;
-    const [, agents] = splitSignature(signature);
+    const agents = splitSignature(signature)?.agents;
     return agents === undefined ? request : { ...request, signature: agents };
   });
   return { ...message, content };

@@ -68,7 +68,7 @@ export async function askAgent(
     { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },
   );
   if (gate !== undefined) operation.mustStop = () => gate.mustStop(loop);
-  const ask = askerOf(step, path, operation, body, gate);
+  const ask = askerOf(step, path, { operation, loop, body, gate });
   try {
     const messages = await messagesOf(prompt, path, step.agent);
     if (step.schema === undefined) return { text: await ask(messages) };
@@ -101,42 +101,39 @@ async function askWithSchema(
   return reply.value;
 }
 
-function askerOf(
-  { agent, allowIncomplete }: AgentStep,
-  path: string,
-  operation: Operation,
-  body: AskingBody,
-  gate: BudgetGate | undefined,
-): AskAgent {
+interface Asking {
+  readonly operation: Operation;
+  readonly loop: DurableLoop;
+  readonly body: AskingBody;
+  readonly gate: BudgetGate | undefined;
+}
+
+function askerOf({ agent, allowIncomplete }: AgentStep, path: string, asking: Asking): AskAgent {
+  const { gate } = asking;
   const id = agent.id ?? "agent";
   if (!streams(agent)) {
-    return (messages, schema) => asOneCall(operation, () => generate(agent, id, messages, schema, body));
+    return (messages, schema) => asOneCall(asking, () => generate(agent, id, messages, schema, asking.body));
   }
   const callable = callableAgent(agent, id);
   const ask: AskAgent = async (messages, schema) => {
-    const { text, why = gate?.hasStopped ? usedUp : undefined } = await stream(
-      callable,
-      messages,
-      schema,
-      operation,
-      body,
-    );
+    const streamed = await stream(callable, messages, schema, asking);
+    const { text, why = gate?.hasStopped ? usedUp : undefined } = streamed;
     if (why !== undefined && !allowIncomplete) throw new ReplyIncompleteError({ path, why });
     return text;
   };
   if (callable.recordsCalls) return ask;
-  return (messages, schema) => asOneCall(operation, () => ask(messages, schema));
+  return (messages, schema) => asOneCall(asking, () => ask(messages, schema));
 }
 
 /** An agent that is not ours: its calls cannot be seen from here, so its reply is recorded as a whole. */
-async function asOneCall(operation: Operation, ask: () => Promise<string>): Promise<string> {
+async function asOneCall({ operation, loop }: Asking, ask: () => Promise<string>): Promise<string> {
   const before = operation.usage;
   const run = async () => {
     const text = await ask();
     const usage = operation.usage.calls > before.calls ? usageSince(operation.usage, before) : undefined;
     return { output: JSON.stringify(text), usage };
   };
-  const { output } = (await operation.loop?.whole(run)) ?? (await run());
+  const { output } = await loop.whole(run);
   return String(fromJson(output));
 }
 
@@ -152,12 +149,10 @@ async function stream(
   agent: CallableAgent,
   messages: ModelMessage[],
   schema: JsonSchema | undefined,
-  operation: Operation,
-  body: AskingBody,
+  { operation, loop, body }: Asking,
 ): Promise<StreamedText> {
   const output = schema && objectOutput(schema);
-  const { loop } = operation;
-  const first = loop?.calls ?? 0;
+  const first = loop.calls;
   let call = first - 1;
   const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
   let text = "";
@@ -165,7 +160,7 @@ async function stream(
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error;
     if (part.type === "abort") {
-      if (loop?.left !== undefined) throw loop.left;
+      if (loop.left !== undefined) throw loop.left;
       operation.signal.throwIfAborted();
     }
     if (part.type === "start-step") {
@@ -173,23 +168,23 @@ async function stream(
       call++;
     }
     if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent, operation);
-    const tool = liveTool(part, operation);
+    const tool = liveTool(part, loop);
     if (tool !== undefined) body.publishLive({ tool, delta: JSON.stringify(tool) });
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
     // A replayed call was published before.
-    if (loop?.isWalked(call) !== true) body.publishLive({ delta: part.text });
+    if (!loop.isWalked(call)) body.publishLive({ delta: part.text });
   }
   return { text, why };
 }
 
 /** A call of a tool for followers of the execution; undefined for a replayed call. */
-function liveTool(part: Part, { loop }: Operation): LiveTool | undefined {
+function liveTool(part: Part, loop: DurableLoop): LiveTool | undefined {
   if (part.type !== "tool-call" && part.type !== "tool-result" && part.type !== "tool-error")
     return undefined;
   const { type, toolCallId, toolName } = part;
   const isOurs = part.providerExecuted !== true;
-  if (isOurs && loop?.toolCall(toolCallId, toolName).isWalked === true) return undefined;
+  if (isOurs && loop.toolCall(toolCallId, toolName).isWalked) return undefined;
   const input = plainJson(part.input);
   const call = { type, toolCallId, toolName, input };
   if (part.type === "tool-error") return { ...call, error: toolErrorText(part.error) };

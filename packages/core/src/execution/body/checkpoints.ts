@@ -96,7 +96,7 @@ export class Checkpoints {
     const known = facts.journal.checkpoints?.get(path);
     let failures = 0;
     // Those of an earlier attempt of the step do not count.
-    if (known !== undefined && known.stepAttempt === command.attempt) {
+    if (known?.stepAttempt === command.attempt) {
       failures = known.failures;
       await this.#waitUntil(known.retryAt);
     }

@@ -16,7 +16,7 @@ export class StateChanges {
   readonly #patches: StatePatch[] = [];
   /** The merged values. A map: copying an object for each patch made many keys take quadratic time. */
   #set = new Map<string, unknown>();
-  /** The version of the state that the first function was given; undefined while there is none. */
+  /** The version of the state at the first patch. */
   #basis: number | undefined;
 
   constructor(journal: Pick<Journal, "state" | "stateVersion">, path: string) {
@@ -26,7 +26,7 @@ export class StateChanges {
 
   /** Rethrows the error of a function; a patch that is no object, or cannot be kept, fails the step. */
   add(patch: StatePatch): void {
-    if (typeof patch === "function") this.#basis ??= this.#journal.stateVersion;
+    this.#basis ??= this.#journal.stateVersion;
     const keys = this.#evaluate(patch);
     this.#patches.push(typeof patch === "function" ? patch : keys);
     this.#merge(keys);
@@ -42,7 +42,7 @@ export class StateChanges {
 
   /** The keys that are set, on top of the state as it is now; JSON text of an object. */
   text(): string {
-    if (this.#basis !== undefined && this.#basis !== this.#journal.stateVersion) {
+    if (this.#basis !== this.#journal.stateVersion) {
       this.#set = new Map();
       for (const patch of this.#patches) this.#merge(this.#evaluate(patch));
     }

@@ -47,7 +47,7 @@ export class StepRecorder implements CallRecorder {
 
   read(place: string): RecordedCall | undefined {
     const known = this.#records.read(this.pathOf(place));
-    return known && { call: known.call ?? { kind: "agent" }, output: known.output, usage: known.usage };
+    return known?.call && { call: known.call, output: known.output, usage: known.usage };
   }
 
   checkMayBegin(): void {

@@ -40,8 +40,9 @@ async function readUsage(
   resumed: string | undefined,
 ): Promise<StoredUsage | null> {
   const state = await store.state(executionId);
-  const total = state?.usage ?? null;
-  if (resumed === undefined || state === undefined || total === null) return total;
+  if (state === undefined) return null;
+  const { usage: total } = state;
+  if (resumed === undefined || total === null) return total;
   let isAfter = false;
   let since: StoredUsage | null = null;
   const { sequence: upTo } = state.execution;

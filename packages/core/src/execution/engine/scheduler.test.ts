@@ -1,8 +1,8 @@
 // The scheduler's rounds: slow work of one execution does not hold up the others, and nothing is tried too often.
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
-import type { DueTimer } from "../../store/store.ts";
+import type { DueTimer, Store } from "../../store/store.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
@@ -249,4 +249,274 @@ test("a poll that fails is logged and tried again soon", async () => {
   clock.advanceTo(100);
   await expect.poll(() => scheduler.round).toBeUndefined();
   expect(polls).toBe(2);
+});
+
+/** A scheduler that is not started, on timers and a clock that only record; and a processor that records, too. */
+function recordedScheduler(options: { readonly storageFails?: boolean; readonly period?: number } = {}) {
+  const { storageFails = false, period = 60_000 } = options;
+  const queries: Parameters<Store["due"]>[0][] = [];
+  const alarms: string[] = [];
+  const wakes: (() => void)[] = [];
+  const slots: string[] = [];
+  const tries: string[] = [];
+  const logger = new RecordingLogger();
+  const state = {
+    ...{ now: 0, room: 1e6, timers: [] as readonly DueTimer[] },
+    result: (_timer: DueTimer): Promise<Processed> => Promise.resolve("done"),
+  };
+  const scheduler = new Scheduler({
+    store: wrapStore(memoryStore(), {
+      due: async (query) => {
+        queries.push(query);
+        return state.timers;
+      },
+    }),
+    clock: {
+      now: () => state.now,
+      at: (time, kind, callback) => {
+        alarms.push(`${kind} at ${time}`);
+        wakes.push(callback);
+        return () => alarms.push(`no ${kind} at ${time}`);
+      },
+    },
+    logger,
+    workflowIds: ["nap"],
+    period,
+    storage: { failed: () => storageFails },
+  });
+  onTestFinished(() => scheduler.stop());
+  const processor: DueTimerProcessor = {
+    get room() {
+      return state.room;
+    },
+    roomForLimits: 10,
+    usersOverShare: () => new Set(),
+    keepFor: (count) => {
+      slots.push(`${count} kept`);
+      return () => slots.push(`${count} given back`);
+    },
+    process: (timer, now) => {
+      tries.push(`${timer.executionId} at ${now}`);
+      return state.result(timer);
+    },
+    wakeBefore: async () => "refused",
+    roundEnded: () => slots.push("round ended"),
+  };
+  const settled = () => expect.poll(() => scheduler.round).toBeUndefined();
+  /** Looks for due timers at a time. */
+  const lookAt = async (now: number, timers = state.timers) => {
+    Object.assign(state, { now, timers });
+    for (const wake of wakes.splice(0)) wake();
+    scheduler.look();
+    await settled();
+  };
+  const start = async (...timers: readonly DueTimer[]) => {
+    state.timers = timers;
+    scheduler.start(processor);
+    await settled();
+  };
+  return {
+    ...{ scheduler, state, queries, alarms, wakes, slots, tries, logger, processor },
+    lookAt,
+    start,
+    settled,
+  };
+}
+
+test("an alarm is set for the earliest time of each kind, from the start to the stop", async () => {
+  const { scheduler, alarms, wakes, queries, start, settled } = recordedScheduler();
+  scheduler.schedule(40, "sleep");
+  scheduler.look();
+  expect([alarms, queries]).toEqual([[], []]);
+  await start();
+  scheduler.schedule(50, "sleep");
+  scheduler.schedule(50, "sleep");
+  scheduler.schedule(60, "sleep");
+  scheduler.schedule(50, "limit");
+  scheduler.schedule(30, "sleep");
+  expect(alarms).toEqual(["sleep at 50", "limit at 50", "no sleep at 50", "sleep at 30"]);
+  wakes[2]?.();
+  await settled();
+  expect(queries).toEqual(Array(2).fill({ workflowIds: ["nap"], limit: 200 }));
+  // The alarm that has rung is forgotten.
+  scheduler.schedule(70, "sleep");
+  await scheduler.stop();
+  expect(alarms.slice(4)).toEqual(["sleep at 70", "no limit at 50", "no sleep at 70"]);
+  scheduler.schedule(10, "sleep");
+  scheduler.look();
+  expect(alarms).toHaveLength(7);
+  expect(queries).toHaveLength(2);
+});
+
+test("the times of wake-ups and of limits that are found get alarms of their kinds", async () => {
+  const { alarms, start, tries } = recordedScheduler();
+  await start({ ...wakeUp("a"), dueAt: 300 }, { ...timeout("b", null), dueAt: 200 }, deadline(100));
+  expect(alarms).toEqual(["sleep at 300", "limit at 200", "no limit at 200", "limit at 100"]);
+  expect(tries).toEqual([]);
+});
+
+test("polls on its period until the stop, which leaves no timer behind", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { scheduler, queries, start, settled } = recordedScheduler({ period: 500 });
+  await start();
+  expect(queries).toHaveLength(1);
+  vi.advanceTimersByTime(499);
+  expect(queries).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  await settled();
+  expect(queries).toHaveLength(2);
+  await scheduler.stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a look during a round leads to one more round after it", async () => {
+  const { scheduler, queries, slots, processor, settled } = recordedScheduler();
+  scheduler.start(processor);
+  scheduler.look();
+  scheduler.look();
+  await settled();
+  expect(queries).toHaveLength(2);
+  expect(slots).toEqual(["round ended", "round ended"]);
+});
+
+test("slots are kept for timers that found none until the next round, once for each shortage", async () => {
+  const { scheduler, state, slots, tries, start, settled } = recordedScheduler();
+  scheduler.roomFreed();
+  state.room = 0;
+  state.result = async ({ executionId }) => {
+    state.timers = state.timers.filter((timer) => timer.executionId !== executionId);
+    return "done";
+  };
+  await start({ ...wakeUp("a"), dueAt: 0 }, { ...wakeUp("b"), dueAt: 0 });
+  expect(slots).toEqual(["round ended"]);
+  state.room = 2;
+  scheduler.roomFreed();
+  scheduler.roomFreed();
+  await settled();
+  expect(slots).toEqual(["round ended", "2 kept", "2 given back", "2 given back", "round ended"]);
+  expect(tries).toEqual(["a at 0", "b at 0"]);
+});
+
+test("held, failing and slow executions do not take the places of others in a query", async () => {
+  const { state, queries, scheduler, processor, settled, tries } = recordedScheduler();
+  const slow = Promise.withResolvers<Processed>();
+  state.now = 10;
+  state.result = async ({ executionId }) => {
+    if (executionId === "failing") throw new Error("no");
+    if (executionId === "slow") return slow.promise;
+    if (executionId === "held") return "held";
+    return tries.length === 4 ? "done" : "refused";
+  };
+  state.timers = ["failing", "slow", "held", "done"].map((id) => wakeUp(id));
+  scheduler.start(processor);
+  // The round continues without the slow one.
+  await expect.poll(() => queries.length).toBe(2);
+  expect(queries.map(({ limit }) => limit)).toEqual([200, 203]);
+  state.timers = [];
+  slow.resolve("refused");
+  await settled();
+  expect(tries).toEqual(["failing", "slow", "held", "done", "held", "done"].map((id) => `${id} at 10`));
+});
+
+test("an execution that was held and then refused is tried again soon", async () => {
+  const { state, start, alarms, tries } = recordedScheduler();
+  state.now = 10;
+  state.result = async ({ executionId }) => {
+    if (executionId === "a") return tries.length === 1 ? "held" : "refused";
+    state.timers = [wakeUp("a")];
+    return "done";
+  };
+  await start(wakeUp("a"), wakeUp("b"));
+  expect(tries).toEqual(["a at 10", "b at 10", "a at 10"]);
+  expect(alarms).toEqual(["sleep at 110"]);
+});
+
+test("the pause after a failure doubles up to a minute, and starts anew after a success or a long silence", async () => {
+  const { state, start, alarms, lookAt, logger } = recordedScheduler();
+  const fail = () => Promise.reject(new Error("no"));
+  state.result = fail;
+  state.now = 10;
+  await start(wakeUp("e"));
+  const pauses: number[] = [];
+  const note = () => pauses.push(Number(alarms.at(-1)?.split(" ").at(-1)) - state.now);
+  note();
+  for (let failures = 1; failures < 8; failures++) {
+    await lookAt(state.now + (pauses.at(-1) ?? 0));
+    note();
+  }
+  expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+  state.result = async () => {
+    state.timers = [];
+    return "done";
+  };
+  await lookAt(state.now + 60_000);
+  state.result = fail;
+  await lookAt(state.now, [wakeUp("e")]);
+  note();
+  await lookAt(state.now + 1000 + 59_999, []);
+  await lookAt(state.now, [wakeUp("e")]);
+  note();
+  await lookAt(state.now + 2000 + 60_000, []);
+  await lookAt(state.now, [wakeUp("e")]);
+  note();
+  expect(pauses.slice(8)).toEqual([1000, 2000, 1000]);
+  expect(logger.lines).toHaveLength(11);
+});
+
+test("a failure of the storage is left to its watch, and the timer tried again soon", async () => {
+  const { state, start, alarms, logger } = recordedScheduler({ storageFails: true });
+  state.result = () => Promise.reject(new Error("no"));
+  state.now = 10;
+  await start(wakeUp("e"));
+  expect(alarms).toEqual(["sleep at 110"]);
+  state.timers = [];
+  expect(logger.lines).toEqual([]);
+});
+
+test("a poll that the storage fails is left to its watch", async () => {
+  const { scheduler, state, alarms, logger, processor, settled } = recordedScheduler({ storageFails: true });
+  Object.defineProperty(state, "timers", {
+    get: () => {
+      throw new Error("no");
+    },
+  });
+  scheduler.start(processor);
+  await settled();
+  expect([alarms, logger.lines]).toEqual([["sleep at 100"], []]);
+});
+
+test("a thousand failing executions are remembered; more are tried again soon", async () => {
+  const { state, start, tries, lookAt } = recordedScheduler();
+  state.result = () => Promise.reject(new Error("no"));
+  state.now = 10;
+  const ids = Array.from({ length: 1001 }, (_, index) => `e${index}`);
+  await start(...ids.map((id) => wakeUp(id)));
+  expect(tries).toHaveLength(1001);
+  await lookAt(500);
+  expect(new Set(tries.slice(1001))).toEqual(new Set(["e1000 at 500"]));
+});
+
+test.each([
+  [1000, "leaves them to themselves", ["round ended"]],
+  [1001, "waits for all of them", []],
+])("a round of %i slow executions %s", async (count, _, ended) => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { scheduler, state, slots, processor, settled } = recordedScheduler();
+  const slow = Promise.withResolvers<Processed>();
+  state.now = 10;
+  state.result = () => slow.promise;
+  state.timers = Array.from({ length: count }, (_each, index) => wakeUp(`e${index}`));
+  scheduler.start(processor);
+  await expect.poll(() => vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(199);
+  expect(slots).toEqual([]);
+  state.timers = [];
+  await vi.advanceTimersByTimeAsync(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(slots).toEqual(ended);
+  expect(scheduler.round).toBeDefined();
+  slow.resolve("done");
+  await settled();
 });

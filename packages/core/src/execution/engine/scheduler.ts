@@ -65,6 +65,7 @@ type AlarmKind = Parameters<Clock["at"]>[1];
 
 export class Scheduler {
   readonly #options: SchedulerOptions;
+  /** Undefined before the start and after the stop. */
   #processor: DueTimerProcessor | undefined;
   /** The next alarm of each kind. */
   readonly #alarms = new Map<AlarmKind, { readonly at: number; cancel(): void }>();
@@ -80,7 +81,6 @@ export class Scheduler {
   readonly #failed = new Map<string, { readonly until: number; readonly pause: number }>();
   /** The timers being processed, by their executions. */
   readonly #underWay = new Map<string, Promise<Processed>>();
-  #stopped = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -94,7 +94,7 @@ export class Scheduler {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#processor = undefined;
     clearInterval(this.#timer);
     for (const { cancel } of this.#alarms.values()) cancel();
     await Promise.all([this.#round, ...this.#underWay.values()]);
@@ -102,14 +102,12 @@ export class Scheduler {
 
   /** The current round, or the timers that a round has left to themselves; undefined when there is neither. */
   get round(): Promise<unknown> | undefined {
-    if (this.#round !== undefined || this.#underWay.size === 0) return this.#round;
-    return Promise.race(this.#underWay.values());
+    return this.#round ?? (this.#underWay.size === 0 ? undefined : Promise.race(this.#underWay.values()));
   }
 
   /** An execution has left this process: timers that found no slot may find one now. */
   roomFreed(): void {
     if (this.#waiting === 0 || this.#processor === undefined) return;
-    this.#giveBack();
     this.#giveBack = this.#processor.keepFor(this.#waiting);
     this.#waiting = 0;
     this.#startRound();
@@ -123,7 +121,8 @@ export class Scheduler {
   /** Something in the store falls due at this time. */
   schedule(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);
-    if (this.#stopped || (known !== undefined && known.at <= at)) return;
+    // The first round finds everything that is due before the start.
+    if (this.#processor === undefined || (known !== undefined && known.at <= at)) return;
     known?.cancel();
     const cancel = this.#options.clock.at(at, kind, () => {
       this.#alarms.delete(kind);
@@ -133,8 +132,8 @@ export class Scheduler {
   }
 
   #startRound(): void {
-    if (this.#stopped || this.#processor === undefined) return;
     const processor = this.#processor;
+    if (processor === undefined) return;
     this.#again = this.#round !== undefined;
     this.#round ??= this.#poll(processor).finally(() => {
       this.#giveBack();
@@ -160,7 +159,7 @@ export class Scheduler {
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
     const { store, workflowIds, clock } = this.#options;
     const held = new Set<string>();
-    while (!this.#stopped) {
+    while (this.#processor !== undefined) {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
       const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
       const free = (timer: DueTimer) => !this.#underWay.has(timer.executionId);

@@ -178,8 +178,8 @@ interface StoredEvents {
 /** Measures the state of an execution. */
 export class StateGauge {
   readonly #limit: number;
-  /** An upper bound in bytes: the last measured size plus the patches since. Undefined until it is measured. */
-  #most: number | undefined;
+  /** An upper bound in bytes: the last measured size plus the patches since. Infinite until it is measured. */
+  #most = Number.POSITIVE_INFINITY;
 
   constructor({ state }: SizeLimits) {
     this.#limit = state;
@@ -187,11 +187,8 @@ export class StateGauge {
 
   /** Throws when the state with this patch, JSON text of an object, is too large. */
   check(state: ReadonlyMap<string, unknown>, patch: string, path: string): void {
-    const most = this.#most === undefined ? undefined : this.#most + patch.length * 3;
-    if (most !== undefined && most <= this.#limit) {
-      this.#most = most;
-      return;
-    }
+    this.#most += patch.length * 3;
+    if (this.#most <= this.#limit) return;
     // Only now is the whole state written: a body that sets a little at a time does not pay for all of it each time.
     const size = Buffer.byteLength(JSON.stringify({ ...Object.fromEntries(state), ...JSON.parse(patch) }));
     if (size > this.#limit) {

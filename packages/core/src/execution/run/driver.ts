@@ -299,7 +299,7 @@ export class Driver implements CheckpointLog {
     if (!waits) this.#progress.openNext();
     const { batch } = this.#progress;
     batch.prune();
-    if (batch.failed.length > 0) this.#reportFailures(batch);
+    this.#reportFailures(batch);
     const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (waits && outcome === undefined)) return this.#flushOutcomes(batch);
     const works = batch.starts.length > 0 || this.#progress.isHeld || this.#arrivals.length > 0;
@@ -607,6 +607,5 @@ export class Driver implements CheckpointLog {
 const runsAgain: ReadonlySet<string> = new Set(["calls-suspended", "interrupted", "waiting"]);
 
 function abortLost(batch: CommitBatch): void {
-  if (batch.lost.length === 0) return;
   for (const { scope, reason } of batch.lost.splice(0)) scope.abort(reason);
 }

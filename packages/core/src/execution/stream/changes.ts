@@ -113,6 +113,6 @@ function statusAfter(events: readonly JournalEvent[]): ExecutionStatus | undefin
 }
 
 function pathIn(events: readonly JournalEvent[]): string | undefined {
-  const about = events.findLast((event) => "path" in event && event.path !== null);
-  return about !== undefined && "path" in about ? (about.path ?? undefined) : undefined;
+  for (const event of events.toReversed()) if ("path" in event && event.path !== null) return event.path;
+  return undefined;
 }

@@ -18,11 +18,13 @@ const known: ReadonlySet<string> = new Set<keyof Commit>([
   "progress",
   "end",
   "idle",
+  "usage",
+  "others",
 ]);
 
 /** Whether it adds no usage and has no field that quick statements do not know, such as one that is new. */
 export function isPlain(commit: Commit): boolean {
   if (commit.usage !== null || commit.others !== undefined) return false;
-  for (const name in commit) if (!known.has(name) && name !== "usage" && name !== "others") return false;
+  for (const name in commit) if (!known.has(name)) return false;
   return true;
 }

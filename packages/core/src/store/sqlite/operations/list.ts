@@ -68,13 +68,12 @@ function isReadAmongOwn({ userId, idPrefix = "", executionId, traceId }: ListQue
  * reads everything that fits one filter and sorts it.
  */
 function sourceOf(query: ListQuery): string {
-  const { tag, idPrefix, userId, status, workflowId, executionId, traceId } = query;
+  const { tag, idPrefix, status, workflowId, executionId, traceId } = query;
   if (isReadAmongOwn(query)) return "executions indexed by executions_by_user";
   if (tag !== undefined) return "execution_tags cross join executions using (start_at, execution_id)";
   if (idPrefix !== undefined || executionId !== undefined)
     return "executions indexed by sqlite_autoindex_executions_1";
   if (traceId !== undefined) return "executions indexed by executions_by_trace";
-  if (userId !== undefined) return "executions indexed by executions_by_user";
   if (status === "running") return "executions indexed by executions_running";
   // Most have completed, so of one workflow those are found sooner among its own.
   const isRare = status !== undefined && !(status === "completed" && workflowId !== undefined);

@@ -1,0 +1,103 @@
+// A model whose calls are recorded: a new call is made and recorded, a recorded one is read.
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { expect, test } from "vitest";
+import { controlledModel } from "../../../test/support/controlled-model.ts";
+import { allInTime } from "../../../test/support/in-time.ts";
+import { RecordingLogger } from "../../test-kit/recording-logger.ts";
+import { boundedModel } from "../call/bounded-model.ts";
+import { DurableLoop } from "./durable-loop.ts";
+import { recordedModel, usageOf } from "./recorded-model.ts";
+import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
+
+const prompt: LanguageModelV4CallOptions["prompt"] = [
+  { role: "user", content: [{ type: "text", text: "hi" }] },
+];
+
+function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => void = () => undefined) {
+  const written: EndedCall[] = [];
+  const failures: unknown[] = [];
+  const recorder: CallRecorder = {
+    ...{ executionId: "e", attempt: 1, isEmpty: false, signal: new AbortController().signal },
+    ...{ now: () => 5, pathOf: (place: string) => `ask#${place}`, emit: () => undefined },
+    ...{ read: (place: string) => records[place], checkMayBegin: mayBegin },
+    record: async (call) => void written.push(call),
+    failed: (reason) => failures.push(reason),
+  };
+  const gates: unknown[] = [];
+  const loop = new DurableLoop(recorder, new RecordingLogger(), async (asked) => void gates.push(asked));
+  const plain = controlledModel(() => ({ text: ["he", "llo"] }));
+  const walked: unknown[] = [];
+  const model = recordedModel(boundedModel(plain, 60_000), loop, (usage) => walked.push(usage));
+  return { model, plain, loop, written, gates, walked, recorder, failures };
+}
+
+const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, calls: 1 };
+const all = <T>(items: AsyncIterable<T>) => allInTime(items, "the parts");
+
+test("a reply that comes at once is recorded and read again as it was, without another call", async () => {
+  const first = recording();
+  const result = await first.model.doGenerate({ prompt });
+  expect(first.gates).toEqual([first.loop]);
+  expect(first.walked).toEqual([]);
+  const [record] = first.written;
+  expect(record).toEqual({
+    place: "call[0]",
+    call: { kind: "model", model: "scripted/scripted", prompt: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    output: expect.any(String),
+    startedAt: 5,
+    usage: expect.objectContaining(usage),
+  });
+  if (record === undefined) throw new Error("not recorded");
+  const again = recording({ "call[0]": record });
+  const read = await again.model.doGenerate({ prompt });
+  expect(JSON.parse(JSON.stringify(read.content))).toEqual(JSON.parse(JSON.stringify(result.content)));
+  expect([read.finishReason, read.usage]).toEqual(
+    JSON.parse(JSON.stringify([result.finishReason, result.usage])),
+  );
+  expect([again.plain.asked, again.written, again.gates]).toEqual([[], [], []]);
+  expect(again.walked).toEqual([read.usage]);
+});
+
+test("a streamed reply is recorded before its end, and read again with whole texts", async () => {
+  const first = recording();
+  const { stream } = await first.model.doStream({ prompt });
+  const parts = await all(stream);
+  expect(first.gates).toHaveLength(1);
+  expect(parts.flatMap((part) => (part.type === "text-delta" ? part.delta : []))).toEqual(["he", "llo"]);
+  const [record] = first.written;
+  if (record === undefined) throw new Error("not recorded");
+  const again = recording({ "call[0]": record });
+  const read = await all((await again.model.doStream({ prompt })).stream);
+  expect(read.flatMap((part) => (part.type === "text-delta" ? part.delta : []))).toEqual(["hello"]);
+  expect(read.at(-1)?.type).toBe("finish");
+  expect(again.plain.asked).toEqual([]);
+  expect(again.walked).toHaveLength(1);
+});
+
+test.each(["doGenerate", "doStream"] as const)("without leave to begin %s asks no model", async (way) => {
+  const { model, plain, loop } = recording({}, () => {
+    throw new Error("the budget is used");
+  });
+  await expect(model[way]({ prompt })).rejects.toMatchObject({ reason: new Error("the budget is used") });
+  expect(plain.asked).toEqual([]);
+  expect(loop.left?.isWalkedAgain).toBe(true);
+});
+
+test("a record that fails ends the stream with an error, in the place of its end", async () => {
+  const { model, recorder, failures } = recording();
+  const full = new Error("disk full");
+  Object.assign(recorder, { record: () => Promise.reject(full) });
+  const parts = await all((await model.doStream({ prompt })).stream);
+  expect(parts.at(-1)).toEqual({ type: "error", error: expect.objectContaining({ reason: full }) });
+  expect(parts.filter(({ type }) => type === "finish")).toEqual([]);
+  expect(failures).toEqual([full]);
+});
+
+test("the usage of a call has its details where the provider reports them", () => {
+  const input = { total: 3, noCache: 1, cacheRead: 2, cacheWrite: undefined };
+  const output = { total: 4, text: 1, reasoning: 3 };
+  expect(usageOf({ inputTokens: input, outputTokens: output })).toEqual({
+    ...{ inputTokens: 3, outputTokens: 4, totalTokens: 7, calls: 1 },
+    ...{ cachedInputTokens: 2, reasoningTokens: 3 },
+  });
+});

@@ -1,0 +1,69 @@
+// The usage of an execution: today's, or that at the moment when a suspension was resumed.
+import { expect, test } from "vitest";
+import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
+import { encodeEvent } from "../../journal/codec.ts";
+import type { NewEvent, StepUsage } from "../../journal/events.ts";
+import { Journal } from "../../journal/journal.ts";
+import { factsOf } from "./execution-facts.ts";
+
+const usage = (calls: number): StepUsage => ({
+  inputTokens: calls,
+  outputTokens: 0,
+  totalTokens: calls,
+  calls,
+});
+const called = (used: StepUsage | undefined): NewEvent => ({
+  type: "checkpoint-complete",
+  ...{ timestamp: 5, path: "one#call[0]", stepIndex: 0, stepType: "andAgent", output: "1", startedAt: 4 },
+  ...{ attempt: 1, call: undefined, usage: used },
+});
+const resumed = (suspensionId: string): NewEvent => ({
+  ...{ timestamp: 5, path: "one", stepIndex: 0, suspensionId, resumeData: "1", userId: undefined },
+  ...{ byDeadline: false, expired: false },
+  type: "workflow-resumed",
+});
+
+function usedOn(events: readonly NewEvent[], total: StepUsage | null, exists = true) {
+  const row = rowForTest({ sequence: events.length });
+  const { engine } = engineForTest({
+    state: async () => (exists ? { execution: row, suspensions: [], timers: [], usage: total } : undefined),
+    events: async ({ after }) =>
+      events.map((event, index) => ({ ...encodeEvent(event), sequence: index + 1 })).slice(after),
+  });
+  return factsOf(engine, row, new Journal()).used;
+}
+
+const journal = [
+  called(usage(1)),
+  resumed("s1"),
+  called(usage(2)),
+  called(undefined),
+  resumed("s2"),
+  called(usage(4)),
+];
+
+test("today's usage is that of the row", async () => {
+  expect(await usedOn(journal, usage(7))()).toEqual(usage(7));
+  expect(await usedOn(journal, null)()).toBeNull();
+  expect(await usedOn(journal, null)("s1")).toBeNull();
+  expect(await usedOn(journal, usage(7), false)("s1")).toBeNull();
+});
+
+test("the usage at a resume is without the calls after it", async () => {
+  expect(await usedOn(journal, usage(7))("s1")).toEqual(usage(1));
+  expect(await usedOn(journal, usage(7))("s2")).toEqual(usage(3));
+  expect(await usedOn(journal, usage(7))("s3")).toEqual(usage(7));
+  expect(await usedOn(journal.slice(0, 5), usage(3))("s2")).toEqual(usage(3));
+});
+
+test("an execution without a user has none, and its lines name what it has", () => {
+  const { engine, logger } = engineForTest();
+  const facts = factsOf(engine, rowForTest({ userId: null, conversationId: "c1" }), new Journal());
+  expect([facts.userId, facts.conversationId, facts.executionId, facts.workflowId, facts.context]).toEqual([
+    ...[undefined, "c1", "e1", "nap", "{}"],
+  ]);
+  facts.logger.info({}, "a line");
+  expect(logger.lines).toEqual([
+    { level: "info", msg: "a line", workflowId: "nap", executionId: "e1", conversationId: "c1" },
+  ]);
+});

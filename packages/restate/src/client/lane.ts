@@ -1,0 +1,98 @@
+// The calls of one kind to one shard: one is under way, and all that arrive meanwhile are the next group.
+import { randomUUID } from "node:crypto";
+import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
+import type { ItemResult } from "../engine/objects.ts";
+import { FailedCallError, type Ingress } from "./ingress.ts";
+
+/** Bounds of a group: its items, and the characters of their arguments. */
+const maxItems = 200;
+const maxLength = 8_000_000;
+
+/** Items that may wait. */
+const maxWaiting = 20_000;
+
+interface Waiting {
+  readonly name: string;
+  /** The argument as JSON: it is sent as it was when the call was made. */
+  readonly argument: string;
+  resolve(result: ItemResult): void;
+  reject(error: unknown): void;
+}
+
+export class Lane {
+  readonly #ingress: Ingress;
+  readonly #path: string;
+  /** Calls that may be under way at once. */
+  readonly #width: number;
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+
+  constructor(ingress: Ingress, path: string, width: number) {
+    this.#ingress = ingress;
+    this.#path = path;
+    this.#width = width;
+  }
+
+  /** The result of one operation: a value, or the number of the shard that holds the execution. */
+  async call(name: string, argument: unknown): Promise<ItemResult> {
+    if (this.#waiting.length >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
+    const text = JSON.stringify(argument) ?? "null";
+    const result = await new Promise<ItemResult>((resolve, reject) => {
+      this.#waiting.push({ name, argument: text, resolve, reject });
+      this.#send();
+    });
+    if (result.error !== undefined)
+      throw new StoreRefusedError({ operation: name, cause: new Error(result.error) });
+    return result;
+  }
+
+  /** Waits for the calls under way and those that wait, then refuses the rest. */
+  async close(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds;
+    while ((this.#underWay > 0 || this.#waiting.length > 0) && performance.now() < end)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const error = new StoreUnavailableError({ cause: new Error("the store is closed") });
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  #send(): void {
+    if (this.#underWay >= this.#width || this.#waiting.length === 0) return;
+    let length = 0;
+    let count = 0;
+    for (const { argument } of this.#waiting) {
+      length += argument.length;
+      if (count > 0 && (count === maxItems || length > maxLength)) break;
+      count += 1;
+    }
+    const group = this.#waiting.splice(0, count);
+    this.#underWay += 1;
+    void this.#perform(group).finally(() => {
+      this.#underWay -= 1;
+      this.#send();
+    });
+  }
+
+  async #perform(group: readonly Waiting[]): Promise<void> {
+    try {
+      const items = group.map(({ name, argument }) => `{"name":"${name}","argument":${argument}}`);
+      const body = `{"at":${Date.now()},"items":[${items.join(",")}]}`;
+      const results = await this.#ingress.call<ItemResult[]>(this.#path, body, randomUUID());
+      for (const [index, { resolve }] of group.entries()) resolve(results[index] ?? {});
+    } catch (error) {
+      if (error instanceof FailedCallError && group.length > 1) {
+        // One of them cannot be handled: the others are.
+        for (const each of group) await this.#perform([each]);
+        return;
+      }
+      for (const { name, reject } of group) reject(errorOf(error, name));
+    }
+  }
+}
+
+/** A call that was killed says nothing about its argument: no process may have been there to handle it. */
+function errorOf(error: unknown, operation: string): unknown {
+  if (!(error instanceof FailedCallError)) return error;
+  return error.isRefused
+    ? new StoreRefusedError({ operation, cause: error })
+    : new StoreUnavailableError({ cause: error });
+}

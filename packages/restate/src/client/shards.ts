@@ -1,0 +1,198 @@
+// The shards of a namespace: routes each operation to the one that holds its execution, in groups.
+import { randomUUID } from "node:crypto";
+import { StoreUnavailableError } from "@andante/core/errors";
+import { shardOf } from "../engine/layout.ts";
+import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
+import { nodeName, shardName } from "../engine/objects.ts";
+import type { Settings } from "../options.ts";
+import { Ingress } from "./ingress.ts";
+import { Lane } from "./lane.ts";
+
+type ArgumentOf<Operation> = Operation extends (cells: never, argument: infer Argument, at: number) => unknown
+  ? Argument
+  : never;
+type ResultOf<Operation> = Operation extends (...given: never) => Promise<infer Result> ? Result : never;
+
+/** Groups of reads that may be under way at once for a shard. */
+const readsAtOnce = 4;
+
+/** Milliseconds that closing may take. */
+const closingTime = 5_000;
+
+/** Milliseconds between two attempts to release a claim. */
+const giveBackPause = 1_000;
+
+/** Turns whose shards are remembered. */
+const maxMoved = 10_000;
+
+/** A row that SQL returned. */
+export type Found = Readonly<Record<string, unknown>>;
+
+export class Shards {
+  readonly ingress: Ingress;
+  readonly count: number;
+  /** The number of the object that keeps logs, spans and counts. */
+  readonly log: number;
+  readonly #namespace: string;
+  readonly #writes: readonly Lane[];
+  readonly #reads: readonly Lane[];
+  /** The shards of executions that are not where their ids lead. */
+  readonly #moved = new Map<string, number>();
+  isOpen = false;
+
+  constructor(settings: Settings) {
+    const { namespace, shards } = settings;
+    this.ingress = new Ingress(settings);
+    this.count = shards;
+    this.#namespace = namespace;
+    this.log = shards;
+    const lanes = (handler: string, width: number) =>
+      [...this.all(), "log"].map(
+        (object) => new Lane(this.ingress, `/${shardName}/${namespace}.${object}/${handler}`, width),
+      );
+    this.#writes = lanes("write", 1);
+    this.#reads = lanes("read", readsAtOnce);
+  }
+
+  all(): number[] {
+    return Array.from({ length: this.count }, (_, number) => number);
+  }
+
+  of(id: string): number {
+    return this.#moved.get(id) ?? shardOf(id, this.count);
+  }
+
+  /** Remembers which shard holds a turn. */
+  noteMoved(id: string, shard: number): void {
+    if (shardOf(id, this.count) === shard) return;
+    if (this.#moved.size >= maxMoved) this.#moved.clear();
+    this.#moved.set(id, shard);
+  }
+
+  /** Lets the shard of a turn's own id know which shard holds it. */
+  async point(id: string, shard: number): Promise<void> {
+    const home = shardOf(id, this.count);
+    if (home !== shard) await this.write(home, "point", { id, shard });
+    this.noteMoved(id, shard);
+  }
+
+  /** A turn is deleted. */
+  async forget(id: string): Promise<void> {
+    if (this.#moved.delete(id)) await this.write(shardOf(id, this.count), "point", { id, shard: null });
+  }
+
+  /** `to`: the number of a shard, or the id of an execution or conversation. */
+  write<Name extends keyof Writes>(
+    to: number | string,
+    name: Name,
+    argument: ArgumentOf<Writes[Name]>,
+  ): Promise<ResultOf<Writes[Name]>> {
+    return this.#call(this.#writes, to, name, argument);
+  }
+
+  read<Name extends keyof Reads>(
+    to: number | string,
+    name: Name,
+    argument: ArgumentOf<Reads[Name]>,
+  ): Promise<ResultOf<Reads[Name]>> {
+    return this.#call(this.#reads, to, name, argument);
+  }
+
+  /** Asks every shard. */
+  readAll<Name extends keyof Reads>(
+    name: Name,
+    argument: ArgumentOf<Reads[Name]>,
+  ): Promise<ResultOf<Reads[Name]>[]> {
+    return Promise.all(this.all().map((shard) => this.read(shard, name, argument)));
+  }
+
+  async #call<Result>(
+    lanes: readonly Lane[],
+    to: number | string,
+    name: string,
+    argument: unknown,
+  ): Promise<Result> {
+    const shard = typeof to === "number" ? to : this.of(to);
+    const result = await this.#callShard(lanes, shard, name, argument);
+    if (result.moved === undefined || typeof to === "number") return resultIn(result);
+    this.noteMoved(to, result.moved);
+    return resultIn(await this.#callShard(lanes, result.moved, name, argument));
+  }
+
+  async #callShard(
+    lanes: readonly Lane[],
+    shard: number,
+    name: string,
+    argument: unknown,
+  ): Promise<ItemResult> {
+    const lane = lanes[shard];
+    if (!this.isOpen || lane === undefined)
+      throw new StoreUnavailableError({ cause: new Error("the store is not open") });
+    return await lane.call(name, argument);
+  }
+
+  /** Keeps the owner's lease for so many milliseconds of Restate's clock. */
+  async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
+    if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
+    const beat = {
+      namespace: this.#namespace,
+      shards: this.count,
+      owner,
+      beat: randomUUID(),
+      isLast: lease <= 0,
+    };
+    const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
+    const body = JSON.stringify(beat);
+    // First the message that ends the lease: a process that dies in between leaves none that lasts.
+    if (lease > 0)
+      await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());
+    await this.ingress.call(`${path}/beat`, body, randomUUID());
+  }
+
+  /** Rows of lines that SQL finds in the state of all shards. */
+  search(select: string, prefix: string, rest: string): Promise<readonly Found[]> {
+    const objects = this.all().map((number) => `'${this.#namespace}.${number}'`);
+    return this.#query(select, objects.join(", "), prefix, rest);
+  }
+
+  searchLog(select: string, prefix: string, rest: string): Promise<readonly Found[]> {
+    return this.#query(select, `'${this.#namespace}.log'`, prefix, rest);
+  }
+
+  async #query(select: string, objects: string, prefix: string, rest: string): Promise<readonly Found[]> {
+    if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
+    return await this.ingress.query(
+      `select ${select} from state where service_name = '${shardName}' and service_key in (${objects})
+       and starts_with(key, '${prefix}') ${rest}`,
+    );
+  }
+
+  /**
+   * Releases a claim that a call may have taken whose result is not known: no process runs the execution otherwise, because
+   * its owner is alive.
+   */
+  giveBack(claim: { readonly executionId: string; readonly token: string }): void {
+    const release = async () => {
+      while (this.isOpen) {
+        const isReleased = await this.write(claim.executionId, "release", claim).then(
+          () => true,
+          () => false,
+        );
+        if (isReleased) return;
+        await new Promise((resolve) => setTimeout(resolve, giveBackPause).unref());
+      }
+    };
+    void release();
+  }
+
+  /** Finishes the calls that were made, as far as Restate responds; later ones are refused. */
+  async close(): Promise<void> {
+    this.isOpen = false;
+    await Promise.all([...this.#writes, ...this.#reads].map((lane) => lane.close(closingTime)));
+  }
+}
+
+function resultIn<Result>(result: ItemResult): Result;
+function resultIn({ value }: ItemResult): unknown {
+  return value;
+}

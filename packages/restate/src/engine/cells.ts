@@ -1,0 +1,119 @@
+// The state of an object during one call: read in few trips, changed item by item, written at the end.
+//
+// Each value is JSON text. The changes of an item count once the item has succeeded.
+import {
+  isRestatePromise,
+  type ObjectSharedContext,
+  RestatePromise,
+  type Serde,
+} from "@restatedev/restate-sdk";
+import { type KeyKind, kindOf } from "./layout.ts";
+
+const text: Serde<string> = {
+  contentType: "text/plain",
+  serialize: (value) => Buffer.from(value),
+  deserialize: (bytes) => Buffer.from(bytes).toString(),
+};
+
+/** The part of a context that changes state. */
+export interface Writing {
+  set(name: string, value: string, serde: Serde<string>): void;
+  clear(name: string): void;
+}
+
+/** Null for a value that is to be deleted, or was never there. */
+type Text = string | null;
+
+export class Cells {
+  readonly #context: Pick<ObjectSharedContext, "get">;
+  readonly #known = new Map<string, Text>();
+  /** The changes of the items that have succeeded, and of the item under way. */
+  readonly #changed = new Map<string, Text>();
+  #changing = new Map<string, Text>();
+  /** The error with which Restate has ended this attempt: no item may keep it for itself. */
+  fault: unknown;
+
+  constructor(context: Pick<ObjectSharedContext, "get">) {
+    this.#context = context;
+  }
+
+  /** Reads the values that are not known yet, in one trip. */
+  async load(keys: readonly string[]): Promise<void> {
+    const missing = [...new Set(keys)].filter((key) => !this.#known.has(key));
+    if (missing.length === 0) return;
+    try {
+      const asked = missing.map((key) => this.#context.get<string>(key, text)).filter(isRestatePromise);
+      const values = await RestatePromise.all(asked);
+      for (const [index, key] of missing.entries()) this.#known.set(key, values[index] ?? null);
+    } catch (error) {
+      this.fault = error;
+      throw error;
+    }
+  }
+
+  /** A value that was loaded, as a copy of its own. */
+  get<Value>(key: string): Value | undefined {
+    const found = this.text(key);
+    if (found === undefined) return undefined;
+    const value: Value = JSON.parse(found);
+    return value;
+  }
+
+  text(key: string): string | undefined {
+    for (const values of [this.#changing, this.#changed, this.#known]) {
+      const found = values.get(key);
+      if (found !== undefined) return found ?? undefined;
+    }
+    throw new Error(`the value ${key} was not loaded`);
+  }
+
+  async read<Value>(key: string): Promise<Value | undefined> {
+    await this.load([key]);
+    return this.get<Value>(key);
+  }
+
+  set(key: string, value: unknown): void {
+    this.setText(key, JSON.stringify(value));
+  }
+
+  setText(key: string, value: string): void {
+    this.#known.set(key, this.#known.get(key) ?? null);
+    this.#changing.set(key, value);
+  }
+
+  clear(key: string): void {
+    this.#known.set(key, this.#known.get(key) ?? null);
+    this.#changing.set(key, null);
+  }
+
+  /** Ends an item: its changes count, or are dropped. */
+  end(succeeded: boolean): void {
+    if (succeeded) for (const [key, value] of this.#changing) this.#changed.set(key, value);
+    this.#changing = new Map();
+  }
+
+  /**
+   * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has
+   * so written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
+   */
+  write(context: Writing): void {
+    const set = (key: string, value: Text) => {
+      if (value === null) context.clear(key);
+      else context.set(key, value, text);
+    };
+    const entries = [...this.#changed];
+    const of = (kind: KeyKind) => entries.filter(([key]) => kindOf(key) === kind);
+    const parts = of("part");
+    for (const [key, value] of parts) if (value !== null) set(key, value);
+    const sets = of("set").map(([key, value]) => ({ key, value, before: this.#known.get(key) ?? "{}" }));
+    for (const { key, value, before } of sets) {
+      const [old, made]: Record<string, unknown>[] = [JSON.parse(before), JSON.parse(value ?? "{}")];
+      const isNew = Object.keys(made ?? {}).some((id) => old?.[id] === undefined);
+      if (isNew) set(key, JSON.stringify({ ...old, ...made }));
+    }
+    for (const [key, value] of of("row")) set(key, value);
+    for (const { key, value } of sets) set(key, value);
+    for (const [key, value] of of("line")) set(key, value);
+    for (const [key, value] of parts) if (value === null) set(key, value);
+  }
+}

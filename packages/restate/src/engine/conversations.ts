@@ -1,0 +1,424 @@
+// Conversations in the state of a shard: a row with the heads of the messages, and a key for the text of each.
+import { endOfPage, maxPageTime, readPage } from "@andante/core/internal";
+import {
+  type ChangeConversation,
+  type ConversationRow,
+  type ForkResult,
+  type KeepReply,
+  type MessageQuery,
+  nothingUsed,
+  type OneConversation,
+  type PostMessage,
+  type PostResult,
+  type ReplaceLast,
+  type StoredMessage,
+  sumUsage,
+} from "@andante/core/store";
+import type { Cells } from "./cells.ts";
+import { hashOf } from "./layout.ts";
+import { field, line, optional } from "./lines.ts";
+
+export interface MessageHead extends Omit<StoredMessage, "body"> {
+  readonly role: "user" | "assistant";
+  /** The number in the key of its text: a text is never overwritten, so a write that is killed half-way changes nothing. */
+  readonly text: number;
+  /** The length of the text, in characters and in bytes. */
+  readonly length: number;
+  readonly bytes: number;
+}
+
+export interface Conversation {
+  row: ConversationRow;
+  /** The last place of a message, or for a reply. */
+  sequence: number;
+  /** Changes with every change of earlier messages; a conversation that begins anew has another. */
+  revision: number;
+  readonly begun: string;
+  /** The number of the last text. */
+  texts: number;
+  messages: MessageHead[];
+  /** The last turn, which may have ended. */
+  turn: string | null;
+}
+
+/** The messages of a copy under way, which become a conversation with its last page. */
+export interface Fork {
+  readonly copyId: string;
+  readonly revision: string;
+  readonly last: number;
+  readonly copied: number;
+  readonly changedAt: number;
+  readonly texts: number;
+  readonly messages: readonly MessageHead[];
+}
+
+/** One page of a copy, as the shard of the source has read it. */
+export interface ForkPage {
+  readonly row: ConversationRow;
+  readonly revision: string;
+  readonly last: number;
+  readonly copied: number;
+  readonly more: boolean;
+  readonly messages: readonly (MessageHead & { readonly body: string })[];
+}
+
+const rowKey = (id: string) => `cv/${id}`;
+const forkKey = (id: string) => `fk/${id}`;
+const textKey = (id: string, number: number) => `m/${number}/${id}`;
+const lineKey = (id: string) => `z/${id}`;
+const forkLineKey = (id: string) => `q/${id}`;
+
+/** The fields of the lines, by their positions from 1. */
+export const conversationColumns = {
+  updatedAt: 1,
+  conversationId: 2,
+  userId: 3,
+  agentId: 4,
+  title: 5,
+} as const;
+
+export const revisionOf = ({ begun, revision }: Conversation): string => `${begun}.${revision}`;
+
+/** The letters A to Z in lower case, and no others. */
+export function lower(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+export async function conversationOf(
+  cells: Cells,
+  { conversationId, userId }: OneConversation,
+): Promise<Conversation | undefined> {
+  const found = await cells.read<Conversation>(rowKey(conversationId));
+  return userId === undefined || found?.row.userId === userId ? found : undefined;
+}
+
+export function keepConversation(cells: Cells, conversation: Conversation): void {
+  const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
+  cells.set(rowKey(conversationId), conversation);
+  const found = line(
+    updatedAt,
+    field(conversationId),
+    optional(userId),
+    field(agentId),
+    lower(field(title ?? "")),
+  );
+  cells.setText(lineKey(conversationId), found);
+}
+
+function addText(cells: Cells, conversation: Conversation, body: string) {
+  const text = ++conversation.texts;
+  cells.set(textKey(conversation.row.conversationId, text), body);
+  return { text, length: body.length, bytes: Buffer.byteLength(body) };
+}
+
+function removeTexts(cells: Cells, conversationId: string, messages: readonly MessageHead[]): void {
+  for (const { text } of messages) cells.clear(textKey(conversationId, text));
+}
+
+async function bodyOf(cells: Cells, { row }: Conversation, { text }: MessageHead): Promise<string> {
+  return (await cells.read<string>(textKey(row.conversationId, text))) ?? "";
+}
+
+/** Performs a write, unless it is one that was performed: then its first result counts. */
+export async function once<Result>(cells: Cells, key: string, work: () => Promise<Result>): Promise<Result> {
+  const cell = `w${hashOf(key) % 16}`;
+  const results = (await cells.read<[string, Result][]>(cell)) ?? [];
+  const first = results.find(([each]) => each === key);
+  if (first !== undefined) return first[1];
+  const result = await work();
+  if (result !== undefined) cells.set(cell, [...results, [key, result]].slice(-32));
+  return result;
+}
+
+/** The first result of a write that was performed. */
+export async function firstResult<Result>(cells: Cells, key: string): Promise<Result | undefined> {
+  const results = await cells.read<[string, Result][]>(`w${hashOf(key) % 16}`);
+  return results?.find(([each]) => each === key)?.[1];
+}
+
+export async function post(
+  cells: Cells,
+  message: Omit<PostMessage, "key">,
+  begun: string,
+): Promise<PostResult> {
+  const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
+  const found = await conversationOf(cells, { conversationId });
+  const made = { messageId, partial: false, createdAt: at, role: "user" } as const;
+  if (found === undefined) {
+    await removeFork(cells, conversationId);
+    const times = { createdAt: at, updatedAt: at };
+    const row = { conversationId, agentId, userId, title, metadata: null, ...times, usage: nothingUsed };
+    const texts = 0;
+    const conversation = { row, sequence: 2, revision: 0, begun, texts, messages: [], turn: null };
+    const text = addText(cells, conversation, body);
+    keepConversation(cells, { ...conversation, messages: [{ ...made, sequence: 1, ...text }] });
+    return { kind: "posted" };
+  }
+  if (found.row.userId !== userId) return { kind: "foreign" };
+  const index = found.messages.findIndex((each) => each.messageId === messageId);
+  const there = found.messages[index];
+  if (there === undefined) {
+    const sequence = found.sequence + 1;
+    found.messages.push({ ...made, sequence, ...addText(cells, found, body) });
+    touch(cells, found, at, sequence + 1, 0);
+    return { kind: "posted" };
+  }
+  if (there.role !== "user") return { kind: "has-reply" };
+  if (waits) return { kind: "posted" };
+  const isChanged = (await bodyOf(cells, found, there)) !== body;
+  if (isChanged || again) removeTexts(cells, conversationId, found.messages.splice(index + 1));
+  else if (found.messages[index + 1]?.role === "assistant") return { kind: "has-reply" };
+  if (isChanged) replaceText(cells, found, index, there, body);
+  touch(cells, found, at, there.sequence + 1, isChanged || again ? 1 : 0);
+  return { kind: "posted" };
+}
+
+function replaceText(
+  cells: Cells,
+  conversation: Conversation,
+  index: number,
+  before: MessageHead,
+  body: string,
+): void {
+  removeTexts(cells, conversation.row.conversationId, [before]);
+  conversation.messages[index] = { ...before, ...addText(cells, conversation, body) };
+}
+
+function touch(
+  cells: Cells,
+  conversation: Conversation,
+  at: number,
+  sequence: number,
+  revisions: number,
+): void {
+  conversation.row = { ...conversation.row, updatedAt: Math.max(conversation.row.updatedAt, at) };
+  conversation.sequence = Math.max(conversation.sequence, sequence);
+  conversation.revision += revisions;
+  keepConversation(cells, conversation);
+}
+
+export async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
+  const { replyTo, message, usage, at } = reply;
+  const found = await conversationOf(cells, reply);
+  if (found === undefined) return;
+  found.row = { ...found.row, usage: sumUsage(found.row.usage, usage) };
+  if (message === null) {
+    touch(cells, found, at, 0, 1);
+    return;
+  }
+  const { messageId, partial, body } = message;
+  const asked = found.messages.find((each) => each.messageId === replyTo && each.role === "user");
+  const isFree = asked && !found.messages.some(({ sequence }) => sequence === asked.sequence + 1);
+  const sequence = asked && isFree ? asked.sequence + 1 : found.sequence + 1;
+  const index = found.messages.findIndex((each) => each.messageId === messageId);
+  const before = found.messages[index];
+  if (before === undefined) {
+    const text = addText(cells, found, body);
+    found.messages.push({ messageId, partial, sequence, createdAt: at, role: "assistant", ...text });
+    found.messages.sort((a, b) => a.sequence - b.sequence);
+  } else if (before.role === "assistant") replaceText(cells, found, index, { ...before, partial }, body);
+  touch(cells, found, at, sequence, 1);
+}
+
+export async function replaceLast(cells: Cells, replace: ReplaceLast): Promise<boolean> {
+  const { messageId, previous, body, at } = replace;
+  const found = await conversationOf(cells, replace);
+  const last = found?.messages.at(-1);
+  if (found === undefined || last?.messageId !== messageId) return false;
+  if ((await bodyOf(cells, found, last)) !== previous) return false;
+  replaceText(cells, found, found.messages.length - 1, last, body);
+  touch(cells, found, at, 0, 1);
+  return true;
+}
+
+export async function change(cells: Cells, argument: ChangeConversation): Promise<boolean> {
+  const found = await conversationOf(cells, argument);
+  if (found === undefined) return false;
+  const { title = found.row.title, metadata = found.row.metadata, at } = argument;
+  found.row = { ...found.row, title, metadata };
+  touch(cells, found, at, 0, 0);
+  return true;
+}
+
+export function removeConversation(cells: Cells, { row, messages }: Conversation): void {
+  const { conversationId } = row;
+  removeTexts(cells, conversationId, messages);
+  cells.clear(rowKey(conversationId));
+  cells.clear(lineKey(conversationId));
+}
+
+/** The messages with their texts, in the order given, cut where the page is as long as asked for. */
+async function withTexts(
+  cells: Cells,
+  conversationId: string,
+  messages: readonly MessageHead[],
+  length?: number,
+): Promise<StoredMessage[]> {
+  const lengthOf = (head: MessageHead) => head.messageId.length + head.length;
+  const page = readPage(messages, (head) => head, length, lengthOf);
+  await cells.load(page.map(({ text }) => textKey(conversationId, text)));
+  return page.map(({ sequence, messageId, partial, createdAt, text }) => {
+    const body = cells.get<string>(textKey(conversationId, text)) ?? "";
+    return { sequence, messageId, body, partial, createdAt };
+  });
+}
+
+async function newest(
+  cells: Cells,
+  { row, messages }: Conversation,
+  limit: number,
+  isWanted: (message: MessageHead) => boolean,
+): Promise<StoredMessage[]> {
+  const found = messages.filter(isWanted).reverse().slice(0, limit);
+  return (await withTexts(cells, row.conversationId, found)).reverse();
+}
+
+/** The newest messages before one of them. */
+export async function messagesBefore(
+  cells: Cells,
+  conversationId: string,
+  messageId: string,
+  limit: number,
+): Promise<StoredMessage[]> {
+  const found = await conversationOf(cells, { conversationId });
+  const last = found?.messages.find((message) => message.messageId === messageId)?.sequence ?? 0;
+  return found === undefined ? [] : newest(cells, found, limit, ({ sequence }) => sequence < last);
+}
+
+export async function recent(
+  cells: Cells,
+  query: { conversationId: string; userId: string | null; upTo?: string | undefined; limit: number },
+): Promise<readonly StoredMessage[] | undefined> {
+  const found = await conversationOf(cells, query);
+  const end = found?.messages.find(({ messageId }) => messageId === query.upTo)?.sequence;
+  const isWanted = ({ sequence }: MessageHead) => end === undefined || sequence <= end;
+  return found && newest(cells, found, query.limit, isWanted);
+}
+
+export async function messages(
+  cells: Cells,
+  query: MessageQuery,
+): Promise<readonly StoredMessage[] | undefined> {
+  const { after, before, limit, length } = query;
+  const found = await conversationOf(cells, query);
+  if (found === undefined) return undefined;
+  const wanted = found.messages.filter(
+    ({ sequence }) => sequence > after && (before === undefined || sequence < before),
+  );
+  const ordered = before === undefined ? wanted : wanted.reverse();
+  return withTexts(cells, query.conversationId, ordered.slice(0, limit), length);
+}
+
+/** Reads the next page of a copy at its source. `from`: the copy under way, which counts while its revision does. */
+export async function readForkPage(
+  cells: Cells,
+  query: OneConversation & {
+    readonly upTo?: string | undefined;
+    readonly maxBytes: number;
+    readonly page: { readonly rows: number; readonly bytes: number };
+    readonly from: Pick<Fork, "revision" | "last" | "copied"> | undefined;
+  },
+): Promise<ForkPage | "missing" | "too-long"> {
+  const { upTo, maxBytes, page } = query;
+  const found = await conversationOf(cells, query);
+  if (found === undefined) return "missing";
+  const revision = revisionOf(found);
+  const isSame = query.from?.revision === revision;
+  const end = found.messages.find(({ messageId }) => messageId === upTo);
+  if (!isSame && upTo !== undefined && end === undefined) return "missing";
+  const last = isSame ? (query.from?.last ?? 0) : (end?.sequence ?? found.sequence);
+  const upToLast = found.messages.filter(({ sequence }) => sequence <= last);
+  if (!isSame && upToLast.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes) return "too-long";
+  const before = isSame ? (query.from?.copied ?? 0) : 0;
+  const left = upToLast.filter(({ sequence }) => sequence > before);
+  const { copied, more } = endOfPage(
+    left.map(({ sequence, bytes }) => ({ sequence, bytes })),
+    page,
+  );
+  const chosen = left.filter(({ sequence }) => sequence <= copied);
+  await cells.load(chosen.map(({ text }) => textKey(query.conversationId, text)));
+  const made = chosen.map((head) => ({
+    ...head,
+    body: cells.get<string>(textKey(query.conversationId, head.text)) ?? "",
+  }));
+  return { row: found.row, revision, last, copied, more, messages: made };
+}
+
+/** The copy under way to an id, unless a conversation has it. */
+export async function forkState(
+  cells: Cells,
+  forkId: string,
+): Promise<{ readonly isTaken: boolean; readonly fork: Omit<Fork, "messages"> | undefined }> {
+  await cells.load([rowKey(forkId), forkKey(forkId)]);
+  const { messages: _, ...fork } = cells.get<Fork>(forkKey(forkId)) ?? { messages: [] };
+  return {
+    isTaken: cells.text(rowKey(forkId)) !== undefined,
+    fork: "copyId" in fork ? fork : undefined,
+  };
+}
+
+/** Keeps a page of a copy. Undefined: another page was kept meanwhile, and the caller has to look again. */
+export async function keepForkPage(
+  cells: Cells,
+  { forkId, copyId, page, at, after }: KeepForkPage,
+): Promise<ForkResult | undefined> {
+  await cells.load([rowKey(forkId), forkKey(forkId)]);
+  if (cells.text(rowKey(forkId)) !== undefined) return { kind: "taken" };
+  let fork = cells.get<Fork>(forkKey(forkId));
+  const isSame = fork?.copyId === copyId && fork.revision === page.revision;
+  if (fork !== undefined && fork.copyId !== copyId && fork.changedAt > at - maxPageTime)
+    return { kind: "taken" };
+  if ((isSame ? (fork?.copied ?? 0) : 0) !== after) return undefined;
+  if (fork === undefined || !isSame) {
+    await removeFork(cells, forkId);
+    const { revision, last } = page;
+    fork = { copyId, revision, last, copied: 0, changedAt: at, texts: 0, messages: [] };
+  }
+  let { texts } = fork;
+  const added = page.messages.map(({ body, ...head }) => {
+    const text = ++texts;
+    cells.set(textKey(forkId, text), body);
+    return { ...head, text };
+  });
+  const heads = [...fork.messages, ...added];
+  if (page.more) {
+    cells.set(forkKey(forkId), { ...fork, copied: page.copied, changedAt: at, texts, messages: heads });
+    cells.setText(forkLineKey(forkId), line(at, field(forkId)));
+    return { kind: "more", copied: page.copied };
+  }
+  cells.clear(forkKey(forkId));
+  cells.clear(forkLineKey(forkId));
+  const row = { ...page.row, conversationId: forkId, createdAt: at, updatedAt: at, usage: nothingUsed };
+  const begun = `${copyId} ${forkId}`;
+  const sequence = fork.last + 1;
+  keepConversation(cells, { row, sequence, revision: 0, begun, texts, messages: heads, turn: null });
+  return { kind: "forked" };
+}
+
+export interface KeepForkPage {
+  readonly forkId: string;
+  readonly copyId: string;
+  readonly page: ForkPage;
+  /** The number of the last message that was copied before it. */
+  readonly after: number;
+  readonly at: number;
+}
+
+export async function removeFork(cells: Cells, forkId: string): Promise<void> {
+  const fork = await cells.read<Fork>(forkKey(forkId));
+  if (fork === undefined) return;
+  removeTexts(cells, forkId, fork.messages);
+  cells.clear(forkKey(forkId));
+  cells.clear(forkLineKey(forkId));
+}
+
+/** Removes a copy that has written no page since `before`. */
+export async function removeOldFork(
+  cells: Cells,
+  { forkId, before }: { forkId: string; before: number },
+): Promise<boolean> {
+  const fork = await cells.read<Fork>(forkKey(forkId));
+  if (fork === undefined || fork.changedAt >= before) return false;
+  await removeFork(cells, forkId);
+  return true;
+}

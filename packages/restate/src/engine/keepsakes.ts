@@ -1,0 +1,41 @@
+// Definitions, approvals and the secret: values that are kept once.
+import type { UseApproval } from "@andante/core/store";
+import type { Cells } from "./cells.ts";
+import { keys } from "./layout.ts";
+
+async function define(
+  cells: Cells,
+  { definition, outline }: { definition: string; outline: string },
+): Promise<void> {
+  const key = `f/${definition}`;
+  if ((await cells.read<string>(key)) === undefined) cells.set(key, outline);
+}
+
+/** Uses by approval, each with its key and the time when the request expires. */
+type Uses = Record<string, [key: string, expiresAt: number]>;
+
+async function useApproval(cells: Cells, { key, approval, expiresAt, at }: UseApproval): Promise<boolean> {
+  const before = (await cells.read<Uses>("approvals")) ?? {};
+  const uses: Uses = Object.fromEntries(Object.entries(before).filter(([, [, expires]]) => expires >= at));
+  const use = uses[approval] ?? [key, expiresAt];
+  cells.set("approvals", { ...uses, [approval]: use });
+  return use[0] === key;
+}
+
+async function secret(cells: Cells, candidate: string): Promise<string> {
+  const before = await cells.read<string>("secret");
+  if (before === undefined) cells.set("secret", candidate);
+  return before ?? candidate;
+}
+
+/** Notes which shard holds a turn; null: none any more. */
+async function point(cells: Cells, { id, shard }: { id: string; shard: number | null }): Promise<void> {
+  if (shard === null) cells.clear(keys.moved(id));
+  else cells.set(keys.moved(id), shard);
+}
+
+export const keepsakeWrites = { define, useApproval, secret, point };
+
+export const keepsakeReads = {
+  outline: (cells: Cells, definition: string) => cells.read<string>(`f/${definition}`),
+};

@@ -1,0 +1,229 @@
+// The virtual objects that Restate calls. A name carries a format number: the commands behind it never change.
+import {
+  handlers,
+  type ObjectContext,
+  type ObjectSharedContext,
+  object,
+  type Serde,
+  service,
+} from "@restatedev/restate-sdk";
+import { Cells } from "./cells.ts";
+import { executionWrites, Moved } from "./executions.ts";
+import { keepsakeReads, keepsakeWrites } from "./keepsakes.ts";
+import { keys } from "./layout.ts";
+import { observationWrites } from "./observations.ts";
+import { executionReads } from "./reads.ts";
+import { conversationReads, conversationWrites } from "./turns.ts";
+
+export const writes = { ...executionWrites, ...conversationWrites, ...keepsakeWrites, ...observationWrites };
+export const reads = { ...executionReads, ...conversationReads, ...keepsakeReads };
+
+export type Writes = typeof writes;
+export type Reads = typeof reads;
+
+/** One write or read of a group. */
+export interface Item<Name> {
+  readonly name: Name;
+  readonly argument: never;
+}
+
+export interface Group<Name> {
+  /** The time of the call. */
+  readonly at: number;
+  readonly items: readonly Item<Name>[];
+}
+
+/** The result of an item: its value, why it failed, or which shard holds its execution. */
+export interface ItemResult {
+  readonly value?: unknown;
+  readonly error?: string;
+  readonly moved?: number;
+}
+
+const json: Serde<unknown> = {
+  contentType: "application/json",
+  serialize: (value) => Buffer.from(JSON.stringify(value)),
+  deserialize: (bytes) => JSON.parse(Buffer.from(bytes).toString()),
+};
+
+type Operation = (cells: Cells, argument: never, at: number) => Promise<unknown>;
+
+async function perform(
+  cells: Cells,
+  items: readonly Item<string>[],
+  operations: Readonly<Record<string, Operation>>,
+  at: number,
+): Promise<ItemResult[]> {
+  const results: ItemResult[] = [];
+  for (const { name, argument } of items) {
+    let result: ItemResult;
+    try {
+      const operation = operations[name];
+      if (operation === undefined) throw new Error(`this release does not know the operation ${name}`);
+      result = { value: await operation(cells, argument, at) };
+      cells.end(true);
+    } catch (error) {
+      cells.end(false);
+      if (cells.fault !== undefined) throw error;
+      result = error instanceof Moved ? { moved: error.shard } : { error: String(error) };
+    }
+    results.push(result);
+  }
+  return results;
+}
+
+/** The rows that a group needs in any case, and the sets that its writes change most often. */
+function firstKeys(items: readonly Item<string>[]): string[] {
+  return items.flatMap(({ name, argument }) => {
+    const { executionId }: { executionId?: string } = argument;
+    if (executionId === undefined) return [];
+    const { end, idle }: { end?: unknown; idle?: unknown } = argument;
+    const isPlainCommit = name === "commit" && !end && !idle;
+    return [keys.row(executionId), ...(isPlainCommit ? [] : [keys.working(executionId)])];
+  });
+}
+
+const settings = {
+  // The results of a call are wanted while it is under way; behind that each write knows its repetition.
+  idempotencyRetention: 0,
+  journalRetention: 0,
+  // A call that can never succeed must not block the others for good.
+  retryPolicy: {
+    maxAttempts: 20,
+    onMaxAttempts: "kill",
+    initialInterval: 50,
+    maxInterval: 2_000,
+    exponentiationFactor: 2,
+  },
+} as const;
+
+const objectSettings = { ...settings, enableLazyState: true } as const;
+
+export const shardName = "AndanteShard1";
+
+const shard = object({
+  name: shardName,
+  handlers: {
+    write: async (context: ObjectContext, { items, at }: Group<keyof Writes>): Promise<ItemResult[]> => {
+      const cells = new Cells(context);
+      await cells.load(firstKeys(items));
+      const results = await perform(cells, items, writes, at);
+      cells.write(context);
+      return results;
+    },
+    read: handlers.object.shared(
+      async (context: ObjectSharedContext, { items, at }: Group<keyof Reads>): Promise<ItemResult[]> =>
+        perform(new Cells(context), items, reads, at),
+    ),
+  },
+  options: objectSettings,
+});
+
+export const nodeName = "AndanteNode1";
+
+/** An owner, and the shards that learn when its lease begins or ends. */
+export interface Owner {
+  readonly namespace: string;
+  readonly shards: number;
+  readonly owner: string;
+}
+
+export interface Beat extends Owner {
+  /** A random id: the delayed message with the same id ends the lease, unless a later beat has come. */
+  readonly beat: string;
+  /** The lease ends at once. */
+  readonly isLast: boolean;
+}
+
+interface Lease {
+  readonly beat: string;
+  readonly count: number;
+  readonly isAlive: boolean;
+  /** Beats whose delayed message came first. */
+  readonly expired: readonly string[];
+}
+
+/** The lease of an owner, by Restate's clock: a delayed message ends it. */
+const node = object({
+  name: nodeName,
+  handlers: {
+    beat: async (context: ObjectContext, argument: Beat): Promise<void> => {
+      const { beat, isLast } = argument;
+      const before = await context.get<Lease>("lease");
+      const isAlive = !isLast && !before?.expired.includes(beat);
+      const count = (before?.count ?? 0) + (before?.isAlive === isAlive ? 0 : 1);
+      context.set("lease", { beat, count, isAlive, expired: before?.expired ?? [] } satisfies Lease);
+      if (before?.isAlive === isAlive) return;
+      await tellShards(context, argument, count, isAlive);
+    },
+    expire: async (context: ObjectContext, argument: Beat): Promise<void> => {
+      const { beat, namespace } = argument;
+      const before = await context.get<Lease>("lease");
+      if (before?.beat !== beat) {
+        const expired = [...(before?.expired ?? []), beat].slice(-16);
+        context.set("lease", { beat: "", count: 0, isAlive: false, ...before, expired } satisfies Lease);
+        return;
+      }
+      if (!before.isAlive) return;
+      const count = before.count + 1;
+      context.set("lease", { ...before, count, isAlive: false } satisfies Lease);
+      await tellShards(context, argument, count, false);
+      context.genericSend({
+        service: dispatchName,
+        method: "offered",
+        parameter: namespace,
+        inputSerde: json,
+      });
+    },
+  },
+  options: objectSettings,
+});
+
+async function tellShards(
+  context: ObjectContext,
+  { namespace, shards, owner }: Owner,
+  count: number,
+  isAlive: boolean,
+): Promise<void> {
+  for (let number = 0; number < shards; number++)
+    await context.genericCall({
+      service: shardName,
+      method: "write",
+      key: `${namespace}.${number}`,
+      parameter: { at: 0, items: [{ name: "lease", argument: { owner, count, isAlive } }] },
+      inputSerde: json,
+      outputSerde: json,
+    });
+}
+
+export const rootName = "AndanteRoot1";
+
+/** The number of shards of a namespace: the first node decides it. */
+const root = object({
+  name: rootName,
+  handlers: {
+    found: async (context: ObjectContext, { shards }: { shards: number }): Promise<number> => {
+      const before = await context.get<number>("shards");
+      if (before === null) context.set("shards", shards);
+      return before ?? shards;
+    },
+  },
+  options: objectSettings,
+});
+
+export const dispatchName = "AndanteDispatch1";
+
+/** The stores of this process by namespace, for messages that any node may handle. */
+export const listeners = new Map<string, Set<() => void>>();
+
+const dispatch = service({
+  name: dispatchName,
+  handlers: {
+    offered: async (_: unknown, namespace: string): Promise<void> => {
+      for (const offered of listeners.get(namespace) ?? []) offered();
+    },
+  },
+  options: settings,
+});
+
+export const services = [shard, node, root, dispatch];

@@ -1,0 +1,280 @@
+// The operations on executions that need more than one call: claims and times over all shards, lists, deletion.
+import { StoreUnavailableError } from "@andante/core/errors";
+import { readPage } from "@andante/core/internal";
+import type {
+  Claim,
+  ClaimAbandoned,
+  DeleteFinished,
+  ListQuery,
+  Store,
+  WaitingQuery,
+  WaitingSuspension,
+} from "@andante/core/store";
+import type { Found, Shards } from "../client/shards.ts";
+import { keys } from "../engine/layout.ts";
+import {
+  column,
+  columns,
+  field,
+  literal,
+  numberColumn,
+  optional,
+  unfield,
+  waitingColumns,
+} from "../engine/lines.ts";
+import { byOrder, byStart, byTime } from "../engine/reads.ts";
+
+/** A field of a row that SQL returned. */
+export function textIn(row: Found, name: string): string {
+  const value = row[name];
+  return typeof value === "string" ? unfield(value) : String(value ?? "");
+}
+
+export function numberIn(row: Found, name: string): number {
+  return Number(row[name]);
+}
+
+const id = column(columns.executionId);
+const startAt = numberColumn(columns.startAt);
+const endAt = numberColumn(columns.endAt);
+const isWorkflow = `and ${column(columns.kind)} = 'workflow'`;
+
+/** Calls `read` with the ids of each shard; the results in any order. */
+async function byShard<Value>(
+  shards: Shards,
+  ids: readonly string[],
+  read: (shard: number, ids: readonly string[]) => Promise<readonly Value[]>,
+): Promise<Value[]> {
+  const groups = new Map<number, string[]>();
+  for (const each of ids) groups.set(shards.of(each), [...(groups.get(shards.of(each)) ?? []), each]);
+  return (await Promise.all([...groups].map(([shard, its]) => read(shard, its)))).flat();
+}
+
+/** Performs a call that may take claims, and gives them back when its result is not known. */
+export async function claiming<Result>(
+  shards: Shards,
+  claims: readonly { readonly executionId: string; readonly token: string }[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoreUnavailableError)
+      for (const { executionId, token } of claims) shards.giveBack({ executionId, token });
+    throw error;
+  }
+}
+
+async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
+  const { owner, key, suspects, limit, only } = query;
+  const candidates = await shards.readAll("abandoned", query);
+  for (const [shard, its] of candidates.entries())
+    for (const { executionId } of its) shards.noteMoved(executionId, shard);
+  const found = candidates.flat().sort(byOrder(suspects));
+  const own = found.filter(({ isOwn }) => isOwn);
+  const chosen =
+    own.length > 0
+      ? own
+      : found
+          .slice(0, only === undefined ? limit : 1)
+          .map(({ executionId, ...rest }, index) => ({ ...rest, executionId, token: `${key}.${index}` }));
+  const places = new Map(chosen.map(({ executionId }, index) => [executionId, index]));
+  const claimed = await claiming(shards, chosen, () =>
+    byShard(
+      shards,
+      chosen.map(({ executionId }) => executionId),
+      (shard, ids) =>
+        shards.write(shard, "claim", {
+          owner,
+          claims: chosen.filter(({ executionId }) => ids.includes(executionId)),
+        }),
+    ),
+  );
+  const placeOf = (executionId: string) => places.get(executionId) ?? 0;
+  return claimed.sort((a, b) => placeOf(a.row.executionId) - placeOf(b.row.executionId));
+}
+
+async function heads(shards: Shards, executionIds: readonly string[]) {
+  const ask = async (shard: number, ids: readonly string[]) => [await shards.read(shard, "heads", ids)];
+  const first = await byShard(shards, [...new Set(executionIds)], ask);
+  const moved = first.flatMap((each) => each.moved);
+  for (const [executionId, shard] of moved) shards.noteMoved(executionId, shard);
+  const elsewhere = await byShard(
+    shards,
+    moved.map(([executionId]) => executionId),
+    ask,
+  );
+  return [...first, ...elsewhere].flatMap((each) => each.heads);
+}
+
+async function list(shards: Shards, query: ListQuery) {
+  // A trace of its own has no name.
+  if (query.traceId === "") return [];
+  const { before, limit, length, tag, idPrefix, from, to } = query;
+  const equal = (position: number, value: string | undefined) =>
+    value === undefined ? "" : ` and ${column(position)} = ${literal(value)}`;
+  const conditions = [
+    isWorkflow,
+    equal(columns.workflowId, query.workflowId === undefined ? undefined : field(query.workflowId)),
+    equal(columns.status, query.status),
+    equal(columns.userId, query.userId === undefined ? undefined : optional(query.userId)),
+    // By its key: Restate's planner refuses an order by a field that a condition makes constant.
+    query.executionId === undefined ? "" : ` and key = ${literal(keys.line(query.executionId))}`,
+    equal(columns.trace, query.traceId === undefined ? undefined : optional(query.traceId)),
+    query.traced ? ` and ${column(columns.trace)} <> ''` : "",
+    tag === undefined
+      ? ""
+      : ` and strpos(${column(columns.tags)}, ${literal(`\u001e${field(tag)}\u001e`)}) > 0`,
+    idPrefix === undefined || idPrefix === "" ? "" : ` and starts_with(${id}, ${literal(field(idPrefix))})`,
+    from === undefined ? "" : ` and ${startAt} >= ${from}`,
+    to === undefined ? "" : ` and ${startAt} < ${to}`,
+    before === undefined
+      ? ""
+      : ` and (${startAt} < ${before.startAt}
+           or (${startAt} = ${before.startAt} and ${id} < ${literal(field(before.executionId))}))`,
+  ];
+  const rows = await shards.search(
+    `${id} as id, ${startAt} as start_at`,
+    "x/",
+    `${conditions.join("")} order by start_at desc, id desc limit ${limit}`,
+  );
+  const ids = rows.map((row) => textIn(row, "id"));
+  const found = await byShard(shards, ids, (shard, its) => shards.read(shard, "listed", its));
+  return readPage(
+    found.sort((a, b) => byStart(b, a)),
+    (row) => row,
+    length,
+  );
+}
+
+async function waiting(shards: Shards, { workflowId, userId, after, limit, length }: WaitingQuery) {
+  const at = numberColumn(waitingColumns.suspendedAt);
+  const suspensionId = column(waitingColumns.suspensionId);
+  const conditions = [
+    isWorkflow,
+    workflowId === undefined
+      ? ""
+      : ` and ${column(waitingColumns.workflowId)} = ${literal(field(workflowId))}`,
+    userId === undefined ? "" : ` and ${column(waitingColumns.userId)} = ${literal(optional(userId))}`,
+    after === undefined
+      ? ""
+      : ` and (${at} > ${after.suspendedAt}
+           or (${at} = ${after.suspendedAt} and ${suspensionId} > ${literal(field(after.suspensionId))}))`,
+  ];
+  const rows = await shards.search(
+    `${at} as at, ${suspensionId} as suspension, ${column(waitingColumns.executionId)} as execution`,
+    "y/",
+    `${conditions.join("")} order by at, suspension limit ${limit}`,
+  );
+  const wanted = rows.map((row) => ({
+    executionId: textIn(row, "execution"),
+    suspensionId: textIn(row, "suspension"),
+  }));
+  const found = await byShard(
+    shards,
+    [...new Set(wanted.map(({ executionId }) => executionId))],
+    (shard, ids) =>
+      shards.read(
+        shard,
+        "waiting",
+        wanted.filter(({ executionId }) => ids.includes(executionId)),
+      ),
+  );
+  return readPage(found.sort(bySuspension), (each) => each, length);
+}
+
+function bySuspension({ suspension: a }: WaitingSuspension, { suspension: b }: WaitingSuspension): number {
+  return a.suspendedAt - b.suspendedAt || (a.suspensionId < b.suspensionId ? -1 : 1);
+}
+
+async function countUnfinished(shards: Shards) {
+  const workflow = column(columns.workflowId);
+  const rows = await shards.search(
+    `${workflow} as workflow, count(*) as executions`,
+    "x/",
+    `${isWorkflow} and ${column(columns.endAt)} = '' group by ${workflow} order by workflow`,
+  );
+  return rows.map((row) => ({ workflowId: textIn(row, "workflow"), count: numberIn(row, "executions") }));
+}
+
+async function endedBeyond(shards: Shards, keep: number) {
+  const [row] = await shards.search(
+    `${id} as id, ${endAt} as end_at`,
+    "x/",
+    `${isWorkflow} and ${column(columns.endAt)} <> '' order by end_at desc, id desc limit 1 offset ${keep}`,
+  );
+  return row && { endAt: numberIn(row, "end_at"), executionId: textIn(row, "id") };
+}
+
+async function deleteFinished(shards: Shards, { kind = "workflow", upTo, limit, events }: DeleteFinished) {
+  const rows = await shards.search(
+    `${id} as id, ${endAt} as end_at`,
+    "x/",
+    `and ${column(columns.kind)} = '${kind}' and ${column(columns.endAt)} <> ''
+     and (${endAt} < ${upTo.endAt} or (${endAt} = ${upTo.endAt} and ${id} <= ${literal(field(upTo.executionId))}))
+     order by end_at, id limit ${limit}`,
+  );
+  const executionIds: string[] = [];
+  let left = events;
+  for (const executionId of rows.map((row) => textIn(row, "id"))) {
+    executionIds.push(executionId);
+    const dropped = await shards.write(executionId, "drop", { executionId, events: left });
+    left -= dropped.events;
+    if (dropped.isGone) await shards.forget(executionId);
+    if (left <= 0 || !dropped.isGone) return { executionIds, more: true };
+  }
+  return { executionIds, more: rows.length >= limit };
+}
+
+async function unpark(
+  shards: Shards,
+  { workflowId, definition, own = false }: Parameters<Store["unpark"]>[0],
+) {
+  const parked = (await shards.readAll("parked", { workflowId, definition, own })).flat();
+  const unparked = parked.map((executionId) =>
+    shards.write(executionId, "unpark", { executionId, definition, own }),
+  );
+  await Promise.all(unparked);
+}
+
+export function executionOperations(shards: Shards) {
+  const taking = <Result>(
+    { executionId, claim }: { readonly executionId: string; readonly claim: Claim },
+    work: () => Promise<Result>,
+  ) => claiming(shards, [{ executionId, token: claim.token }], work);
+  return {
+    create: (made) => taking(made, () => shards.write(made.executionId, "create", made)),
+    commit: (commit) => shards.write(commit.executionId, "commit", commit),
+    pause: (pause) => shards.write(pause.executionId, "pause", pause),
+    resume: (resume) => taking(resume, () => shards.write(resume.executionId, "resume", resume)),
+    cancel: (cancel) => shards.write(cancel.executionId, "cancel", cancel),
+    wake: (wake) => taking(wake, () => shards.write(wake.executionId, "wake", wake)),
+    release: (release) => shards.write(release.executionId, "release", release),
+    park: (park) => shards.write(park.executionId, "park", park),
+    adopt: (adopt) => shards.write(adopt.executionId, "adopt", adopt),
+    keepSnapshot: (snapshot) => shards.write(snapshot.executionId, "keepSnapshot", snapshot),
+    heartbeat: (beat) => shards.heartbeat(beat),
+    claimAbandoned: (query) => claimAbandoned(shards, query),
+    claims: async (query) =>
+      (await shards.readAll("claims", query)).flat().sort(byStart).slice(0, query.limit),
+    due: async (query) => {
+      const found = (await shards.readAll("due", query)).flat().sort(byTime);
+      const isTimer = ({ kind }: (typeof found)[number]) => kind === "timer";
+      const first = [found.filter(isTimer), found.filter((each) => !isTimer(each))];
+      return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
+    },
+    state: (executionId) => shards.read(executionId, "state", executionId),
+    heads: (executionIds) => heads(shards, executionIds),
+    events: (query) => shards.read(query.executionId, "events", query),
+    snapshot: (executionId) => shards.read(executionId, "snapshot", executionId),
+    list: (query) => list(shards, query),
+    waiting: (query) => waiting(shards, query),
+    define: (definition) => shards.write(definition.definition, "define", definition),
+    outline: (definition) => shards.read(definition, "outline", definition),
+    unpark: (query) => unpark(shards, query),
+    countUnfinished: () => countUnfinished(shards),
+    endedBeyond: ({ keep }) => endedBeyond(shards, keep),
+    deleteFinished: (query) => deleteFinished(shards, query),
+    compact: async () => ({ more: false }),
+  } satisfies Partial<Store>;
+}

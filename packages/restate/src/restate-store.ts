@@ -1,0 +1,87 @@
+// The Restate store: any number of processes on one Restate server or cluster.
+import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
+import type { ClusterListener, Store } from "@andante/core/store";
+import { listen } from "./client/endpoint.ts";
+import { register } from "./client/register.ts";
+import { Shards } from "./client/shards.ts";
+import { listeners } from "./engine/objects.ts";
+import { approvalOperations, conversationOperations, turnOperations } from "./operations/conversations.ts";
+import { executionOperations } from "./operations/executions.ts";
+import { observationOperations, rollupOperations } from "./operations/observations.ts";
+import { locationOf, type RestateStoreOptions, readOptions } from "./options.ts";
+
+/**
+ * A store on Restate, shared by any number of nodes: each continues the executions that another one leaves behind.
+ *
+ * @example
+ * ```ts
+ * import { createAndante } from "@andante/core";
+ * import { restateStore } from "@andante/restate";
+ *
+ * const store = restateStore({
+ *   ingressUrl: "http://127.0.0.1:8080",
+ *   adminUrl: "http://127.0.0.1:9070",
+ *   endpoint: { port: 9080, url: "http://127.0.0.1:9080" },
+ * });
+ * export const andante = createAndante({ store });
+ * ```
+ */
+export function restateStore(options: RestateStoreOptions): Store {
+  const settings = readOptions(options);
+  const location = locationOf(settings);
+  const shards = new Shards(settings);
+  const listening = new Set<ClusterListener>();
+  const offered = () => {
+    for (const listener of listening) listener.offered();
+  };
+  let stopListening: (() => Promise<void>) | undefined;
+
+  const open = async () => {
+    if (shards.isOpen) throw new StoreOpenError({ path: location, problem: "it is already open" });
+    try {
+      stopListening = await listen(settings.port, settings.identityKeys);
+      await register(shards.ingress, settings);
+    } catch (cause) {
+      await stopListening?.();
+      const problem = cause instanceof StoreUnavailableError ? cause.cause : cause;
+      const message = problem instanceof Error ? problem.message : String(problem);
+      throw new StoreOpenError({ path: location, problem: message, cause });
+    }
+    shards.isOpen = true;
+    const those = listeners.get(settings.namespace) ?? new Set();
+    listeners.set(settings.namespace, those.add(offered));
+  };
+
+  const close = async () => {
+    if (!shards.isOpen) return;
+    await shards.close();
+    listeners.get(settings.namespace)?.delete(offered);
+    await stopListening?.();
+  };
+
+  return {
+    location,
+    clusterChannel: {
+      lease: settings.lease,
+      clockOffset: 0,
+      listen: (listener) => {
+        listening.add(listener);
+        return () => listening.delete(listener);
+      },
+      askToStop: () => undefined,
+    },
+    open,
+    close,
+    ...executionOperations(shards),
+    ...turnOperations(shards),
+    conversations: conversationOperations(shards),
+    approvals: approvalOperations(shards),
+    observations: observationOperations(shards),
+    rollups: rollupOperations(shards),
+    health: async () => {
+      const never = { count: 0, reason: "" };
+      const problem = shards.isOpen ? await shards.ingress.problem() : "the store is not open";
+      return { problem, bytes: null, restarts: never };
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// A real Restate server of its own for the tests of one file, on free ports of this machine.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+export interface RestateServer {
+  readonly ingressUrl: string;
+  readonly adminUrl: string;
+  /** A free port for the endpoint of a store. */
+  readonly endpointPort: number;
+  /** Further free ports, for the endpoints of other processes. */
+  readonly otherPorts: readonly [number, number];
+  /** Ends it with SIGKILL, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again on the same ports and files. */
+  start(): Promise<void>;
+  /** Ends it and removes its files. */
+  remove(): Promise<void>;
+}
+
+export async function startRestate(): Promise<RestateServer> {
+  const directory = mkdtempSync(path.join(tmpdir(), "restate-"));
+  const [ingress, admin, node, endpointPort, ...otherPorts] = await freePorts(6);
+  const config = path.join(directory, "restate.toml");
+  writeFileSync(
+    config,
+    `roles = ["http-ingress", "admin", "worker", "log-server", "metadata-server"]
+node-name = "one"
+cluster-name = "andante-${node}"
+base-dir = "${path.join(directory, "data")}"
+bind-address = "127.0.0.1:${node}"
+advertised-address = "http://127.0.0.1:${node}"
+auto-provision = true
+default-num-partitions = 2
+log-filter = "error"
+log-disable-ansi-codes = true
+disable-telemetry = true
+rocksdb-total-memory-size = "256 MiB"
+
+[ingress]
+bind-address = "127.0.0.1:${ingress}"
+
+[admin]
+bind-address = "127.0.0.1:${admin}"
+`,
+  );
+  const adminUrl = `http://127.0.0.1:${admin}`;
+  const ingressUrl = `http://127.0.0.1:${ingress}`;
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    child = spawn(binary(), ["--config-file", config], { stdio: "ignore" });
+    await isReady(`${adminUrl}/health`, child);
+    await isReady(`${ingressUrl}/restate/health`, child);
+  };
+  const kill = async () => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  };
+  await start();
+  return {
+    ingressUrl,
+    adminUrl,
+    endpointPort,
+    otherPorts,
+    kill,
+    start,
+    remove: async () => {
+      await kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The server comes as a package for each platform; there is none for Windows. */
+function binary(): string {
+  const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
+  return path.join(
+    path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)),
+    "bin/restate-server",
+  );
+}
+
+async function isReady(url: string, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the Restate server ended with ${child.exitCode}`);
+    const response = await fetch(url).catch(() => undefined);
+    if (response?.ok) return;
+    await setTimeout(20);
+  }
+}
+
+async function freePorts(count: 6): Promise<[number, number, number, number, number, number]>;
+async function freePorts(count: number): Promise<number[]> {
+  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  const ports: number[] = [];
+  for (const probe of probes) {
+    if (!probe.listening) await once(probe, "listening");
+    const address = probe.address();
+    if (address === null || typeof address === "string") throw new Error("no free port");
+    ports.push(address.port);
+  }
+  for (const probe of probes) {
+    probe.close();
+    await once(probe, "close");
+  }
+  return ports;
+}

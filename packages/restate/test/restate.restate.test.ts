@@ -1,0 +1,241 @@
+// Promises of the Restate store beyond the cases of every store: leases, repeats, failures of the server, opening.
+import { randomUUID } from "node:crypto";
+import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
+import { type RestateStoreOptions, restateStore } from "@andante/restate";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type RestateServer, startRestate } from "./restate-server.ts";
+
+let server: RestateServer;
+beforeAll(async () => {
+  server = await startRestate();
+});
+afterAll(() => server.remove());
+
+const open: Store[] = [];
+afterEach(async () => {
+  for (const store of open.splice(0)) await store.close();
+});
+
+function optionsOf(fields: Partial<RestateStoreOptions> = {}): RestateStoreOptions {
+  const { ingressUrl, adminUrl, endpointPort: port } = server;
+  const endpoint = { port, url: `http://127.0.0.1:${port}` };
+  return { ingressUrl, adminUrl, endpoint, namespace: randomUUID(), shards: 2, ...fields };
+}
+
+async function opened(fields: Partial<RestateStoreOptions> = {}): Promise<Store> {
+  const store = restateStore(optionsOf(fields));
+  await store.open();
+  open.push(store);
+  return store;
+}
+
+function event(type: string, fields: Partial<NewStoredEvent> = {}): NewStoredEvent {
+  const none = { path: null, stepIndex: null, stepType: null, value: null, detail: null };
+  return { ...none, timestamp: 1_000, type, ...fields };
+}
+
+function execution(fields: Partial<NewExecution> = {}): NewExecution {
+  return {
+    executionId: randomUUID(),
+    workflowId: "publish",
+    input: "1",
+    context: "{}",
+    userId: null,
+    conversationId: null,
+    startAt: 1_000,
+    timeoutAt: null,
+    claim: { owner: "here", token: "token" },
+    events: [event("workflow-start")],
+    ...fields,
+  };
+}
+
+function commitOf(executionId: string, number: number, fields: Partial<Commit> = {}): Commit {
+  const nothing = { open: [], following: [], closeBelow: [], timers: [], clear: [], end: null, idle: null };
+  const rest = { usage: null, stepIndex: 0, progress: false, events: [event("step-complete")] };
+  return { executionId, token: "token", number, ...nothing, ...rest, ...fields };
+}
+
+const search = (owner: string) => ({
+  owner,
+  key: randomUUID(),
+  workflowIds: ["publish"],
+  suspects: false,
+  suspectAfter: 9,
+  limit: 10,
+});
+
+test("a lease ends by Restate's clock, and the others are asked to look for work", async () => {
+  const store = await opened();
+  let offers = 0;
+  store.clusterChannel?.listen({
+    wrote: () => undefined,
+    offered: () => {
+      offers += 1;
+    },
+    stop: () => undefined,
+  });
+  await store.heartbeat({ owner: "here", lease: 400 });
+  const made = execution();
+  await store.create(made);
+  expect(await store.claimAbandoned(search("there"))).toEqual([]);
+  await expect.poll(() => offers).toBeGreaterThan(0);
+  const [claimed] = await store.claimAbandoned(search("there"));
+  expect(claimed?.row).toMatchObject({ executionId: made.executionId, recoveries: 1 });
+  expect(await store.commit(commitOf(made.executionId, 1))).toMatchObject({ kind: "fenced" });
+});
+
+test("a later heartbeat keeps a lease beyond the end of the first", async () => {
+  const store = await opened();
+  await store.heartbeat({ owner: "here", lease: 300 });
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  await store.heartbeat({ owner: "other", lease: 400 });
+  await store.create(execution({ claim: { owner: "here", token: "a" } }));
+  const { executionId } = execution();
+  await store.create(execution({ executionId, claim: { owner: "other", token: "b" } }));
+  // The lease of the other one ends after the first one of `here` would have.
+  const found = async () => (await store.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
+  await expect.poll(found).toEqual([executionId]);
+});
+
+test("of a hundred resumes at once from two nodes one succeeds", async () => {
+  const namespace = randomUUID();
+  const nodes = [await opened({ namespace }), await opened({ namespace })];
+  const [first] = nodes;
+  const made = execution();
+  await first?.create(made);
+  const suspension = {
+    suspensionId: randomUUID(),
+    path: "gate",
+    stepIndex: 0,
+    reason: "",
+    data: null,
+    suspendedAt: 1,
+    deadline: null,
+    onDeadline: null,
+  };
+  await first?.commit(
+    commitOf(made.executionId, 1, { open: [suspension], idle: { resumes: 0, event: null } }),
+  );
+  const results = await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      nodes[index % 2]?.resume({
+        executionId: made.executionId,
+        suspensionIds: [suspension.suspensionId],
+        rewind: null,
+        events: [event("workflow-resumed")],
+        claim: { owner: "here", token: randomUUID() },
+        byDeadline: false,
+      }),
+    ),
+  );
+  const kinds = results.map((result) => result?.kind);
+  expect(kinds.filter((kind) => kind === "claimed")).toHaveLength(1);
+  expect(kinds.filter((kind) => kind === "refused")).toHaveLength(99);
+});
+
+test("a write that is impossible fails alone", async () => {
+  const store = await opened({ shards: 1 });
+  const wrong = execution({ events: [{ ...event("workflow-start"), value: { sameAs: 7 } }] });
+  const others = Array.from({ length: 5 }, () => execution());
+  const results = await Promise.allSettled([wrong, ...others].map((made) => store.create(made)));
+  expect(results.map(({ status }) => status)).toEqual(["rejected", ...others.map(() => "fulfilled")]);
+  await expect(store.create(wrong)).rejects.toMatchObject({ code: "store-refused" });
+  expect(await store.state(wrong.executionId)).toBeUndefined();
+  expect(await store.list({ limit: 10 })).toHaveLength(5);
+});
+
+test("two namespaces on one server do not see each other", async () => {
+  const [one, other] = [await opened(), await opened()];
+  const made = execution();
+  await one.create(made);
+  expect(await other.state(made.executionId)).toBeUndefined();
+  expect(await other.list({ limit: 10 })).toEqual([]);
+  expect(await other.create(made)).toEqual({ created: true });
+});
+
+test("ids with every kind of character are kept apart and found", async () => {
+  const store = await opened();
+  const ids = ["a/b", "a%2Fb", "a b", "ü😀", "'; --", "x".repeat(200), "r/1", "a\u001fb"];
+  for (const executionId of ids) await store.create(execution({ executionId }));
+  for (const executionId of ids) expect((await store.state(executionId))?.execution.sequence).toBe(1);
+  const listed = await store.list({ limit: 20 });
+  expect(listed.map(({ executionId }) => executionId).sort()).toEqual([...ids].sort());
+});
+
+test("a long journal is read whole, also its long values, and deleted without a trace", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace });
+  const made = execution();
+  const { executionId } = made;
+  await store.create(made);
+  const long = JSON.stringify("x".repeat(5_000));
+  for (let number = 1; number <= 40; number++)
+    await store.commit(
+      commitOf(executionId, number, {
+        events: [event("step-complete", { value: number % 7 === 0 ? long : String(number) })],
+        following: [{ ...event("step-start"), value: { sameAs: -1 } }],
+      }),
+    );
+  const events = await store.events({ executionId, after: 0, limit: 1_000 });
+  expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 81 }, (_, n) => n + 1));
+  expect(events[14]?.value).toBe(long);
+  expect(events[13]?.value).toBe(long);
+  const end = { status: "completed", result: { sameAs: -1 }, error: null } as const;
+  const following = [event("workflow-complete", { value: long })];
+  await store.commit(commitOf(executionId, 41, { following, end }));
+  expect((await store.state(executionId))?.execution.result).toBe(long);
+  const upTo = { endAt: 9_999, executionId: "~" };
+  while ((await store.deleteFinished({ upTo, limit: 10, events: 25 })).more);
+  const sql = `select key from state where service_key like '${namespace}.%' and value_utf8 <> '{}'`;
+  const response = await fetch(`${server.adminUrl}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query: sql }),
+  });
+  expect(await response.json()).toEqual({ rows: [] });
+});
+
+test("a server that is killed and started again has lost nothing, and each commit is there once", async () => {
+  const store = await opened();
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  const made = Array.from({ length: 20 }, () => execution());
+  await Promise.all(made.map((each) => store.create(each)));
+  const count = 15;
+  const work = made.map(async ({ executionId }) => {
+    for (let number = 1; number <= count; number++) {
+      const commit = commitOf(executionId, number);
+      // The engine repeats a write while the store is not available.
+      for (;;) {
+        const result = await store.commit(commit).catch((error: { code?: string }) => {
+          if (error.code !== "store-unavailable") throw error;
+        });
+        if (result === undefined) continue;
+        expect(result.kind).toBe("ok");
+        break;
+      }
+    }
+  });
+  await expect
+    .poll(async () => (await store.heads([made[0]?.executionId ?? ""]))[0]?.sequence)
+    .toBeGreaterThan(3);
+  await server.kill();
+  await server.start();
+  await Promise.all(work);
+  for (const { executionId } of made) {
+    const events = await store.events({ executionId, after: 0, limit: 100 });
+    expect(events.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: count + 1 }, (_, n) => n + 1),
+    );
+  }
+}, 60_000);
+
+test("another number of shards, a closed port and an endpoint that Restate cannot reach are refused in words", async () => {
+  const namespace = randomUUID();
+  await opened({ namespace, shards: 2 });
+  await expect(opened({ namespace, shards: 3 })).rejects.toThrow("has 2 shards, and the option asks for 3");
+  await expect(opened({ adminUrl: "http://127.0.0.1:9" })).rejects.toThrow("adminUrl does not respond");
+  const { endpointPort: port } = server;
+  const unreachable = { port, url: "http://127.0.0.1:9" };
+  await expect(opened({ endpoint: unreachable })).rejects.toThrow("could not register http://127.0.0.1:9");
+});

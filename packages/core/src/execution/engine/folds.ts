@@ -62,11 +62,11 @@ interface Held extends TracedFold {
   readonly state: LoadableState | undefined;
 }
 
-/** The length of its texts that the fold does not share. */
+/** The length of its texts. */
 function sizeOfState({ execution, suspensions }: LoadableState): number {
-  let size = execution.context.length;
-  for (const { reason, onDeadline, resumeSchema } of suspensions)
-    size += reason.length + (onDeadline?.length ?? 0) + (resumeSchema?.length ?? 0);
+  let size = execution.context.length + (execution.input?.length ?? 0);
+  for (const { reason, data, onDeadline, resumeSchema } of suspensions)
+    for (const text of [reason, data, onDeadline, resumeSchema]) size += text?.length ?? 0;
   return size;
 }
 

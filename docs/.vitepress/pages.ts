@@ -31,6 +31,7 @@ export const groups: readonly Group[] = [
       "upgrading",
       "postgres",
       "postgres-compatible",
+      "restate",
       "scale",
       "performance",
     ],

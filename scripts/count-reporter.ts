@@ -1,18 +1,25 @@
-// Ends a test run with one plain line that counts.
-import type { Reporter, TestModule } from "vitest/node";
+// Ends a test run with a line for each failure and one plain line that counts. Errors outside a test count too.
+import type { Reporter, SerializedError, TestModule } from "vitest/node";
+
+const firstLine = (error: SerializedError | undefined) => String(error?.message).split("\n", 1)[0];
 
 export default class CountReporter implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     let passed = 0;
-    let failed = 0;
+    const failures: string[] = unhandled.map(
+      (error) =>
+        `unhandled error: ${firstLine(error)} ${error.stack?.split("\n").slice(1, 4).join(" ") ?? ""}`,
+    );
     for (const module of modules) {
-      if (module.errors().length > 0) failed++;
+      const file = module.relativeModuleId;
+      failures.push(...module.errors().map((error) => `${file}: ${firstLine(error)}`));
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
         if (state === "passed") passed++;
-        else failed++;
+        else failures.push(`${file}: ${test.fullName}: ${state}: ${firstLine(errors?.[0])}`);
       }
     }
-    process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+    const lines = failures.map((failure) => `FAILED: ${failure}\n`).join("");
+    process.stdout.write(`\n${lines}${passed} passed, ${failures.length} failed\n`);
   }
 }

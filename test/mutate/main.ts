@@ -1,28 +1,27 @@
 // npm run mutate [faults]: puts small faults into the code, one at a time, and reports which of them the tests notice.
 //
-// ANDANTE_MUTATE_SEED repeats the sample of an earlier run (default: a random seed, which is printed); ANDANTE_MUTATE_ROOMS
-// tries only the faults in some of the rooms, with commas (default: all of them); ANDANTE_MUTATE_WORKERS is the number of
-// faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT lets tests wait longer than 5000 ms
-// for an event, on a busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was
+// ANDANTE_MUTATE_SEED repeats the sample of an earlier run (default: a random seed, which is printed); ANDANTE_MUTATE_FILES
+// tries only the faults of the sources whose paths begin so, with commas (default: all of them); ANDANTE_MUTATE_TESTS runs
+// only these test files, globs with commas (default: every suite that covers the package); ANDANTE_MUTATE_WORKERS is the
+// number of faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT lets tests wait longer than
+// 5000 ms for an event, on a busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was
 // of the same sources, and tries the rest. Undetected faults are written to reports/mutate/survivors.md, to be read one by
 // one; tried.jsonl and seed.txt beside it are written while the run goes on.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
-import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms, sampleOf } from "./faults.ts";
+import { type Fault, isInFunction, keyOf, listFaults, rangeOf, rooms, sampleOf } from "./faults.ts";
 import { chooseSeed } from "./seed.ts";
 import { readTried, type Tried } from "./tried.ts";
 import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
 const wanted = Number(process.argv[2] ?? 500);
 const workers = Number(process.env.ANDANTE_MUTATE_WORKERS ?? availableParallelism());
-const names = process.env.ANDANTE_MUTATE_ROOMS?.split(",") ?? Object.keys(rooms);
+const files = process.env.ANDANTE_MUTATE_FILES?.split(",") ?? Object.values(rooms);
 if (![wanted, workers].every((number) => Number.isInteger(number) && number >= 1)) {
   throw new Error("usage: npm run mutate [faults], with whole numbers in the variables");
 }
-const unknown = names.filter((name) => !Object.hasOwn(rooms, name));
-if (unknown.length > 0) throw new Error(`unknown room ${unknown}: ${Object.keys(rooms).join(", ")}`);
 
 const root = path.resolve(import.meta.dirname, "../..");
 const reports = path.join(root, "reports", "mutate");
@@ -32,10 +31,10 @@ const seed = chooseSeed(reports, process.env.ANDANTE_MUTATE_SEED, continues);
 const began = performance.now();
 
 const all = await listFaults(root);
-const sample = sampleOf(root, all, wanted, seed);
+const sample = sampleOf(root, all.filter(isWanted), wanted, seed);
 const triedFile = path.join(reports, "tried.jsonl");
 if (!continues) rmSync(triedFile, { force: true });
-const left = withoutVerdict(sample.filter((fault) => names.includes(roomOf(fault))));
+const left = withoutVerdict(sample);
 say(`mutate: ${left.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
 // Where the checker finds the sample: it runs in a process of its own.
 const sampleFile = path.join(reports, "sample.json");
@@ -63,6 +62,10 @@ say(
 );
 const missing = withoutVerdict(left);
 if (missing.length > 0) throw new Error(`${missing.length} faults have no verdict`);
+
+function isWanted({ fileName }: Fault): boolean {
+  return files.some((beginning) => fileName.startsWith(beginning));
+}
 
 function triedSoFar(): ReadonlyMap<string, Tried> {
   return existsSync(triedFile) ? readTried(triedFile) : new Map();

@@ -44,7 +44,10 @@ export default defineConfig({
   // Without "import": see the configuration of the other tests.
   ssr: { resolve: { conditions: ["andante-source", "node"] } },
   test: {
-    include: suites[process.env.ANDANTE_MUTATE_PACKAGE ?? ""] ?? Object.values(suites).flat(),
+    include:
+      process.env.ANDANTE_MUTATE_TESTS?.split(",") ??
+      suites[process.env.ANDANTE_MUTATE_PACKAGE ?? ""] ??
+      Object.values(suites).flat(),
     exclude: [...elsewhere],
     pool: "forks",
     // A process for each file, which loads all modules again, took twice the time.

@@ -1,6 +1,7 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "@andante/core/errors";
+import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
 import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
 import { nodeName, shardName } from "../engine/objects.ts";
@@ -38,10 +39,13 @@ export class Shards {
   readonly #reads: readonly Lane[];
   /** The shards of executions that are not where their ids lead. */
   readonly #moved = new Map<string, number>();
+  readonly wrote: (executionId: string) => void;
   isOpen = false;
 
-  constructor(settings: Settings) {
+  /** `wrote` is called after each write to an execution. */
+  constructor(settings: Settings, wrote: (executionId: string) => void) {
     const { namespace, shards } = settings;
+    this.wrote = wrote;
     this.ingress = new Ingress(settings);
     this.count = shards;
     this.#namespace = namespace;
@@ -82,12 +86,14 @@ export class Shards {
   }
 
   /** `to`: the number of a shard, or the id of an execution or conversation. */
-  write<Name extends keyof Writes>(
+  async write<Name extends keyof Writes>(
     to: number | string,
     name: Name,
     argument: ArgumentOf<Writes[Name]>,
   ): Promise<ResultOf<Writes[Name]>> {
-    return this.#call(this.#writes, to, name, argument);
+    const result = await this.#call<ResultOf<Writes[Name]>>(this.#writes, to, name, argument);
+    if (typeof to === "string" && name in executionWrites && name !== "keepSnapshot") this.wrote(to);
+    return result;
   }
 
   read<Name extends keyof Reads>(

@@ -82,7 +82,9 @@ export function restateStore(options: RestateStoreOptions): Store {
     rollups: rollupOperations(shards),
     health: async () => {
       const never = { count: 0, reason: "" };
-      const problem = shards.isOpen ? await shards.ingress.problem() : "the store is not open";
+      const problem = shards.isOpen
+        ? ((await shards.ingress.problem()) ?? (await shards.problem()))
+        : "the store is not open";
       return { problem, bytes: null, restarts: never };
     },
   };

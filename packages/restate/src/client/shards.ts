@@ -20,6 +20,9 @@ const readsAtOnce = 4;
 /** Milliseconds that closing may take. */
 const closingTime = 5_000;
 
+/** Milliseconds without a response after which a shard may be blocked. */
+const patience = 2_000;
+
 /** Milliseconds between two attempts to release a claim. */
 const giveBackPause = 1_000;
 
@@ -189,6 +192,17 @@ export class Shards {
       }
     };
     void release();
+  }
+
+  /** Why a shard does not respond: a call that fails at every attempt blocks it, until Restate gives up the call. */
+  async problem(): Promise<string | null> {
+    const shard = this.#writes.findIndex(({ waitingTime }) => waitingTime > patience);
+    if (!this.isOpen || shard < 0) return null;
+    const object = `${this.#namespace}.${shard === this.log ? "log" : shard}`;
+    const sql = `select last_failure from sys_invocation where target_service_name = '${shardName}'
+                 and target_service_key = '${object}' and status = 'backing-off'`;
+    const [call] = await this.ingress.query(sql).catch(() => []);
+    return call ? `the shard ${object} is blocked by a call that fails: ${call.last_failure}` : null;
   }
 
   /** Finishes the calls that were made, as far as Restate responds; later ones are refused. */

@@ -144,7 +144,7 @@ test("a body without anything asynchronous ends at once, any other later", async
 test("it runs inside the span of its step", () => {
   const body = bodyOf(thenStep(() => 1));
   const spy = vi.spyOn(body.run.facts.observation, "run");
-  body.result();
+  expect(body.result()).toEqual(output("1"));
   expect(spy.mock.calls).toEqual([["e1", "list/one", expect.any(Function)]]);
 });
 

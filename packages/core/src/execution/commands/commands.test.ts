@@ -39,7 +39,7 @@ describe("a pause", () => {
     const { engine } = engineWith({
       pause: async (given) => {
         pauses.push(given);
-        const event = { ...given.event, sequence: 4, timestamp: 1000 };
+        const event = { ...given.event, stepIndex: 2, sequence: 4 };
         return {
           kind: "paused",
           event,

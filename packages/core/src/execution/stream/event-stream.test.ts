@@ -330,7 +330,9 @@ test("the journal is read in pages of 500 events and as many characters as there
   expect(await next()).toBe(3);
   const waiting = next();
   await expect.poll(() => reads.length).toBe(2);
-  expect(reads[1]).toEqual({ after: 3, limit: 500, length: 1000 });
+  // An empty page means that nothing is left: it is not asked for again.
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+  expect(reads.slice(1)).toEqual([{ after: 3, limit: 500, length: 1000 }]);
   feed.publish("e1", [eventOf(4)]);
   expect(await waiting).toBe(4);
   const full = readerOf(range(1, 1), { catchUp: true, room: 0 });
@@ -397,4 +399,15 @@ test("a reader that leaves before the result gets none, and frees its memory", a
   expect([await nexts(1), feed.buffered]).toEqual([[1], 50]);
   await stream.return();
   expect([await next(), feed.buffered]).toEqual(["done", 0]);
+});
+
+test("an old hint of fewer events than were shown is compared with the journal", async () => {
+  const { feed, next, reads } = readerOf(range(1, 6), { after: 5 });
+  const waiting = next();
+  feed.nudge("e1", 3, false);
+  expect(await waiting).toBe(6);
+  expect(reads.slice(0, 2)).toEqual([
+    { after: 4, limit: 1, length: 1 },
+    { after: 5, limit: 500, length: 1_000_000 },
+  ]);
 });

@@ -117,7 +117,10 @@ test.each<[string, UIMessage, readonly UIMessage[] | undefined, object]>([
 test.each<[string | null, UIMessage["parts"]]>([
   [null, []],
   [null, [{ type: "text", text: " \n " }]],
-  ["one two three", [{ type: "text", text: " one\n\t two " }, { type: "step-start" }, { type: "text", text: "three" }]],
+  [
+    "one two three",
+    [{ type: "text", text: " one\n\t two " }, { type: "step-start" }, { type: "text", text: "three" }],
+  ],
   ["x".repeat(80), [{ type: "text", text: "x".repeat(80) }]],
   [`${"x".repeat(79)}…`, [{ type: "text", text: "x".repeat(81) }]],
   [`${"😀".repeat(79)}…`, [{ type: "text", text: "😀".repeat(81) }]],

@@ -4,7 +4,11 @@ import { KeptTurns } from "./kept-turns.ts";
 import type { TurnEnd } from "./turn-host.ts";
 
 const turnOf = (executionId: string) => {
-  const [run, stop, ending] = [vi.fn(async () => undefined), vi.fn(), vi.fn(async () => `end of ${executionId}`)];
+  const [run, stop, ending] = [
+    vi.fn(async () => undefined),
+    vi.fn(),
+    vi.fn(async () => `end of ${executionId}`),
+  ];
   return { executionId, input: { agentId: "a" }, run, stop, ending };
 };
 

@@ -132,7 +132,9 @@ test.each(["object", "streamObject"])("%s: a reply that fails is kept as far as 
 
 test.each(["object", "streamObject"])("%s: a reply that was stopped says so", async (way) => {
   const stopped = (stop: () => unknown) => [...textParts('{"n":1}').slice(0, 4), stop, { type: "abort" }];
-  const byCaller = turnForTest({ replies: [stopped(() => byCaller.controller.abort(new ReplyStoppedError()))] });
+  const byCaller = turnForTest({
+    replies: [stopped(() => byCaller.controller.abort(new ReplyStoppedError()))],
+  });
   const reason = new ReplyStoppedError();
   const byLoop = turnForTest({ replies: [stopped(() => undefined)], loop: { left: { reason } } });
   for (const { turn, calls } of [byCaller, byLoop]) {
@@ -186,7 +188,11 @@ test("an object that grows is asked for once more when it does not fit", async (
   expect(prompts(calls)[1]).toEqual([asked, { role: "assistant", content: "{}" }, problem("n: no number")]);
   expect(keptMessage(calls)).toEqual([[message('{"n":3}'), false]]);
   expect(names()).toEqual(["endsEarlyWith", "parts", "parts", "finish", "completed", "end"]);
-  const worse = reading({ isKept: false, agent: { generate: async () => ({ text: "[]" }) }, replies: [textParts("{}")] });
+  const worse = reading({
+    isKept: false,
+    agent: { generate: async () => ({ text: "[]" }) },
+    replies: [textParts("{}")],
+  });
   expect((await worse.parts).at(-1)).toEqual({ type: "error", error: mismatch });
 });
 

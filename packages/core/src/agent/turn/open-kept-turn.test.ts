@@ -67,7 +67,14 @@ test("in a free conversation the message and the turn begin together", async () 
   ]);
   const { active, opened } = ask({}, { traceparent: "00-1", schema: { type: "object" } });
   const turn = await opened;
-  const message = { kind: "post", messageId: "u1", body: sentBody, title: "hello you", again: false, at: 5000 };
+  const message = {
+    kind: "post",
+    messageId: "u1",
+    body: sentBody,
+    title: "hello you",
+    again: false,
+    at: 5000,
+  };
   expect(begun.map(([, what]) => what)).toEqual([
     { agentId: "clerk", ...which, context: '{"a":1}', message, before: 7 },
   ]);
@@ -238,18 +245,21 @@ test("a message that came twice at once has one reply", async () => {
   expect([posted.length, begun.length]).toEqual([1, 1]);
 });
 
-test.each([true, false, undefined])("a reply that is not read any more is stopped for the next: %s", async (stopUnread) => {
-  const { ask } = conversationForTest();
-  const first = ask();
-  await first.opened;
-  const reply = new RunningReply();
-  first.active.allowAttach(reply, () => reply.read());
-  const next = ask({ sent: { ...sent, id: "u2" } }, { stopUnread });
-  await new Promise(setImmediate);
-  expect(first.active.signal.aborted).toBe(stopUnread === true);
-  first.active.end();
-  await next.opened;
-});
+test.each([true, false, undefined])(
+  "a reply that is not read any more is stopped for the next: %s",
+  async (stopUnread) => {
+    const { ask } = conversationForTest();
+    const first = ask();
+    await first.opened;
+    const reply = new RunningReply();
+    first.active.allowAttach(reply, () => reply.read());
+    const next = ask({ sent: { ...sent, id: "u2" } }, { stopUnread });
+    await new Promise(setImmediate);
+    expect(first.active.signal.aborted).toBe(stopUnread === true);
+    first.active.end();
+    await next.opened;
+  },
+);
 
 test("where one process has the store to itself, a live turn that is not here is a conflict", async () => {
   const { ask } = conversationForTest([{ kind: "busy", executionId: "e" }]);

@@ -76,19 +76,22 @@ test.each([
   ["text", true],
   ["stream", false],
   ["object", false],
-] as const)("the calls of a reply of mode %s are recorded; the last one waits for the end: %s", (mode, waits) => {
-  const telemetry = () => ({});
-  const operation = new Operation(Operation.from(undefined, undefined), { telemetry });
-  const active = new ActiveTurns().begin("clerk", undefined);
-  const deferral = { isDeferring: false };
-  const running = Object({ recorder: { read: () => undefined, isEmpty: true }, deferral });
-  const recording = recordingOperation(operation, running, { active, mode, onlyRecorded: false });
-  expect(recording).not.toBe(operation);
-  expect(recording.telemetry).toBe(telemetry);
-  expect(recording.loop?.logger).toBe(operation.logger);
-  expect(recording.loop?.recorder.signal).toBe(active.signal);
-  expect(recording.loop?.recorder.deferral !== undefined).toBe(waits);
-});
+] as const)(
+  "the calls of a reply of mode %s are recorded; the last one waits for the end: %s",
+  (mode, waits) => {
+    const telemetry = () => ({});
+    const operation = new Operation(Operation.from(undefined, undefined), { telemetry });
+    const active = new ActiveTurns().begin("clerk", undefined);
+    const deferral = { isDeferring: false };
+    const running = Object({ recorder: { read: () => undefined, isEmpty: true }, deferral });
+    const recording = recordingOperation(operation, running, { active, mode, onlyRecorded: false });
+    expect(recording).not.toBe(operation);
+    expect(recording.telemetry).toBe(telemetry);
+    expect(recording.loop?.logger).toBe(operation.logger);
+    expect(recording.loop?.recorder.signal).toBe(active.signal);
+    expect(recording.loop?.recorder.deferral !== undefined).toBe(waits);
+  },
+);
 
 test("a title is made once, after the first reply", async () => {
   const { environment, turns, agent } = environmentForTest({
@@ -120,9 +123,7 @@ test("the title is made of the question and the reply, and written at the time t
   titleAfter(environment, { ...where, operation, agent: agent({ title }), history: [asked] })?.(replied);
   await turns.close(1000);
   expect(title.mock.calls).toEqual([[[asked, replied], operation]]);
-  expect(change.mock.calls).toEqual([
-    [{ key: expect.any(String), ...where, title: "Greetings", at: 5000 }],
-  ]);
+  expect(change.mock.calls).toEqual([[{ key: expect.any(String), ...where, title: "Greetings", at: 5000 }]]);
 });
 
 test("without a conversation the caller's messages are the prompt, and nothing of it is kept", async () => {
@@ -146,7 +147,11 @@ test("without a conversation the caller's messages are the prompt, and nothing o
 
 test("in a conversation only the last message counts, and the turn is recorded and kept", async () => {
   const recorder = { read: () => undefined, isEmpty: true };
-  const running = Object({ recorder, signal: new AbortController().signal, settled: Promise.resolve("ended") });
+  const running = Object({
+    recorder,
+    signal: new AbortController().signal,
+    settled: Promise.resolve("ended"),
+  });
   const begun: unknown[] = [];
   const begin = async (turn: KeptTurn, what: unknown) => {
     begun.push(what);

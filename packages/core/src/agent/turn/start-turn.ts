@@ -41,8 +41,7 @@ export async function startTurn(
     await environment.observed?.();
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
-    if (conversationId === undefined)
-      return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
+    if (conversationId === undefined) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
     const where = { conversationId, userId: options.userId ?? null };
     const { again = false } = options;
     const asked = { ...call, ...where, context: contextText(options), sent: lastOf(given), again };

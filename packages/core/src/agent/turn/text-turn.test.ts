@@ -55,7 +55,14 @@ test("parts before the first step belong to none", () => {
 
 const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 const step = { text: "ab", finishReason: "stop", usage, toolCalls: [], toolResults: [] };
-const said = { text: "ab", usage: nothing, finishReason: "stop", toolCalls: [], toolResults: [], steps: [step] };
+const said = {
+  text: "ab",
+  usage: nothing,
+  finishReason: "stop",
+  toolCalls: [],
+  toolResults: [],
+  steps: [step],
+};
 
 test("without a conversation the agent is asked for the whole, and others share it", async () => {
   const generate = async () => ({ text: "ab", finishReason: "stop", steps: [step] });

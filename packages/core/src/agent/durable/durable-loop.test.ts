@@ -139,7 +139,12 @@ test("the outcome of a tool that promises values is the last of them", async () 
 });
 
 const asked = (toolCallId: string) => ({ type: "tool-call", toolCallId, toolName: "look", input: "{}" });
-const call = { call: { kind: "model", model: "m", prompt: "p" }, output: "{}", startedAt: 1, usage: undefined } as const;
+const call = {
+  call: { kind: "model", model: "m", prompt: "p" },
+  output: "{}",
+  startedAt: 1,
+  usage: undefined,
+} as const;
 const outcome: RecordedCall = {
   call: { kind: "tool", toolName: "look", toolCallId: "t" },
   output: '{"output":1}',
@@ -266,7 +271,15 @@ test.each<[string, unknown[][], unknown[], number]>([
   ["the first failure stays", [["a"], ["b"]], ["a", false], 2],
   ["a failure replaces a reason to walk again", [["a", true], ["b"]], ["b", false], 1],
   ["a reason to walk again does not replace a failure", [["a"], ["b", true]], ["a", false], 1],
-  ["the first of two reasons to walk again stays", [["a", true], ["b", true]], ["a", true], 0],
+  [
+    "the first of two reasons to walk again stays",
+    [
+      ["a", true],
+      ["b", true],
+    ],
+    ["a", true],
+    0,
+  ],
   ["any reason replaces a wait", [["wait"], ["b", true]], ["b", true], 0],
   ["a wait replaces a wait, and is walked again", [["wait"]], ["wait", true], 0],
 ])("of several reasons to leave the loop: %s", (_, reasons, [reason, isWalkedAgain], failures) => {
@@ -274,7 +287,10 @@ test.each<[string, unknown[][], unknown[], number]>([
   const { loop } = loopOver({}, { recorder: { failed } });
   const wait = new CallsWaitError();
   for (const [given, again] of reasons)
-    Reflect.apply(loop.leave, loop, [given === "wait" ? wait : given, ...(again === undefined ? [] : [again])]);
+    Reflect.apply(loop.leave, loop, [
+      given === "wait" ? wait : given,
+      ...(again === undefined ? [] : [again]),
+    ]);
   const expected = reason === "wait" ? wait : reason;
   expect(loop.left).toMatchObject({ reason: expected, isWalkedAgain });
   expect(failed).toHaveBeenCalledTimes(failures);
@@ -283,12 +299,15 @@ test.each<[string, unknown[][], unknown[], number]>([
 test("nothing new begins after the recorder refused it, which may be tried again later", () => {
   const reason = new Error("the server stops");
   const failed = vi.fn();
-  const { loop } = loopOver({}, {
-    checkMayBegin: () => {
-      throw reason;
+  const { loop } = loopOver(
+    {},
+    {
+      checkMayBegin: () => {
+        throw reason;
+      },
+      recorder: { failed },
     },
-    recorder: { failed },
-  });
+  );
   expect(() => loop.checkMayBegin()).toThrow(expect.objectContaining({ reason, isWalkedAgain: true }));
   expect(failed).not.toHaveBeenCalled();
   expect(() => loopOver({}).loop.checkMayBegin()).not.toThrow();

@@ -57,9 +57,7 @@ test("a recorded outcome is read, with its data and its usage; the tool does not
   expect([show.mock.calls, count.mock.calls]).toEqual([[[[data]]], [[used(1)]]]);
   expect([execute.mock.calls, written, call.hasRun]).toEqual([[], [], true]);
   const plain = callForTest({}, { output: '{"error":{"name":"Error","message":"no"}}' });
-  await expect(outcomeOf(plain.call.run(workOf(execute, { show, used: count })))).rejects.toThrow(
-    /^no$/,
-  );
+  await expect(outcomeOf(plain.call.run(workOf(execute, { show, used: count })))).rejects.toThrow(/^no$/);
   expect(count).toHaveBeenCalledTimes(1);
 });
 
@@ -207,8 +205,18 @@ const work = (execute: ToolWork["execute"], fields: Partial<ToolWork> = {}) =>
   workOf(execute, { input: { amount: 5 }, ...schemas, ...fields });
 
 test.each<[string, string | undefined, Partial<ToolWork>, Partial<CallWait>]>([
-  ["its output", undefined, { isClients: true }, { reason: "The tool pay waits for its output", resumeSchema: outputSchema }],
-  ["approval", undefined, {}, { reason: "The tool pay needs approval", resumeSchema: decisionSchema(inputSchema) }],
+  [
+    "its output",
+    undefined,
+    { isClients: true },
+    { reason: "The tool pay waits for its output", resumeSchema: outputSchema },
+  ],
+  [
+    "approval",
+    undefined,
+    {},
+    { reason: "The tool pay needs approval", resumeSchema: decisionSchema(inputSchema) },
+  ],
   ["approval, with a reason", "It is a lot", {}, { reason: "It is a lot" }],
   ["approval of a tool that yields", "It is a lot", { yields: true }, { reason: "It is a lot" }],
 ])("a tool waits for %s", async (_, reason, fields, expected) => {
@@ -235,7 +243,12 @@ test("where calls cannot wait, or it needs no approval, a tool runs at once", as
 
 test.each<[string, unknown, unknown, unknown[]]>([
   ["as the model asked", { approved: true }, { paid: 5 }, [{ amount: 5 }]],
-  ["with another input", { approved: true, input: { amount: 4 } }, { paid: 4 }, [{ parsed: true, amount: 4 }]],
+  [
+    "with another input",
+    { approved: true, input: { amount: 4 } },
+    { paid: 4 },
+    [{ parsed: true, amount: 4 }],
+  ],
 ])("a tool that was approved %s runs", async (_, resumed, outcome, inputs) => {
   for (const yields of [false, true]) {
     const { call, written, waits } = waiting(resumed);
@@ -260,7 +273,11 @@ test("the values of an approved tool that yields are passed on", async () => {
 
 test.each<[string, unknown, string]>([
   ["is denied", { approved: false }, "The call of pay was denied"],
-  ["is denied with a reason", { approved: false, reason: "too much" }, "The call of pay was denied: too much"],
+  [
+    "is denied with a reason",
+    { approved: false, reason: "too much" },
+    "The call of pay was denied: too much",
+  ],
   ["is not approved in so many words", { approved: "yes" }, "The call of pay was denied"],
 ])("a call that %s has the denial as its outcome", async (_, resumed, message) => {
   for (const yields of [false, true]) {

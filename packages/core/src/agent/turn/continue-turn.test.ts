@@ -27,7 +27,14 @@ interface Given {
   readonly parts?: readonly object[];
 }
 
-async function continued({ input, running, agent, environment, parts = textParts("hi"), ...given }: Given = {}) {
+async function continued({
+  input,
+  running,
+  agent,
+  environment,
+  parts = textParts("hi"),
+  ...given
+}: Given = {}) {
   const recent = "recent" in given ? given.recent : [asked];
   const logger = new RecordingLogger();
   const turns = new ActiveTurns();
@@ -86,7 +93,12 @@ test("a chat is asked for again with its messages and settings, and kept", async
   expect(types(chunks)).toEqual(textTypes);
   expect(chunks?.[0]).toEqual({ type: "start", messageId: "m" });
   expect(turns.isRunning("clerk")).toBe(false);
-  expect(reply).toMatchObject({ conversationId: "c", userId: "ada", replyTo: "u", message: { messageId: "m" } });
+  expect(reply).toMatchObject({
+    conversationId: "c",
+    userId: "ada",
+    replyTo: "u",
+    message: { messageId: "m" },
+  });
   expect(recovered.active.question).toEqual({
     ...{ agentId: "clerk", mode: "chat", messageId: "u", body: JSON.stringify(asked) },
   });
@@ -191,7 +203,11 @@ test("a turn that cannot be opened again ends with the error, which is logged", 
 
 test("the spans of a recovered turn join the caller's trace", async () => {
   const telemetry = vi.fn(() => () => ({}));
-  await continued({ environment: { telemetry }, input: { traceparent: "00-1" }, running: { userId: undefined } });
+  await continued({
+    environment: { telemetry },
+    input: { traceparent: "00-1" },
+    running: { userId: undefined },
+  });
   await continued({ environment: { telemetry } });
   expect(telemetry.mock.calls.map(([caller]: unknown[]) => caller)).toEqual([
     { userId: undefined, conversationId: "c", traceparent: "00-1" },

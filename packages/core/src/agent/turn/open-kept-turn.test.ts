@@ -200,6 +200,20 @@ test("the same message again shares the reply that runs, unless another one is w
   expect(begun[1]?.[1]).toMatchObject({ message: { kind: "post", again: true } });
 });
 
+test.each(["stream", "object"] as const)(
+  "a reply of mode %s is not shared: the same message waits",
+  async (mode) => {
+    const { ask } = conversationForTest();
+    const first = ask({}, { mode });
+    await first.opened;
+    const reply = new RunningReply();
+    first.active.allowAttach(reply, () => reply.read());
+    const again = ask({}, { mode });
+    first.active.end();
+    expect(await again.opened).toMatchObject({ kind: "new" });
+  },
+);
+
 test("a message that waits for another reply is kept at once, after the one before it", async () => {
   const { ask, posted, begun, read } = conversationForTest();
   const first = ask();

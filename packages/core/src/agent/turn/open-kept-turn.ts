@@ -61,7 +61,9 @@ export async function openKeptTurn(
   const { stopUnread, mode } = options;
   const { agent, active, sent, conversationId, userId } = asked;
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
-  const running = () => (isNew(asked) ? turns.same(conversationId, userId, question, active) : undefined);
+  // Callers of other modes wait for the conversation, also beside a recovered stream that chats may attach to.
+  const mayShare = isNew(asked) && (mode === "chat" || mode === "text");
+  const running = () => (mayShare ? turns.same(conversationId, userId, question, active) : undefined);
   const same = running();
   const shared = same && (await unlessAborted(same.shared(), active.signal));
   if (shared !== undefined) return { kind: "shared", reply: shared };

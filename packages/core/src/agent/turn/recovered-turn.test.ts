@@ -23,7 +23,13 @@ function recoveredForTest(input: object = {}, running: object = {}) {
 test("a recovered turn holds its conversation and has its question", async () => {
   const { turns, agent, running, recovered } = recoveredForTest();
   const { active, kept, reply } = recovered;
-  expect(recovered).toMatchObject({ agent, running, conversationId: "c", userId: "ada", onlyRecorded: false });
+  expect(recovered).toMatchObject({
+    agent,
+    running,
+    conversationId: "c",
+    userId: "ada",
+    onlyRecorded: false,
+  });
   expect(active.isRecovered).toBe(true);
   expect(active.question).toEqual({ agentId: "clerk", mode: "chat", messageId: "u", body: undefined });
   expect([kept.executionId, kept.input]).toEqual(["e", running.input]);
@@ -50,10 +56,13 @@ test.each([
   [6000, false, false],
   [5999, false, true],
   [6000, true, true],
-])("a turn that began at %s and of which %s only records count makes new calls: not %s", (startedAt, only, expected) => {
-  const { recovered } = recoveredForTest({ startedAt }, { onlyRecorded: only });
-  expect(recovered.onlyRecorded).toBe(expected);
-});
+])(
+  "a turn that began at %s and of which %s only records count makes new calls: not %s",
+  (startedAt, only, expected) => {
+    const { recovered } = recoveredForTest({ startedAt }, { onlyRecorded: only });
+    expect(recovered.onlyRecorded).toBe(expected);
+  },
+);
 
 test("the turn of an agent that is not registered is refused", () => {
   expect(() => recoveredForTest({ agentId: "gone" })).toThrow(

@@ -10,7 +10,7 @@ const model = () => controlledModel(() => ({ text: ["hello"] }));
 
 test("instructions that are system messages are shown as one text", () => {
   const system = (content: string) => ({ role: "system", content }) as const;
-  const shown = (instructions: AgentOptions["instructions"]) =>
+  const shown = (instructions: NonNullable<AgentOptions["instructions"]>) =>
     new Agent({ id: "a", model: model(), instructions }).instructions;
   expect(shown(system("One."))).toBe("One.");
   expect(shown([system("One."), system("Two.")])).toBe("One.\n\nTwo.");

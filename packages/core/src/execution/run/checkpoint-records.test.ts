@@ -1,19 +1,12 @@
 // Checkpoints on their way to the journal: each is recorded once, and its body continues once it is committed.
 import { expect, test } from "vitest";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { Journal } from "../../journal/journal.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
-import type { RunCommand } from "../interpreter/commands.ts";
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch } from "./commit-batch.ts";
 
-const command: RunCommand = {
-  ...{ kind: "run", path: "a", function: "execute", extra: undefined, resumeData: undefined, attempt: 1 },
-  place: {
-    ...{ step: { type: "andThen", id: "a", execute: () => 1 }, path: "a", data: "1" },
-    scope: { workflow: { id: "w", name: "w", steps: [] }, input: "1", stepIndex: 0 },
-  },
-  waits: 0,
-};
+const command = runCommand("a");
 const done = (path: string) => ({ path, output: "1", startedAt: 900, attempt: 1 });
 
 function recordsOf() {

@@ -1,7 +1,7 @@
 // Work that a pause held back comes before later work, and work that is not needed any more stays out.
 import { expect, test } from "vitest";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { AbortScope } from "../body/abort-scope.ts";
-import type { RunCommand } from "../interpreter/commands.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 
 test("timers that were held back are set with those since, unless they were cleared meanwhile", () => {
@@ -52,18 +52,13 @@ test("a batch is empty until something of it has to be recorded", () => {
 });
 
 const startOf = (path: string, scope = new AbortScope()): CommitBatch["starts"][number] => {
-  const command: RunCommand = {
-    ...{ kind: "run", path, function: "execute", extra: undefined, resumeData: undefined, attempt: 1 },
-    place: {
-      ...{ step: { type: "andThen", id: path, execute: () => 1 }, path, data: "1" },
-      scope: { workflow: { id: "w", name: "w", steps: [] }, input: "1", stepIndex: 0 },
-    },
-    waits: 0,
-  };
   const interpretation = (function* () {
     return { kind: "skipped" } as const;
   })();
-  return { command, fiber: { interpretation, scope, join: undefined, index: 0, sequence: 0 } };
+  return {
+    command: runCommand(path),
+    fiber: { interpretation, scope, join: undefined, index: 0, sequence: 0 },
+  };
 };
 const pathsOf = ({ starts }: Pick<CommitBatch, "starts">) => starts.map(({ command }) => command.path);
 

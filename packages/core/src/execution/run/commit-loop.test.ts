@@ -1,6 +1,7 @@
 // The commits of one execution: one at a time, each with the position that it follows.
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { plainWorkflow } from "../../../test/support/run-command.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
@@ -28,7 +29,7 @@ function loopOf(others: readonly StoredEvent[] = []) {
     executionId: "e1",
     execution: {
       ...{
-        workflow: { id: "w", name: "w", steps: [] },
+        workflow: plainWorkflow,
         token: "t",
         suspensions: [],
         timers: [],

@@ -1,21 +1,14 @@
 // Fibers command by command: known replies come from the journal at once, the others are requests to the driver.
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { placeOf, runCommand } from "../../../test/support/run-command.ts";
+import type { WorkflowResumedEvent } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
-import type { Command, Interpretation, Place, RunCommand } from "../interpreter/commands.ts";
+import type { Command, Interpretation } from "../interpreter/commands.ts";
 import { type Fiber, Fibers, sliceSize } from "./fibers.ts";
 
-const scope = { workflow: { id: "w", name: "w", steps: [] }, input: "1", stepIndex: 0 };
-const placeOf = (path: string): Place => ({
-  ...{ step: { type: "andThen", id: "a", execute: () => 1 }, path, data: "1", scope },
-});
-const runOf = (path: string, fields: Partial<RunCommand> = {}): RunCommand => ({
-  ...{ kind: "run", place: placeOf(path.replace(/#.*/, "")), path, function: "execute", extra: undefined },
-  ...{ resumeData: undefined, attempt: 1, waits: 0 },
-  ...fields,
-});
 const output = (value: string): Outcome => ({ kind: "output", value });
 const failure = (message = "broken"): Outcome => ({ kind: "error", error: { name: "Error", message } });
 const bailed: Outcome = { kind: "bailed", value: "1" };
@@ -28,7 +21,7 @@ function* asking(replies: unknown[], ...commands: readonly Command[]): Interpret
 
 /** Runs the body at this path and ends as it does. */
 function* running(path: string): Interpretation {
-  const reply = yield runOf(path);
+  const reply = yield runCommand(path);
   return reply as Outcome;
 }
 
@@ -86,8 +79,8 @@ test("a body is started and run once; its outcome is that of the workflow", () =
 test("a step whose start is in the journal is not started again, nor for a function beside it", () => {
   const { calls, journal, begin } = fibersOn();
   journal.started("a", 0, "1", 100);
-  begin(runOf("a"));
-  begin(runOf("b#condition"));
+  begin(runCommand("a"));
+  begin(runCommand("b#condition"));
   begin({ kind: "enter", place: placeOf("a") }, { kind: "enter", place: placeOf("c") });
   expect(calls).toEqual(["run a", "run b#condition", "start c"]);
 });
@@ -98,7 +91,7 @@ test("known outcomes are replied at once: of bodies, and of containers that are 
   journal.ended("all", 0, bailed, 8);
   const leave: Command = { kind: "leave", place: placeOf("all"), outcome: output("1") };
   const late: Command = { kind: "leave", place: placeOf("c"), outcome: output("3") };
-  const replies = begin(runOf("a"), { kind: "enter", place: placeOf("all") }, leave, late);
+  const replies = begin(runCommand("a"), { kind: "enter", place: placeOf("all") }, leave, late);
   expect(replies).toEqual([output("7"), bailed, bailed, output("3")]);
   expect(calls).toEqual(["end all output", "end c output"]);
   expect(fibers.outcome).toEqual(output("end"));
@@ -108,9 +101,9 @@ test("a body that the journal knows as suspended waits, unless it runs with its 
   const { calls, journal, begin } = fibersOn();
   journal.started("a", 0, "1", 100);
   journal.suspended("a", 0, "s", undefined);
-  expect(begin(runOf("a"))).toEqual([{ kind: "suspended" }]);
+  expect(begin(runCommand("a"))).toEqual([{ kind: "suspended" }]);
   expect(calls).toEqual([]);
-  begin(runOf("a", { resumeData: "1" }));
+  begin(runCommand("a", { resumeData: "1" }));
   expect(calls).toEqual(["run a"]);
 });
 
@@ -118,10 +111,10 @@ test("failed attempts and waits that the journal knows are not repeated", () => 
   const { calls, journal, begin } = fibersOn();
   journal.started("a", 0, "1", 100);
   journal.failed("a", 0, 2, 500);
-  expect(begin(runOf("a"))).toEqual([{ kind: "retry", attempt: 3, at: 500 }]);
-  expect(begin(runOf("a", { attempt: 2 }))).toEqual([{ kind: "retry", attempt: 3, at: 500 }]);
+  expect(begin(runCommand("a"))).toEqual([{ kind: "retry", attempt: 3, at: 500 }]);
+  expect(begin(runCommand("a", { attempt: 2 }))).toEqual([{ kind: "retry", attempt: 3, at: 500 }]);
   expect(calls).toEqual([]);
-  begin(runOf("a", { attempt: 3 }));
+  begin(runCommand("a", { attempt: 3 }));
   expect(calls).toEqual(["run a again"]);
   const error = { name: "Error", message: "no" };
   for (const retryAt of [600, 700])
@@ -129,14 +122,14 @@ test("failed attempts and waits that the journal knows are not repeated", () => 
       ...{ type: "checkpoint-retry", timestamp: 1, path: "b#x", stepIndex: 0, stepType: "andThen", error },
       ...{ attempt: 1, stepAttempt: 1, retryAt },
     });
-  expect(begin(runOf("b", { waits: 1 }))).toEqual([{ kind: "wait", waits: 2, at: 700 }]);
-  begin(runOf("b", { waits: 2 }));
+  expect(begin(runCommand("b", { waits: 1 }))).toEqual([{ kind: "wait", waits: 2, at: 700 }]);
+  begin(runCommand("b", { waits: 2 }));
   expect(calls.slice(1)).toEqual(["start b", "run b"]);
 });
 
 test("a body that waits for a checkpoint is replied to with the number of its waits", () => {
   const { fibers, journal, begin, fiberAt } = fibersOn();
-  const replies = begin(runOf("a"), runOf("c"));
+  const replies = begin(runCommand("a"), runCommand("c"));
   const one = fiberAt.get("a");
   if (one === undefined) throw new Error("a does not run");
   fibers.wait(one, "a", 300);
@@ -191,11 +184,10 @@ test("the round of a loop is known from its second on", () => {
   expect(begin(round)).toEqual([{ number: 1, data: "9" }]);
 });
 
-const resumed = (path: string, suspensionId = "s") =>
-  ({
-    ...{ type: "workflow-resumed", timestamp: 1, path, stepIndex: 0, suspensionId, resumeData: '"yes"' },
-    ...{ userId: undefined, byDeadline: false, expired: false },
-  }) as const;
+const resumed = (path: string): WorkflowResumedEvent => ({
+  ...{ type: "workflow-resumed", timestamp: 1, path, stepIndex: 0, suspensionId: "s", resumeData: '"yes"' },
+  ...{ userId: undefined, byDeadline: false, expired: false },
+});
 
 test("a fiber that waits for a resume continues with it, once", () => {
   const { fibers, journal, begin } = fibersOn();

@@ -1,5 +1,6 @@
 // Limits that have passed: which of them wait, for how long, and when they are processed again.
 import { expect, test } from "vitest";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { AbortScope } from "../body/abort-scope.ts";
 import { CatchUpPacing } from "./catch-up-pacing.ts";
@@ -91,17 +92,7 @@ test("while the work of a late timer is under way, a limit keeps its distance to
 
 test("bodies to start, and results that are not recorded, are such work", () => {
   const starting = latenessOf(true);
-  starting.progress.batch.starts.push({
-    fiber: fiberOf(),
-    command: {
-      ...{ kind: "run", path: "a", function: "execute", extra: undefined, resumeData: undefined },
-      ...{ attempt: 1, waits: 0 },
-      place: {
-        ...{ step: { type: "andThen", id: "a", execute: () => 1 }, path: "a", data: "1" },
-        scope: { workflow: { id: "w", name: "w", steps: [] }, input: "1", stepIndex: 0 },
-      },
-    },
-  });
+  starting.progress.batch.starts.push({ fiber: fiberOf(), command: runCommand("a") });
   expect(starting.lateness.holds(300)).toBe(true);
   const recording = latenessOf(true);
   recording.state.settled = false;

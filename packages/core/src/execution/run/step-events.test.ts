@@ -1,7 +1,7 @@
 // The journal events of a step, field by field.
 import { expect, test } from "vitest";
+import { placeOf, runCommand } from "../../../test/support/run-command.ts";
 import type { Suspension } from "../../store/store.ts";
-import type { Place, RunCommand } from "../interpreter/commands.ts";
 import {
   callSuspensionOf,
   checkpointEvent,
@@ -16,14 +16,8 @@ import {
   workflowSuspendedEvent,
 } from "./step-events.ts";
 
-const place: Place = {
-  ...{ step: { type: "andThen", id: "a", execute: () => 1 }, path: "all/a", data: "5" },
-  scope: { workflow: { id: "w", name: "w", steps: [] }, input: "1", stepIndex: 3 },
-};
-const command: RunCommand = {
-  ...{ kind: "run", place, path: "all/a", function: "execute", extra: undefined, resumeData: undefined },
-  ...{ attempt: 2, waits: 0 },
-};
+const place = { ...placeOf("all/a", 3), data: "5" };
+const command = runCommand("all/a", { place, attempt: 2 });
 const address = { path: "all/a", stepIndex: 3, stepType: "andThen" };
 const error = { name: "Error", message: "no" };
 const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1 };

@@ -130,7 +130,7 @@ describe("a definition that cannot work is refused", () => {
     expect(() => checkServer("a", both)).toThrow("url");
     const args = { url: "https://x.example", args: [] };
     expect(() => checkServer("a", args)).toThrow("args");
-    const misspelled = { tool: {} };
+    const misspelled: object = { tool: {} };
     expect(() => mcpTools({}, misspelled)).toThrow("tool");
   });
 

@@ -120,6 +120,9 @@ test("a call that fails, and a reader that leaves, end the wait for the time lim
   await stream.cancel(reason);
   expect(vi.getTimerCount()).toBe(0);
   expect(model.asked[0]?.abortSignal?.reason).toBe(reason);
+  const aborted = boundedModel(silent(), 60_000).doGenerate({ prompt, abortSignal: AbortSignal.abort() });
+  await expect(aborted).rejects.toThrow("The call was aborted");
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a name is a model of the host's own provider", async () => {

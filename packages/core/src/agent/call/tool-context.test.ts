@@ -258,3 +258,8 @@ test("a tool that yields is handed over as one, and its schema of the context is
   const { contextSchema: _, ...rest } = many;
   expect(bound).toEqual({ ...rest, execute: expect.any(Function) });
 });
+
+test("where no call is recorded, a client's tool stays as it is", () => {
+  const look = tool({ inputSchema: z.object({}) });
+  expect(toolsWithin({ look }, Operation.from(undefined, undefined)).look).toBe(look);
+});

@@ -263,3 +263,36 @@ test("where no call is recorded, a client's tool stays as it is", () => {
   const look = tool({ inputSchema: z.object({}) });
   expect(toolsWithin({ look }, Operation.from(undefined, undefined)).look).toBe(look);
 });
+
+test("a tool that yields may have a schema of the context that takes its time, with a guard and without", async () => {
+  const seen: unknown[] = [];
+  const validate = async () => ({ success: true as const, value: { made: true } });
+  const many = {
+    ...tool({
+      inputSchema: z.object({}),
+      async *execute(_, { context }) {
+        seen.push(context);
+        yield 1;
+        yield 2;
+      },
+    }),
+    contextSchema: jsonSchema<object>({ type: "object" }, { validate }),
+  };
+  const operation = Operation.from(undefined, undefined);
+  for (const guard of [undefined, async () => undefined]) {
+    const bound = toolsWithin({ many }, operation, guard).many;
+    expect(await allInTime(Object(bound?.execute?.({}, options)), "the values")).toEqual([1, 2]);
+  }
+  expect(seen).toEqual([{ made: true }, { made: true }]);
+});
+
+test("the operation of a tool's call observes as the operation above does", async () => {
+  const { operation, works } = recorded();
+  const telemetry = () => ({});
+  Object.assign(operation, { telemetry });
+  const seen: unknown[] = [];
+  const look = tool({ inputSchema: z.object({}), execute: (_, { context }) => seen.push(context) });
+  await toolsWithin({ look }, operation).look?.execute?.({}, options);
+  await works[0]?.execute({});
+  expect(seen).toEqual([expect.objectContaining({ telemetry })]);
+});

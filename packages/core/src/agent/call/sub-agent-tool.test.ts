@@ -1,5 +1,5 @@
 // The progress of a sub-agent: when a new view is due, and its content.
-import type { TextStreamPart, ToolSet } from "ai";
+import { asSchema, type TextStreamPart, type ToolSet } from "ai";
 import { describe, expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { DefinitionError, ReplyTimeoutError } from "../../errors/index.ts";
@@ -88,6 +88,14 @@ describe("as a tool", () => {
       ["B_2-x", "Adds."],
     ]);
     const { inputSchema } = tools.helper ?? {};
+    expect(await asSchema(Object(inputSchema)).jsonSchema).toMatchObject({
+      type: "object",
+      properties: {
+        prompt: { type: "string", description: "The task, with everything needed to do it." },
+      },
+      required: ["prompt"],
+      additionalProperties: false,
+    });
     const validate = (input: unknown) => Object(inputSchema)["~standard"].validate(input);
     expect(await validate({ prompt: "Do it" })).toEqual({ value: { prompt: "Do it" } });
     for (const input of [{}, { prompt: 5 }, null])

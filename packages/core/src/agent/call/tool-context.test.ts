@@ -267,20 +267,18 @@ test("where no call is recorded, a client's tool stays as it is", () => {
 test("a tool that yields may have a schema of the context that takes its time, with a guard and without", async () => {
   const seen: unknown[] = [];
   const validate = async () => ({ success: true as const, value: { made: true } });
-  const many = {
-    ...tool({
-      inputSchema: z.object({}),
-      async *execute(_, { context }) {
-        seen.push(context);
-        yield 1;
-        yield 2;
-      },
-    }),
-    contextSchema: jsonSchema<object>({ type: "object" }, { validate }),
-  };
+  const many = tool({
+    inputSchema: z.object({}),
+    async *execute(_, { context }) {
+      seen.push(context);
+      yield 1;
+      yield 2;
+    },
+  });
+  const contextSchema = jsonSchema<object>({ type: "object" }, { validate });
   const operation = Operation.from(undefined, undefined);
   for (const guard of [undefined, async () => undefined]) {
-    const bound = toolsWithin({ many }, operation, guard).many;
+    const bound = toolsWithin({ many: { ...many, contextSchema } }, operation, guard).many;
     expect(await allInTime(Object(bound?.execute?.({}, options)), "the values")).toEqual([1, 2]);
   }
   expect(seen).toEqual([{ made: true }, { made: true }]);

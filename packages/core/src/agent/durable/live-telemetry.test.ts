@@ -1,120 +1,96 @@
-// Telemetry of a loop that continues from its record: it has the new calls and none of those that are read.
-import type { Telemetry } from "ai";
+// Telemetry of a loop over records: only the calls that are made here are reported.
+import type { TelemetryOptions } from "ai";
 import { expect, test, vi } from "vitest";
-import type { DurableLoop } from "./durable-loop.ts";
 import { liveTelemetry } from "./live-telemetry.ts";
 
-/** A loop with two recorded calls, of which the second is the last that ended; "old" is a recorded call of a tool. */
-function loopWith(fields: object = {}): DurableLoop {
-  const toolCall = vi.fn((id: string) => ({ isWalked: id === "old" }));
-  return Object({
-    ...{ recorder: { isEmpty: false }, nextIsRecorded: false, nextCallIsRecorded: false, calls: 2 },
-    ...{ isWalked: (call: number) => call === 0, toolCall },
-    ...fields,
+const names = [
+  ...["onStepStart", "onLanguageModelCallStart", "executeLanguageModelCall", "onLanguageModelCallEnd"],
+  ...["onToolExecutionStart", "executeTool", "onToolExecutionEnd", "onStepEnd", "onStepFinish", "onStart"],
+];
+
+function telemetryForTest(loop: object) {
+  const calls: unknown[][] = [];
+  const members = names.map((name) => [
+    name,
+    function (this: unknown, event: unknown) {
+      calls.push([name, event, this === integration]);
+      return `${name} was reported`;
+    },
+  ]);
+  const integration = { ...Object.fromEntries(members), title: "spans" };
+  const all = { recorder: { isEmpty: false }, calls: 3, ...loop };
+  const given: TelemetryOptions = { isEnabled: true, integrations: [integration] };
+  const { integrations, ...rest } = liveTelemetry(given, Object(all));
+  const [live] = [integrations].flat();
+  const call = (name: string, event?: unknown) => Object(live)[name](event);
+  return { calls, call, live, rest };
+}
+
+test("without records, and without integrations, there is nothing to leave out", () => {
+  const given: TelemetryOptions = { integrations: [{}] };
+  expect(liveTelemetry(given, Object({ recorder: { isEmpty: true } }))).toBe(given);
+  expect(liveTelemetry({ isEnabled: true }, Object({ recorder: { isEmpty: false } }))).toEqual({
+    ...{ isEnabled: true, integrations: [] },
   });
-}
+  const one = liveTelemetry({ integrations: Object({}) }, Object({ recorder: { isEmpty: false } }));
+  expect(one.integrations).toHaveLength(1);
+});
 
-/** An integration that writes down the events it receives, by the names of its members. */
-function integration() {
-  const seen: [string, unknown][] = [];
-  const member = (name: string) => (event: unknown) => {
-    seen.push([name, event]);
-    return `${name} observed`;
-  };
-  const names = ["onStart", "onStepStart", "onStepEnd", "onStepFinish", "onLanguageModelCallStart"];
-  const others = ["onLanguageModelCallEnd", "executeLanguageModelCall", "executeTool", "onEnd"];
-  const tools = ["onToolExecutionStart", "onToolExecutionEnd"];
-  const members = [...names, ...others, ...tools].map((name) => [name, member(name)]);
-  return { seen, made: Object({ ...Object.fromEntries(members), version: 3 }) };
-}
+/** What the loop says about calls: that all of them are recorded, or none. */
+const loopOf = (isRecorded: boolean) => ({
+  ...{ nextIsRecorded: isRecorded, nextCallIsRecorded: isRecorded },
+  isWalked: vi.fn((call: number) => isRecorded && call === 2),
+  toolCall: vi.fn(() => ({ isWalked: isRecorded })),
+});
+const event = { toolCallId: "t", toolCall: { toolCallId: "u", toolName: "look" } };
 
-/** Calls a member of the integration as the AI SDK sees it. */
-function observed(loop: DurableLoop) {
-  const { seen, made } = integration();
-  const { integrations, ...rest } = liveTelemetry({ isEnabled: true, integrations: made }, loop);
+test("calls that are made here are reported as they are", () => {
+  const { calls, call, live, rest } = telemetryForTest(loopOf(false));
   expect(rest).toEqual({ isEnabled: true });
-  const [live] = [integrations ?? []].flat();
-  const call = (name: string, event: unknown = {}) => Object(live)[name](event);
-  return { seen, live, call };
-}
-
-test("without a record, or without integrations, it is the same", () => {
-  const telemetry = { integrations: integration().made };
-  expect(liveTelemetry(telemetry, loopWith({ recorder: { isEmpty: true } }))).toBe(telemetry);
-  expect(liveTelemetry({ isEnabled: false }, loopWith())).toEqual({ isEnabled: false, integrations: [] });
-  const two: Telemetry[] = [integration().made, integration().made];
-  expect(liveTelemetry({ integrations: two }, loopWith()).integrations).toHaveLength(2);
-});
-
-test.each([
-  ["onStepStart", { nextIsRecorded: true }, {}],
-  ["onLanguageModelCallStart", { nextCallIsRecorded: true }, {}],
-  ["executeLanguageModelCall", { nextCallIsRecorded: true }, {}],
-  ["onLanguageModelCallEnd", { calls: 1 }, {}],
-  ["onToolExecutionStart", {}, { toolCall: { toolCallId: "old", toolName: "look" } }],
-  ["executeTool", {}, { toolCallId: "old", toolCall: { toolName: "look" } }],
-  ["onToolExecutionEnd", {}, { toolCall: { toolCallId: "old", toolName: "look" } }],
-])("%s is not observed for a recorded call, and is for a new one", (name, recorded, event) => {
-  const { seen, call } = observed(loopWith(recorded));
-  expect(call(name, event)).toBeUndefined();
-  expect(call(name, { ...event, execute: () => "result" })).toBe("result");
-  expect(seen).toEqual([]);
-  const live = observed(loopWith());
-  const again = JSON.parse(JSON.stringify(event).replace("old", "new"));
-  expect(live.call(name, again)).toBe(`${name} observed`);
-  expect(live.seen).toEqual([[name, again]]);
-});
-
-test("the end of a step is observed when its start was", () => {
-  const loop = loopWith({ nextIsRecorded: true });
-  const { seen, call } = observed(loop);
-  call("onStepStart");
-  Object.assign(loop, { nextIsRecorded: false });
-  for (const name of ["onStepEnd", "onStepFinish"]) expect(call(name)).toBeUndefined();
-  for (const name of ["onStepStart", "onStepEnd", "onStepFinish"]) call(name, name);
-  expect(seen).toEqual(["onStepStart", "onStepEnd", "onStepFinish"].map((name) => [name, name]));
-});
-
-test("a tool is found by its call and its name; without an id its events are observed", () => {
-  const loop = loopWith();
-  const { seen, call } = observed(loop);
-  const toolCall = { toolCallId: "new", toolName: "look" };
-  call("executeTool", { toolCallId: "old", toolCall });
-  call("onToolExecutionStart", { toolCall });
-  expect(vi.mocked(loop.toolCall).mock.calls).toEqual([
-    ["old", "look"],
-    ["new", "look"],
-  ]);
-  const nameless = { toolCall: { toolName: "look" } };
-  call("onToolExecutionEnd", nameless);
-  expect(seen).toEqual([
-    ["onToolExecutionStart", { toolCall }],
-    ["onToolExecutionEnd", nameless],
-  ]);
-});
-
-test("other members are the integration's own", () => {
-  const recorded = { nextIsRecorded: true, nextCallIsRecorded: true, isWalked: () => true };
-  const { seen, live, call } = observed(loopWith(recorded));
-  expect([call("onStart", 1), call("onEnd", 2)]).toEqual(["onStart observed", "onEnd observed"]);
-  expect(seen).toEqual([
-    ["onStart", 1],
-    ["onEnd", 2],
-  ]);
-  expect(Object(live).version).toBe(3);
+  for (const name of names) expect(call(name, event)).toBe(`${name} was reported`);
+  expect(calls).toEqual(names.map((name) => [name, event, true]));
+  expect(Object(live)).toMatchObject({ title: "spans" });
   expect(Object(live).missing).toBeUndefined();
-  class Counting {
-    #count = 0;
-    onStart = undefined;
-    onEnd() {
-      return ++this.#count;
-    }
-    onStepStart() {
-      return ++this.#count;
-    }
-  }
-  const { integrations } = liveTelemetry({ integrations: Object(new Counting()) }, loopWith());
-  const [counting] = [integrations ?? []].flat();
-  expect([Object(counting).onEnd(), Object(counting).onStepStart({})]).toEqual([1, 2]);
-  expect(Object(counting)[Symbol.iterator]).toBeUndefined();
+  expect(Object(live)[Symbol.iterator]).toBeUndefined();
+});
+
+test("recorded calls are not reported, and what they run still runs", () => {
+  const loop = loopOf(true);
+  const { calls, call } = telemetryForTest(loop);
+  const walked = names.slice(0, -1);
+  for (const name of walked) expect(call(name, event)).toBeUndefined();
+  expect(calls).toEqual([]);
+  const running = {
+    ...event,
+    execute() {
+      return this === running ? "ran" : "lost";
+    },
+  };
+  for (const name of ["executeTool", "executeLanguageModelCall"]) expect(call(name, running)).toBe("ran");
+  expect(call("onStart", event)).toBe("onStart was reported");
+  expect(loop.isWalked.mock.calls).toEqual([[2]]);
+  expect(new Set(loop.toolCall.mock.calls.map(String))).toEqual(new Set(["t,look"]));
+});
+
+test("a step is left out to its end, also when the next one is made here", () => {
+  const loop = loopOf(true);
+  const { calls, call } = telemetryForTest(loop);
+  const live = telemetryForTest({ ...loopOf(false) });
+  call("onStepStart");
+  loop.nextIsRecorded = false;
+  call("onStepEnd");
+  call("onStepFinish");
+  expect(calls).toEqual([]);
+  live.call("onStepEnd");
+  expect(live.calls).toHaveLength(1);
+});
+
+test("a tool is known by the id of the event, or of its call; one without an id is reported", () => {
+  const loop = loopOf(true);
+  const { calls, call } = telemetryForTest(loop);
+  call("executeTool", { toolCall: { toolCallId: "u", toolName: "look" } });
+  expect(loop.toolCall.mock.calls).toEqual([["u", "look"]]);
+  expect(calls).toEqual([]);
+  for (const unknown of [undefined, {}, { toolCallId: 5 }]) call("onToolExecutionStart", unknown);
+  expect(calls).toHaveLength(3);
 });

@@ -12,7 +12,7 @@ import {
   ToolCallNotFoundForApprovalError,
 } from "ai";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ModelFailedError, PublicError, ReplyTimeoutError, ShuttingDownError } from "../../errors/index.ts";
+import { ModelFailedError, PublicError, ReplyTimeoutError } from "../../errors/index.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { replyErrorText, toAgentError, toolErrorText } from "./model-failure.ts";
 
@@ -118,21 +118,6 @@ test.each([
 ])("a stream shows the host's words about a failed %s without the secrets in them", (_, text) => {
   const words = new PublicError("cannot reach postgres://ada:hunter2@db.example/orders");
   expect(text(words)).toBe("cannot reach postgres://[redacted]@db.example/orders");
-});
-
-test("an abort's own reason counts when it is ours, else the error that was thrown", () => {
-  const ours = new ShuttingDownError();
-  const thrown = new ModelFailedError({ cause: "x" });
-  expect(toAgentError(thrown, AbortSignal.abort(ours))).toBe(ours);
-  expect(toAgentError(thrown, AbortSignal.abort(new Error("left")))).toBe(thrown);
-  expect(toAgentError(thrown, never)).toBe(thrown);
-});
-
-test("a loop that was left has the reason for which it was left", () => {
-  const reason = new ShuttingDownError();
-  expect(toAgentError(new LoopLeftError(reason), never)).toBe(reason);
-  const other = toAgentError(new LoopLeftError(new Error("boom")), never);
-  expect(other).toEqual(new ModelFailedError({ cause: new Error("boom") }));
 });
 
 test.each(["AbortError", "TimeoutError"])("an %s without an abort of the caller is a time limit", (name) => {

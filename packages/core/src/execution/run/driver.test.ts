@@ -38,11 +38,15 @@ interface Surroundings {
   readonly parkFails?: boolean;
 }
 
+/** More calls than any case here makes: then the store replies no more, so that a driver without an end fails its test. */
+const mostCalls = 200;
+
 /** A driver of this workflow and its calls. */
 function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {}) {
   const { engine, clock, logger } = engineForTest({}, { workflows: [workflow] });
   const { reply = () => ({}), loaded, others = [], isTurn = false, storageFails = false } = surroundings;
   const calls: unknown[] = [];
+  let reads = 0;
   const journal = new Journal();
   const row = rowForTest();
   const limits = sizeLimits(
@@ -58,6 +62,7 @@ function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {})
     facts: { ...factsOf(engine, row, journal), limits },
     store: {
       commit: async (commit) => {
+        if (calls.length > mostCalls) return new Promise<never>(() => undefined);
         const { number, after = 0, events, following, idle, end, timers, clear, others: other } = commit;
         calls.push({
           commit: number,
@@ -78,7 +83,10 @@ function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {})
         calls.push({ release });
         if (surroundings.releaseFails) throw new Error("no release");
       },
-      events: async ({ after }) => others.filter(({ sequence }) => sequence > after),
+      events: async ({ after }) => {
+        if (++reads > mostCalls) return new Promise<never>(() => undefined);
+        return others.filter(({ sequence }) => sequence > after);
+      },
     },
     storage: {
       sent: () => undefined,

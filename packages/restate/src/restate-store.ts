@@ -2,9 +2,9 @@
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import type { ClusterListener, Store } from "@andante/core/store";
 import { listen } from "./client/endpoint.ts";
+import { Hints } from "./client/hints.ts";
 import { register } from "./client/register.ts";
 import { Shards } from "./client/shards.ts";
-import { listeners } from "./engine/objects.ts";
 import { approvalOperations, conversationOperations, turnOperations } from "./operations/conversations.ts";
 import { executionOperations } from "./operations/executions.ts";
 import { observationOperations, rollupOperations } from "./operations/observations.ts";
@@ -29,11 +29,9 @@ import { locationOf, type RestateStoreOptions, readOptions } from "./options.ts"
 export function restateStore(options: RestateStoreOptions): Store {
   const settings = readOptions(options);
   const location = locationOf(settings);
-  const shards = new Shards(settings);
+  let hints: Hints | undefined;
+  const shards = new Shards(settings, (executionId) => hints?.wrote(executionId));
   const listening = new Set<ClusterListener>();
-  const offered = () => {
-    for (const listener of listening) listener.offered();
-  };
   let stopListening: (() => Promise<void>) | undefined;
 
   const open = async () => {
@@ -48,17 +46,17 @@ export function restateStore(options: RestateStoreOptions): Store {
       throw new StoreOpenError({ path: location, problem: message, cause });
     }
     shards.isOpen = true;
-    const those = listeners.get(settings.namespace) ?? new Set();
-    listeners.set(settings.namespace, those.add(offered));
+    hints = new Hints(shards.ingress, settings.namespace, listening);
   };
 
   const close = async () => {
     if (!shards.isOpen) return;
     await shards.close();
-    listeners.get(settings.namespace)?.delete(offered);
+    await hints?.close();
     await stopListening?.();
   };
 
+  const operations = executionOperations(shards);
   return {
     location,
     clusterChannel: {
@@ -68,11 +66,15 @@ export function restateStore(options: RestateStoreOptions): Store {
         listening.add(listener);
         return () => listening.delete(listener);
       },
-      askToStop: () => undefined,
+      askToStop: (executionId) => hints?.askToStop(executionId),
     },
     open,
     close,
-    ...executionOperations(shards),
+    ...operations,
+    release: async (release) => {
+      await operations.release(release);
+      if (release.offer) hints?.offered();
+    },
     ...turnOperations(shards),
     conversations: conversationOperations(shards),
     approvals: approvalOperations(shards),
@@ -80,7 +82,9 @@ export function restateStore(options: RestateStoreOptions): Store {
     rollups: rollupOperations(shards),
     health: async () => {
       const never = { count: 0, reason: "" };
-      const problem = shards.isOpen ? await shards.ingress.problem() : "the store is not open";
+      const problem = shards.isOpen
+        ? ((await shards.ingress.problem()) ?? (await shards.problem()))
+        : "the store is not open";
       return { problem, bytes: null, restarts: never };
     },
   };

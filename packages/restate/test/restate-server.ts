@@ -1,8 +1,7 @@
 // A real Restate server of its own for the tests of one file, on free ports of this machine.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -53,7 +52,7 @@ bind-address = "127.0.0.1:${admin}"
   const ingressUrl = `http://127.0.0.1:${ingress}`;
   let child: ChildProcess | undefined;
   const start = async () => {
-    child = spawn(binary(), ["--config-file", config], { stdio: "ignore" });
+    child = spawn(program, ["--config-file", config], { stdio: "ignore" });
     await isReady(`${adminUrl}/health`, child);
     await isReady(`${ingressUrl}/restate/health`, child);
   };
@@ -79,13 +78,12 @@ bind-address = "127.0.0.1:${admin}"
 }
 
 /** The server comes as a package for each platform; there is none for Windows. */
-function binary(): string {
-  const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
-  return path.join(
-    path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)),
-    "bin/restate-server",
-  );
-}
+const program = path.join(
+  import.meta.dirname,
+  `../../../node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
+);
+
+export const hasRestate = existsSync(program);
 
 async function isReady(url: string, child: ChildProcess): Promise<void> {
   for (;;) {

@@ -65,6 +65,16 @@ const search = (owner: string) => ({
   limit: 10,
 });
 
+async function rowsOf(query: string): Promise<readonly Record<string, unknown>[]> {
+  const response = await fetch(`${server.adminUrl}/query`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  const { rows }: { rows: Record<string, unknown>[] } = JSON.parse(await response.text());
+  return rows;
+}
+
 test("a lease ends by Restate's clock, and the others are asked to look for work", async () => {
   const store = await opened();
   let offers = 0;
@@ -84,6 +94,25 @@ test("a lease ends by Restate's clock, and the others are asked to look for work
   expect(claimed?.row).toMatchObject({ executionId: made.executionId, recoveries: 1 });
   expect(await store.commit(commitOf(made.executionId, 1))).toMatchObject({ kind: "fenced" });
 });
+
+test("a lease that ends while every node is down has ended when one is back, however long that takes", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace });
+  await store.heartbeat({ owner: "here", lease: 2_000 });
+  const made = execution();
+  await store.create(made);
+  await store.close();
+  const attempts = async () => {
+    const [call] = await rowsOf(`select retry_count from sys_invocation
+      where target_service_name = 'AndanteNode1' and target_service_key = '${namespace}.here'`);
+    return Number(call?.retry_count ?? 0);
+  };
+  // A call of a shard is given up after 20.
+  await expect.poll(attempts, { timeout: 100_000, interval: 500 }).toBeGreaterThan(22);
+  const later = await opened({ namespace });
+  const claim = async () => (await later.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
+  await expect.poll(claim).toEqual([made.executionId]);
+}, 120_000);
 
 test("a later heartbeat keeps a lease beyond the end of the first", async () => {
   const store = await opened();
@@ -188,12 +217,7 @@ test("a long journal is read whole, also its long values, and deleted without a 
   const upTo = { endAt: 9_999, executionId: "~" };
   while ((await store.deleteFinished({ upTo, limit: 10, events: 25 })).more);
   const sql = `select key from state where service_key like '${namespace}.%' and value_utf8 <> '{}'`;
-  const response = await fetch(`${server.adminUrl}/query`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({ query: sql }),
-  });
-  expect(await response.json()).toEqual({ rows: [] });
+  expect(await rowsOf(sql)).toEqual([]);
 });
 
 test("a server that is killed and started again has lost nothing, and each commit is there once", async () => {

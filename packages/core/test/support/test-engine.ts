@@ -17,16 +17,18 @@ interface TestEngineOptions {
   readonly workflows?: readonly WorkflowDefinition[];
   readonly kinds?: readonly EngineKind[];
   readonly maxRunning?: number;
+  /** Default: false. */
+  readonly tracing?: boolean;
 }
 
 /** The clock begins at 1000 and stands still. `scheduled`: the wake-ups that the engine asked for. */
 export function engineForTest(operations: Partial<Store> = {}, options: TestEngineOptions = {}) {
-  const { workflows = [], kinds = [], maxRunning = 10 } = options;
+  const { workflows = [], kinds = [], maxRunning = 10, tracing = false } = options;
   const logger = new RecordingLogger();
   const inner = memoryStore();
   const store = wrapStore(inner, operations);
   const observation = new Observation(
-    { store, logger, tracing: false, rollups: false },
+    { store, logger, tracing: tracing && {}, rollups: false },
     { running: () => 0, streams: () => 0 },
   );
   const clock = new TestClock({ start: 1000, skipSleeps: false });

@@ -35,23 +35,22 @@ export class Ingress {
   }
 
   /** Calls a handler with JSON. `key` names the call: an attempt whose response was lost is attached to, not repeated. */
-  async call<Result>(path: string, body: string, key?: string): Promise<Result> {
+  async call<Result>(path: string, body: string, key?: string, signal?: AbortSignal): Promise<Result> {
     const headers = { ...this.#headers, ...(key !== undefined && { "idempotency-key": key }) };
-    const text = await this.#attempt(path, { method: "POST", headers, body });
+    const text = await this.#attempt(path, { method: "POST", headers, body }, signal);
     const result: Result = text === "" ? undefined : JSON.parse(text);
     return result;
   }
 
-  async #attempt(path: string, request: RequestInit): Promise<string> {
+  async #attempt(path: string, request: RequestInit, signal?: AbortSignal): Promise<string> {
     const start = performance.now();
     for (let attempt = 0; ; attempt++) {
       const url = this.#urls[this.#current % this.#urls.length];
       let problem: unknown;
       try {
-        const response = await fetch(`${url}${path}`, {
-          ...request,
-          signal: AbortSignal.timeout(attemptTime),
-        });
+        const timeout = AbortSignal.timeout(attemptTime);
+        const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+        const response = await fetch(`${url}${path}`, { ...request, signal: ending });
         const text = await response.text();
         if (response.ok) return text;
         problem = new Error(`Restate responded with ${response.status}: ${text.slice(0, 500)}`);
@@ -59,7 +58,7 @@ export class Ingress {
         const isKilled = response.status === 409 || response.status === 500;
         if (isRefused || isKilled) throw new FailedCallError(String(problem), isRefused);
       } catch (error) {
-        if (error instanceof FailedCallError) throw error;
+        if (error instanceof FailedCallError || signal?.aborted) throw error;
         problem = error;
       }
       this.#current += 1;

@@ -1,6 +1,7 @@
 // The calls of one kind to one shard: one is under way, and all that arrive meanwhile are the next group.
 import { randomUUID } from "node:crypto";
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
+import { withTimeout } from "@andante/core/internal";
 import type { ItemResult } from "../engine/objects.ts";
 import { FailedCallError, type Ingress } from "./ingress.ts";
 
@@ -25,7 +26,8 @@ export class Lane {
   /** Calls that may be under way at once. */
   readonly #width: number;
   #waiting: Waiting[] = [];
-  #underWay = 0;
+  /** The groups under way, with the times when they were sent. */
+  readonly #underWay = new Map<Promise<void>, number>();
 
   constructor(ingress: Ingress, path: string, width: number) {
     this.#ingress = ingress;
@@ -46,17 +48,23 @@ export class Lane {
     return result;
   }
 
+  /** Milliseconds for which the oldest call has been under way. */
+  get waitingTime(): number {
+    return performance.now() - Math.min(performance.now(), ...this.#underWay.values());
+  }
+
   /** Waits for the calls under way and those that wait, then refuses the rest. */
   async close(milliseconds: number): Promise<void> {
-    const end = performance.now() + milliseconds;
-    while ((this.#underWay > 0 || this.#waiting.length > 0) && performance.now() < end)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    const drain = async () => {
+      while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys());
+    };
+    await withTimeout(drain(), milliseconds);
     const error = new StoreUnavailableError({ cause: new Error("the store is closed") });
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
   #send(): void {
-    if (this.#underWay >= this.#width || this.#waiting.length === 0) return;
+    if (this.#underWay.size >= this.#width || this.#waiting.length === 0) return;
     let length = 0;
     let count = 0;
     for (const { argument } of this.#waiting) {
@@ -65,11 +73,11 @@ export class Lane {
       count += 1;
     }
     const group = this.#waiting.splice(0, count);
-    this.#underWay += 1;
-    void this.#perform(group).finally(() => {
-      this.#underWay -= 1;
+    const call = this.#perform(group).finally(() => {
+      this.#underWay.delete(call);
       this.#send();
     });
+    this.#underWay.set(call, performance.now());
   }
 
   async #perform(group: readonly Waiting[]): Promise<void> {

@@ -1,6 +1,7 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "@andante/core/errors";
+import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
 import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
 import { nodeName, shardName } from "../engine/objects.ts";
@@ -18,6 +19,9 @@ const readsAtOnce = 4;
 
 /** Milliseconds that closing may take. */
 const closingTime = 5_000;
+
+/** Milliseconds without a response after which a shard may be blocked. */
+const patience = 2_000;
 
 /** Milliseconds between two attempts to release a claim. */
 const giveBackPause = 1_000;
@@ -38,10 +42,13 @@ export class Shards {
   readonly #reads: readonly Lane[];
   /** The shards of executions that are not where their ids lead. */
   readonly #moved = new Map<string, number>();
+  readonly wrote: (executionId: string) => void;
   isOpen = false;
 
-  constructor(settings: Settings) {
+  /** `wrote` is called after each write to an execution. */
+  constructor(settings: Settings, wrote: (executionId: string) => void) {
     const { namespace, shards } = settings;
+    this.wrote = wrote;
     this.ingress = new Ingress(settings);
     this.count = shards;
     this.#namespace = namespace;
@@ -82,12 +89,14 @@ export class Shards {
   }
 
   /** `to`: the number of a shard, or the id of an execution or conversation. */
-  write<Name extends keyof Writes>(
+  async write<Name extends keyof Writes>(
     to: number | string,
     name: Name,
     argument: ArgumentOf<Writes[Name]>,
   ): Promise<ResultOf<Writes[Name]>> {
-    return this.#call(this.#writes, to, name, argument);
+    const result = await this.#call<ResultOf<Writes[Name]>>(this.#writes, to, name, argument);
+    if (typeof to === "string" && name in executionWrites && name !== "keepSnapshot") this.wrote(to);
+    return result;
   }
 
   read<Name extends keyof Reads>(
@@ -183,6 +192,17 @@ export class Shards {
       }
     };
     void release();
+  }
+
+  /** Why a shard does not respond: a call that fails at every attempt blocks it, until Restate gives up the call. */
+  async problem(): Promise<string | null> {
+    const shard = this.#writes.findIndex(({ waitingTime }) => waitingTime > patience);
+    if (!this.isOpen || shard < 0) return null;
+    const object = `${this.#namespace}.${shard === this.log ? "log" : shard}`;
+    const sql = `select last_failure from sys_invocation where target_service_name = '${shardName}'
+                 and target_service_key = '${object}' and status = 'backing-off'`;
+    const [call] = await this.ingress.query(sql).catch(() => []);
+    return call ? `the shard ${object} is blocked by a call that fails: ${call.last_failure}` : null;
   }
 
   /** Finishes the calls that were made, as far as Restate responds; later ones are refused. */

@@ -116,7 +116,7 @@ export function textOf(cells: Cells, kept: Kept, first: number, last: number): s
   return JSON.stringify(rows);
 }
 
-/** The value of an event, which may stand elsewhere in the journal, or be the input. */
+/** The value of an event: its own, that of the earlier event that it refers to, or the input. */
 export async function valueAt(cells: Cells, kept: Kept, sequence: number): Promise<StoredJson> {
   let place = sequence;
   for (;;) {

@@ -4,15 +4,16 @@ import {
   type ObjectContext,
   type ObjectSharedContext,
   object,
-  type Serde,
-  service,
+  TerminalError,
 } from "@restatedev/restate-sdk";
 import { Cells } from "./cells.ts";
 import { executionWrites, Moved } from "./executions.ts";
+import { type Hint, hints, hintsName } from "./hints.ts";
 import { keepsakeReads, keepsakeWrites } from "./keepsakes.ts";
 import { keys } from "./layout.ts";
 import { observationWrites } from "./observations.ts";
 import { executionReads } from "./reads.ts";
+import { json, objectSettings } from "./settings.ts";
 import { conversationReads, conversationWrites } from "./turns.ts";
 
 export const writes = { ...executionWrites, ...conversationWrites, ...keepsakeWrites, ...observationWrites };
@@ -39,12 +40,6 @@ export interface ItemResult {
   readonly error?: string;
   readonly moved?: number;
 }
-
-const json: Serde<unknown> = {
-  contentType: "application/json",
-  serialize: (value) => Buffer.from(JSON.stringify(value)),
-  deserialize: (bytes) => JSON.parse(Buffer.from(bytes).toString()),
-};
 
 type Operation = (cells: Cells, argument: never, at: number) => Promise<unknown>;
 
@@ -82,22 +77,6 @@ function firstKeys(items: readonly Item<string>[]): string[] {
     return [keys.row(executionId), ...(isPlainCommit ? [] : [keys.working(executionId)])];
   });
 }
-
-const settings = {
-  // The results of a call are wanted while it is under way; behind that each write knows its repetition.
-  idempotencyRetention: 0,
-  journalRetention: 0,
-  // A call that can never succeed must not block the others for good.
-  retryPolicy: {
-    maxAttempts: 20,
-    onMaxAttempts: "kill",
-    initialInterval: 50,
-    maxInterval: 2_000,
-    exponentiationFactor: 2,
-  },
-} as const;
-
-const objectSettings = { ...settings, enableLazyState: true } as const;
 
 export const shardName = "AndanteShard1";
 
@@ -154,7 +133,7 @@ const node = object({
       const count = (before?.count ?? 0) + (before?.isAlive === isAlive ? 0 : 1);
       context.set("lease", { beat, count, isAlive, expired: before?.expired ?? [] } satisfies Lease);
       if (before?.isAlive === isAlive) return;
-      await tellShards(context, argument, count, isAlive);
+      await noteLease(context, argument, count, isAlive);
     },
     expire: async (context: ObjectContext, argument: Beat): Promise<void> => {
       const { beat, namespace } = argument;
@@ -167,33 +146,41 @@ const node = object({
       if (!before.isAlive) return;
       const count = before.count + 1;
       context.set("lease", { ...before, count, isAlive: false } satisfies Lease);
-      await tellShards(context, argument, count, false);
+      await noteLease(context, argument, count, false);
       context.genericSend({
-        service: dispatchName,
-        method: "offered",
-        parameter: namespace,
+        service: hintsName,
+        method: "put",
+        key: namespace,
+        parameter: { sender: "", wrote: [], stop: [], offered: true } satisfies Hint,
         inputSerde: json,
       });
     },
   },
-  options: objectSettings,
+  // A lease has to end even when it does while no node responds.
+  options: { ...objectSettings, retryPolicy: { ...objectSettings.retryPolicy, maxAttempts: 1e9 } },
 });
 
-async function tellShards(
+/** Notes in every shard whether an owner is alive. A shard that has given up the call is called again. */
+async function noteLease(
   context: ObjectContext,
   { namespace, shards, owner }: Owner,
   count: number,
   isAlive: boolean,
 ): Promise<void> {
-  for (let number = 0; number < shards; number++)
-    await context.genericCall({
-      service: shardName,
-      method: "write",
-      key: `${namespace}.${number}`,
-      parameter: { at: 0, items: [{ name: "lease", argument: { owner, count, isAlive } }] },
-      inputSerde: json,
-      outputSerde: json,
-    });
+  for (let number = 0; number < shards; )
+    try {
+      await context.genericCall({
+        service: shardName,
+        method: "write",
+        key: `${namespace}.${number}`,
+        parameter: { at: 0, items: [{ name: "lease", argument: { owner, count, isAlive } }] },
+        inputSerde: json,
+        outputSerde: json,
+      });
+      number += 1;
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error;
+    }
 }
 
 export const rootName = "AndanteRoot1";
@@ -211,19 +198,4 @@ const root = object({
   options: objectSettings,
 });
 
-export const dispatchName = "AndanteDispatch1";
-
-/** The stores of this process by namespace, for messages that any node may handle. */
-export const listeners = new Map<string, Set<() => void>>();
-
-const dispatch = service({
-  name: dispatchName,
-  handlers: {
-    offered: async (_: unknown, namespace: string): Promise<void> => {
-      for (const offered of listeners.get(namespace) ?? []) offered();
-    },
-  },
-  options: settings,
-});
-
-export const services = [shard, node, root, dispatch];
+export const services = [shard, node, root, hints];

@@ -141,9 +141,16 @@ export function turnOperations(shards: Shards) {
       const { executionId, conversationId, claim } = argument.turn;
       await shards.point(executionId, shards.of(conversationId));
       const claims = [{ executionId, token: claim.token }];
-      return await claiming(shards, claims, () => shards.write(conversationId, "beginTurn", argument));
+      const begin = () => shards.write(conversationId, "beginTurn", argument);
+      const result = await claiming(shards, claims, begin);
+      shards.wrote(executionId);
+      return result;
     },
-    endTurn: (end) => shards.write(end.reply.conversationId, "endTurn", end),
+    endTurn: async (end) => {
+      const result = await shards.write(end.reply.conversationId, "endTurn", end);
+      shards.wrote(end.commit.executionId);
+      return result;
+    },
     liveTurn: (conversationId) => shards.read(conversationId, "liveTurn", conversationId),
   } satisfies Partial<Store>;
 }

@@ -42,10 +42,8 @@ const tooLong =
 
 function isTooLong(error: unknown): boolean {
   if (!APICallError.isInstance(error)) return false;
-  const { statusCode = 400, message, responseBody } = error;
-  return (
-    [400, 413, 422].includes(statusCode) && tooLong.test(`${message}\n${responseBody?.slice(0, 10_000)}`)
-  );
+  const { statusCode = 400, message, responseBody = "" } = error;
+  return [400, 413, 422].includes(statusCode) && tooLong.test(`${message}\n${responseBody.slice(0, 10_000)}`);
 }
 
 // A prompt becomes shorter by results of tools, the oldest first, then by the oldest messages. A call and its result are

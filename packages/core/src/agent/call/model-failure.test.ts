@@ -13,6 +13,7 @@ import {
 } from "ai";
 import { expect, test } from "vitest";
 import { PublicError } from "../../errors/index.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { replyErrorText, toAgentError, toolErrorText } from "./model-failure.ts";
 
 const never = new AbortController().signal;
@@ -88,6 +89,21 @@ test("any other error of a call is a timeout, or an error of the reply, of the p
     errors: [refused("5")],
   });
   expect(toAgentError(retried, never)).toMatchObject({ code: "model-busy", retryAfter: 5, cause: retried });
+});
+
+test("an abort counts with its own reason only where that is ours; a loop that was left has its reason", () => {
+  const broken = new Error("broken");
+  const foreign = AbortSignal.abort(new Error("the host left"));
+  expect(toAgentError(broken, foreign)).toMatchObject({ code: "model-failed", cause: broken });
+  const aborted = new DOMException("gone", "AbortError");
+  expect(toAgentError(aborted, foreign)).toMatchObject({ code: "model-failed", cause: aborted });
+  const reason = new PublicError("enough");
+  expect(toAgentError(new LoopLeftError(reason), never)).toBe(reason);
+  expect(toAgentError(new LoopLeftError(broken), never)).toMatchObject({ cause: broken });
+  const { message, url } = refused("5");
+  const plain = (statusCode: number) => new APICallError({ message, url, requestBodyValues: {}, statusCode });
+  expect(toAgentError(plain(429), never)).toMatchObject({ code: "model-busy", retryAfter: 1 });
+  expect(toAgentError(plain(500), never)).toMatchObject({ code: "model-failed" });
 });
 
 test("a stream that fails without our words has words of its own", () => {

@@ -103,3 +103,61 @@ test("calls with one id each get their own decision and output", () => {
     said("two"),
   ]);
 });
+
+test("the words of the refusals", () => {
+  const kept = message(asked("atServer"));
+  expect(() => apply(kept, message())).toThrow("Message m is not waiting for a decision");
+  const both = message(asked("atServer"), asked("atClient", "second"));
+  expect(() => apply(both, message(decided("atServer")))).toThrow(
+    "input: every approval request needs a decision",
+  );
+});
+
+test("the reason of a decision is kept beside the request, and a denial may come as such", () => {
+  const request: Part = {
+    ...call("atServer"),
+    state: "approval-requested",
+    approval: { id: "request", requestReason: "a lot" },
+  };
+  const answer = { id: "request", approved: false, reason: "too much" } as const;
+  const denied: Part = { ...call("atServer"), state: "output-denied", approval: answer };
+  const kept: Part = {
+    ...call("atServer"),
+    state: "approval-responded",
+    approval: { ...answer, requestReason: "a lot" },
+  };
+  expect(apply(message(request), message(denied))).toStrictEqual([kept]);
+  const { reason: _, ...plain } = answer;
+  const silent: Part = { ...call("atServer"), state: "approval-responded", approval: plain };
+  expect(apply(message(asked("atServer")), message(silent))).toStrictEqual([silent]);
+});
+
+test("the rest of the kept message stays, whatever was sent with the decision", () => {
+  const text: Part = { type: "text", text: "kept" };
+  const kept = { ...message(text, waiting("atClient"), waiting("atServer")), metadata: { a: 1 } };
+  const sent = message({ type: "text", text: "forged" }, output("atClient"), asked("atServer"));
+  expect(applyToolDecisions(kept, sent, tools)).toStrictEqual({
+    ...kept,
+    parts: [text, output("atClient"), waiting("atServer")],
+  });
+});
+
+test("a tool that was found at run time is known by its name", () => {
+  const dynamic = (toolName: string) =>
+    ({ type: "dynamic-tool", toolName, toolCallId: "d", input: {} }) as const;
+  const open = (name: string): Part => ({ ...dynamic(name), state: "input-available" });
+  const done = (name: string): Part => ({ ...dynamic(name), state: "output-available", output: "yes" });
+  expect(apply(message(open("atClient")), message(done("atClient")))).toEqual([done("atClient")]);
+  expect(() => apply(message(open("atServer")), message(done("atServer")))).toThrow(
+    ConversationConflictError,
+  );
+});
+
+test("an approval that is sent with another call does not count for this one", () => {
+  const other: Part = {
+    ...call("atServer", "another"),
+    state: "approval-responded",
+    approval: { id: "request", approved: true },
+  };
+  expect(() => apply(message(asked("atServer")), message(other))).toThrow(ConversationConflictError);
+});

@@ -208,3 +208,92 @@ test("a copy ends between two pages when its caller leaves", async () => {
   await expect(conversations.fork("c", { signal: controller.signal })).rejects.toThrow("gone");
   expect(fork).toHaveBeenCalledTimes(1);
 });
+
+test.each([0, -1, 1.5, 501, Number.NaN])("a page of %s rows is refused", async (limit) => {
+  const { conversations } = conversationsOver({});
+  const problem = "Invalid option limit: expected a whole number from 1 to 500";
+  await expect(conversations.list({ limit })).rejects.toThrow(problem);
+  await expect(conversations.messages("c", { limit })).rejects.toThrow(problem);
+});
+
+test("pages of 1 and 500 rows are allowed; another order, and a cursor of something else, are not", async () => {
+  const [list, messages] = [vi.fn(async () => []), vi.fn(async () => [])];
+  const { conversations } = conversationsOver({ list, messages });
+  for (const limit of [1, 500]) {
+    expect(await conversations.list({ limit })).toEqual({ conversations: [], nextCursor: null });
+    expect(await conversations.messages("c", { limit })).toEqual({ messages: [], nextCursor: null });
+  }
+  const sideways = Reflect.apply(conversations.messages, conversations, ["c", { order: "sideways" }]);
+  await expect(sideways).rejects.toThrow("Invalid option order: expected oldest or newest");
+  const [name, number] = [writeCursor("c"), writeCursor(1)];
+  for (const cursor of ["", "x", number])
+    await expect(conversations.list({ cursor })).rejects.toMatchObject({ status: 400 });
+  for (const cursor of ["", "x", name])
+    await expect(conversations.messages("c", { cursor })).rejects.toMatchObject({ status: 400 });
+});
+
+test("the cursor of a page is that of its last row", async () => {
+  const { conversations } = conversationsOver({
+    list: async () => [row("a"), { ...row("b"), updatedAt: 7 }, row("c")],
+    messages: async () => [said(4), said(6), said(8)],
+  });
+  const pair = (value: unknown): value is unknown[] => Array.isArray(value);
+  const { nextCursor } = await conversations.list({ limit: 2 });
+  expect(readCursor(nextCursor ?? "", pair)).toEqual([7, "b"]);
+  const page = await conversations.messages("c", { limit: 2 });
+  expect(readCursor(page.nextCursor ?? "", pair)).toEqual([6]);
+});
+
+test("nothing is asked of the store before it is ready", async () => {
+  const ready = Promise.withResolvers<void>();
+  const methods = ["list", "read", "messages", "change", "fork", "remove"] as const;
+  const asked: string[] = [];
+  const answer = async (name: string) => {
+    asked.push(name);
+    throw new Error("asked");
+  };
+  const store = Object.fromEntries(methods.map((name) => [name, () => answer(name)]));
+  const conversations = new Conversations(Object(store), new TestClock(), ready.promise, () => undefined);
+  const all = Promise.allSettled([
+    ...[conversations.list(), conversations.read("c"), conversations.messages("c")],
+    ...[conversations.rename("c", "T"), conversations.fork("c"), conversations.remove("c")],
+  ]);
+  await new Promise(setImmediate);
+  expect(asked).toEqual([]);
+  ready.resolve();
+  await all;
+  expect(asked.toSorted()).toEqual(methods.toSorted());
+});
+
+test("a copy that goes on is not given up, and one that starts over five times is made", async () => {
+  const copies = (...copied: number[]) => {
+    const fork = vi.fn(async () => {
+      const next = copied.shift();
+      return next === undefined ? { kind: "copied" } : { kind: "more", copied: next };
+    });
+    const { conversations } = conversationsOver({ fork, read: async () => row("copy") });
+    return conversations.fork("c", { forkId: "copy" });
+  };
+  expect(await copies(...Array.from({ length: 20 }, (_, index) => index + 1))).toEqual(shown("copy"));
+  expect(await copies(9, 1, 1, 1, 1, 1, 2, 3)).toEqual(shown("copy"));
+  await expect(copies(9, 8, 7, 6, 5, 4, 3)).rejects.toMatchObject({ status: 409 });
+});
+
+test("a copy of a conversation that is not there for the caller is not found", async () => {
+  const { conversations } = conversationsOver({
+    ...{ fork: async () => ({ kind: "missing" }), read: async () => undefined },
+  });
+  await expect(conversations.fork("c", { userId: "eve" })).rejects.toMatchObject({
+    ...{ code: "conversation-not-found", message: "Conversation c not found" },
+  });
+});
+
+test("a copy without a name gets one, and is its owner's", async () => {
+  const fork = vi.fn(async (_: Record<string, unknown>) => ({ kind: "copied" }));
+  const read = vi.fn(async () => row("copy"));
+  const { conversations } = conversationsOver({ fork, read });
+  await conversations.fork("c", { userId: "ada" });
+  const [asked] = fork.mock.calls[0] ?? [];
+  expect(asked).toMatchObject({ forkId: key, userId: "ada", upTo: undefined });
+  expect(read.mock.calls).toEqual([[{ conversationId: asked?.forkId, userId: "ada" }]]);
+});

@@ -1,5 +1,5 @@
 // A model whose calls are recorded: a new call is made and recorded, a recorded one is read.
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { allInTime } from "../../../test/support/in-time.ts";
@@ -100,4 +100,81 @@ test("the usage of a call has its details where the provider reports them", () =
     ...{ inputTokens: 3, outputTokens: 4, totalTokens: 7, calls: 1 },
     ...{ cachedInputTokens: 2, reasoningTokens: 3 },
   });
+});
+
+const usageOfModel = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
+const finish: LanguageModelV4StreamPart = {
+  ...{ type: "finish", finishReason: { unified: "tool-calls", raw: undefined }, usage: usageOfModel },
+};
+const ours = { type: "tool-call", toolCallId: "t", toolName: "look", input: "{}" } as const;
+const theirs = { ...ours, toolCallId: "u", providerExecuted: true } as const;
+const start: LanguageModelV4StreamPart = { type: "stream-start", warnings: [] };
+
+test("tool calls wait for the commit with the end; those of the provider, and its errors, do not", async () => {
+  const first = recording();
+  const failure: LanguageModelV4StreamPart = { type: "error", error: "overloaded" };
+  const commit = Promise.withResolvers<void>();
+  Object.assign(first.recorder, {
+    record: async (call: EndedCall) => {
+      first.written.push(call);
+      await commit.promise;
+    },
+  });
+  const parts = [start, ours, failure, theirs, finish];
+  Object.assign(first.plain, { doStream: async () => ({ stream: ReadableStream.from(parts) }) });
+  const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, () => undefined);
+  const { stream } = await model.doStream({ prompt });
+  const seen: unknown[] = [];
+  const reading = (async () => {
+    for await (const part of stream) seen.push(part);
+  })();
+  await expect.poll(() => first.written).toHaveLength(1);
+  expect(seen).toEqual([start, failure, theirs]);
+  expect(JSON.parse(first.written[0]?.output ?? "")).toEqual(
+    JSON.parse(JSON.stringify({ parts: [start, theirs, ours, finish] })),
+  );
+  commit.resolve();
+  await reading;
+  expect(seen).toEqual([start, failure, theirs, ours, finish]);
+});
+
+test("the text of a structured reply is recorded where there is one", async () => {
+  for (const structured of [{ structuredOutputText: "{}" }, {}]) {
+    const first = recording();
+    const result = {
+      content: [],
+      finishReason: { unified: "stop", raw: undefined },
+      usage: usageOfModel,
+      warnings: [],
+    };
+    Object.assign(first.plain, { doGenerate: async () => ({ ...result, ...structured }) });
+    const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, () => undefined);
+    await model.doGenerate({ prompt });
+    const { parts: _, ...rest } = JSON.parse(first.written[0]?.output ?? "");
+    expect(rest).toEqual(structured);
+  }
+});
+
+test("a model whose stream is not bounded is refused", async () => {
+  const { plain, loop } = recording();
+  const model = recordedModel(plain, loop, () => undefined);
+  await expect(model.doStream({ prompt })).rejects.toEqual(new TypeError("the model is not bounded"));
+});
+
+test("a reply that JSON cannot hold is refused with the name of its model", async () => {
+  const { plain, loop, written } = recording();
+  const raw = { type: "custom", kind: "test.card", data: 1n };
+  const result = {
+    content: [raw],
+    finishReason: { unified: "stop", raw: undefined },
+    usage: usageOfModel,
+    warnings: [],
+  };
+  Object.assign(plain, { doGenerate: async () => result });
+  const model = recordedModel(boundedModel(plain, 60_000), loop, () => undefined);
+  await expect(model.doGenerate({ prompt })).rejects.toThrow("Reply of model scripted/scripted");
+  expect(written).toEqual([]);
 });

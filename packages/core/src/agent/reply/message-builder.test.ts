@@ -122,6 +122,7 @@ test("results of tools that ended after the reply broke off are added where they
     ["refused", writeError(new PublicError("No paper")) ?? ""],
     ["done", writeOutput(7, "t") ?? ""],
     ["wrong", writeOutput(8, "t") ?? ""],
+    ["asked", writeOutput(10, "t") ?? ""],
     ["unknown", writeOutput(9, "t") ?? ""],
   ]);
   const output = (toolCallId: string, preliminary?: true): UIMessageChunk => ({
@@ -129,7 +130,8 @@ test("results of tools that ended after the reply broke off are added where they
     ...(preliminary && { preliminary }),
   });
   const chunks = [
-    ...["open", "shown", "failed", "refused", "done", "wrong"].map(called),
+    ...["open", "shown", "failed", "refused", "done", "wrong", "asked"].map(called),
+    { type: "tool-approval-request", approvalId: "p", toolCallId: "asked" } as const,
     output("shown", true),
     output("done"),
     { type: "tool-output-error", toolCallId: "wrong", errorText: "no" } as const,
@@ -142,6 +144,7 @@ test("results of tools that ended after the reply broke off are added where they
     { ...part("refused"), state: "output-error", errorText: "No paper" },
     { ...part("done"), state: "output-available", output: 1 },
     { ...part("wrong"), state: "output-error", errorText: "no" },
+    { ...part("asked"), state: "output-available", output: 10 },
   ]);
   const waiting = { ...part("open"), state: "input-available" } as const;
   const before: UIMessage = {

@@ -30,12 +30,10 @@ export class MessageBuilder {
   }
 
   add(chunk: UIMessageChunk): void {
-    // A failed reply is marked `partial`; the message itself does not say why.
-    if (chunk.type === "error" || chunk.type === "abort") return;
     const last = this.#chunks.at(-1);
     const merged = last && merge(last, chunk);
-    // The AI SDK makes a data chunk itself the part, and changes that when another one replaces it.
-    if (merged === undefined) this.#chunks.push(chunk.type.startsWith("data-") ? { ...chunk } : chunk);
+    // A copy: the AI SDK makes a data chunk itself the part, and changes that when another one replaces it.
+    if (merged === undefined) this.#chunks.push({ ...chunk });
     else this.#chunks[this.#chunks.length - 1] = merged;
   }
 
@@ -68,8 +66,7 @@ export class MessageBuilder {
   /** Results of tools that ended after the reply broke off, which the AI SDK does not report. */
   #missingToolResults(): UIMessageChunk[] {
     const { history, operation } = this.#reply;
-    const ended = operation.loop?.endedTools;
-    if (ended === undefined || ended.size === 0) return [];
+    const ended = operation.loop?.endedTools ?? [];
     const open = new Set(history.at(-1)?.parts.map((part) => (isToolUIPart(part) ? part.toolCallId : "")));
     for (const chunk of this.#chunks) {
       if (chunk.type === "tool-input-available") open.add(chunk.toolCallId);

@@ -9,9 +9,18 @@ test.each(['{"a":1}', ' \n{"a":1} ', '```\n{"a":1}\n```', '```json\n{"a":1}\n```
   },
 );
 
-test.each(["", "no", "`", "```", "````", "``````", "```json```", '```{"a":1}', '{"a":1}```'])(
-  "%j is not JSON",
-  (text) => {
-    expect(readObject(text)).toBeUndefined();
-  },
-);
+test.each([
+  "",
+  "no",
+  "`",
+  "```",
+  "````",
+  "``````",
+  "```json```",
+  '```{"a":1}',
+  '{"a":1}```',
+  '```{"a":1}xyz',
+  'xyz{"a":1}```',
+])("%j is not JSON", (text) => {
+  expect(readObject(text)).toBeUndefined();
+});

@@ -107,6 +107,17 @@ test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
     ],
   ],
   [
+    "that was approved without a reason",
+    {
+      ...{ ...call, type: "tool-add", state: "approval-responded" },
+      approval: { id: "a", approved: true },
+    },
+    [
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+      { type: "tool-approval-response", approvalId: "a", approved: true },
+    ],
+  ],
+  [
     "that waits for an approval",
     { ...call, type: "tool-add", state: "approval-requested", approval: { id: "a" } },
     [{ type: "tool-approval-request", approvalId: "a", toolCallId: "c" }],
@@ -184,4 +195,8 @@ test("a reader that stops lets go of the reply", async () => {
   await chunks.next();
   expect(await chunks.return?.()).toStrictEqual({ done: true, value: undefined });
   expect(released).toBe(true);
+  const { next } = reply();
+  const endless = Object({ next, [Symbol.asyncIterator]: () => endless });
+  const unread = replay({ id: "m", role: "assistant", parts: [] }, endless);
+  expect(await unread.return?.()).toStrictEqual({ done: true, value: undefined });
 });

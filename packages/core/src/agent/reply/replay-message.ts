@@ -1,6 +1,6 @@
 // A chat message as the chunks that made it. A client that attaches to a reply rebuilds the whole message from its chunks,
 // so a reply that continues an earlier one, such as after an approval, has to begin with that one's parts.
-import { getToolName, isDataUIPart, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+import { getToolName, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 
 type Part = UIMessage["parts"][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
@@ -49,7 +49,6 @@ export function chunksOf({ parts, metadata }: UIMessage): UIMessageChunk[] {
 
 function chunksOfPart(part: Exclude<Part, { type: "step-start" }>, id: string): UIMessageChunk[] {
   if (isToolUIPart(part)) return chunksOfTool(part);
-  if (isDataUIPart(part)) return [{ ...part }];
   switch (part.type) {
     case "text": {
       const { text, citations } = part;
@@ -70,10 +69,10 @@ function chunksOfPart(part: Exclude<Part, { type: "step-start" }>, id: string): 
         { type: "reasoning-end", id: own, ...metadata },
       ];
     }
-    case "file":
-    case "reasoning-file": {
-      const { type, url, mediaType } = part;
-      return [{ type, url, mediaType, ...metadataOf(part) }];
+    case "file": {
+      // The stream has no field for the name.
+      const { filename: _, ...file } = part;
+      return [file];
     }
     default:
       return [{ ...part }];

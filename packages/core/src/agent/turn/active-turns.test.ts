@@ -184,3 +184,134 @@ test("of two users who fill the tenth none gets more than a tenth", async () => 
   await first.over;
   begin("ada");
 });
+
+test("the refusal names the limit, and turns that were accepted before are not refused", () => {
+  const turns = new ActiveTurns(1);
+  turns.begin("a", undefined);
+  expect(() => turns.begin("a", undefined)).toThrow(expect.objectContaining({ code: "reply-limit" }));
+  expect(() => turns.begin("a", undefined)).toThrow(/1/);
+  expect(turns.recover("b")).toMatchObject({ agentId: "b", isRecovered: true });
+  expect(turns.isRunning("b")).toBe(true);
+  expect(() => new ActiveTurns().begin("a", undefined)).not.toThrow();
+});
+
+test("a user whose turns are over is counted from nothing again", async () => {
+  const turns = new ActiveTurns(10);
+  for (let n = 0; n < 10; n++) turns.begin("a", undefined);
+  const first = turns.begin("a", undefined, "ada");
+  expect(() => turns.begin("a", undefined, "ada")).toThrow();
+  first.end();
+  await first.over;
+  const again = turns.begin("a", undefined, "ada");
+  again.end();
+  await again.over;
+  expect(() => turns.begin("a", undefined, "ada")).not.toThrow();
+});
+
+test("closing does not stop a turn that another process continues", async () => {
+  const turns = new ActiveTurns();
+  const [durable, other] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  durable.isDurable = true;
+  other.signal.addEventListener("abort", () => {
+    other.end();
+    durable.end();
+  });
+  await inTime(turns.close(1), "the end of the turns");
+  expect([durable.signal.aborted, other.signal.aborted]).toEqual([false, true]);
+});
+
+test("closing waits for work after replies, and for no work that is done", async () => {
+  const turns = new ActiveTurns();
+  const work = Promise.withResolvers<void>();
+  turns.afterwards(work.promise);
+  turns.afterwards(Promise.resolve());
+  const closing = turns.close(60_000).then(() => "closed");
+  expect(await Promise.race([closing, setImmediate("waits")])).toBe("waits");
+  work.resolve();
+  expect(await inTime(closing, "the end of the work")).toBe("closed");
+});
+
+test("a caller is asked whether it waits only where it has to, and may leave then", async () => {
+  const turns = new ActiveTurns();
+  const [first, second, third] = [1, 2, 3].map(() => turns.begin("a", undefined));
+  if (first === undefined || second === undefined || third === undefined) throw new Error("no turns");
+  const order: string[] = [];
+  const owner = async () => {
+    order.push("owner");
+    return "ada";
+  };
+  const waits = async () => {
+    order.push("waits");
+  };
+  await turns.enter(first, "c", "ada", owner, waits);
+  expect(order).toEqual([]);
+  const entering = turns.enter(second, "c", "ada", owner, waits);
+  await expect.poll(() => order).toEqual(["owner", "waits"]);
+  const refused = turns.enter(third, "c", "ada", owner, () => Promise.reject(new Error("enough")));
+  await expect(refused).rejects.toThrow("enough");
+  first.end();
+  await inTime(entering, "the place");
+});
+
+test("a recovered turn goes ahead of those that wait", async () => {
+  const turns = new ActiveTurns();
+  const [holder, waiting] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  await turns.enter(holder, "c", null, none);
+  const order: string[] = [];
+  const second = turns.enter(waiting, "c", null, none).then(() => order.push("waiting"));
+  const recovered = turns.recover("a");
+  const first = turns.enter(recovered, "c", null, none).then(() => order.push("recovered"));
+  holder.end();
+  await inTime(first, "the place");
+  expect(order).toEqual(["recovered"]);
+  recovered.end();
+  await inTime(second, "the place");
+});
+
+test("a turn that waits for another process keeps its place, and lets that one's turn past", async () => {
+  const turns = new ActiveTurns();
+  const [turn, next] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  const unplaced = Promise.withResolvers<void>();
+  const yielding = turns.yieldWhile(turn, unplaced.promise).then(() => "over");
+  expect(await Promise.race([yielding, setImmediate("waits")])).toBe("waits");
+  unplaced.resolve();
+  expect(await inTime(yielding, "the end of the work")).toBe("over");
+  await turns.enter(turn, "c", null, none);
+  const work = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const waiting = turns.yieldWhile(turn, work.promise).then(() => order.push("first"));
+  const following = turns.enter(next, "c", null, none).then(() => order.push("next"));
+  const recovered = turns.recover("a");
+  await inTime(turns.enter(recovered, "c", null, none), "the place of the recovered turn");
+  recovered.end();
+  work.resolve();
+  await inTime(waiting, "the end of the work");
+  expect(order).toEqual(["first"]);
+  turn.end();
+  await inTime(following, "the place");
+});
+
+test("the message before is waited for, where there is one", async () => {
+  const turns = new ActiveTurns();
+  await inTime(turns.begun("c"), "an empty conversation");
+  const holder = turns.begin("a", undefined);
+  await turns.enter(holder, "c", null, none);
+  const begun = turns.begun("c").then(() => "begun");
+  expect(await Promise.race([begun, setImmediate("waits")])).toBe("waits");
+  holder.begun();
+  expect(await inTime(begun, "the message")).toBe("begun");
+});
+
+test("of two turns with the same question only the later one waits for the other", async () => {
+  const turns = new ActiveTurns();
+  const [first, second] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  const question: Question = { agentId: "a", mode: "chat", messageId: "m", body: "{}" };
+  await turns.enter(first, "c", null, none);
+  void turns.enter(second, "c", null, none);
+  expect(turns.same("c", null, question, second), "without a question").toBeUndefined();
+  second.question = question;
+  expect(turns.same("c", null, question, first)).toBeUndefined();
+  first.question = question;
+  expect(turns.same("c", null, question, second)).toBe(first);
+  expect(turns.same("d", null, question, second)).toBeUndefined();
+});

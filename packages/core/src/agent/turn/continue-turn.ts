@@ -60,8 +60,7 @@ async function openAgain(
   const tools = await agent.toolsFor(operation);
   const loaded = await attachmentsOf(agent, operation).resolve(history);
   const messages = await historyForModel(agent, loaded, tools, operation);
-  const options = { conversationId, userId: userId ?? undefined };
-  const completed = titleAfter(environment, { agent, operation, history, options });
+  const completed = titleAfter(environment, { agent, operation, history, conversationId, userId });
   const what = { tools, messages, history, messageId, conversation: kept, completed };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

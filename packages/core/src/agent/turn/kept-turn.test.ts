@@ -121,7 +121,9 @@ test("the stored input of a turn is read", () => {
 test.each([null, undefined, "text", 5, {}, { agentId: "a" }, { messageId: "m" }])(
   "%j is not the input of a turn",
   (stored) => {
-    expect(() => readTurnInput(stored)).toThrow("the input of a turn is not what a turn is begun with");
+    expect(() => readTurnInput(stored)).toThrow(
+      new TypeError("The stored input of a turn has no agentId or no messageId"),
+    );
   },
 );
 

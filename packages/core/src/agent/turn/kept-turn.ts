@@ -135,7 +135,7 @@ export function reasonOf(end: TurnEnd): AndanteError {
 
 /** The stored input of a turn: we wrote it ourselves. */
 export function readTurnInput(stored: unknown): TurnInput {
-  if (!isTurnInput(stored)) throw new TypeError("the input of a turn is not what a turn is begun with");
+  if (!isTurnInput(stored)) throw new TypeError("The stored input of a turn has no agentId or no messageId");
   return stored;
 }
 

@@ -123,7 +123,7 @@ async function* growingObject(turn: Turn, shape: ObjectShape, kept: KeptObject |
   let last = "";
   for await (const part of turn.parts(shape)) {
     if (part.type === "error") throw part.error;
-    if (part.type === "abort") turn.operation.signal.throwIfAborted();
+    if (part.type === "abort") throw whyStopped(turn);
     kept?.add(part);
     if (part.type === "start-step") {
       text = "";

@@ -16,7 +16,7 @@ import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
-import type { ActiveTurn, Question, SharedReply } from "./active-turn.ts";
+import type { ActiveTurn, Question, SharedReply, TurnMode } from "./active-turn.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
@@ -32,6 +32,8 @@ export type OpenedTurn =
 
 export interface AskedTurn {
   readonly agent: CallableAgent;
+  readonly conversationId: string;
+  readonly userId: string | null;
   readonly active: ActiveTurn;
   readonly settings: CallSettings;
   /** The agent's tools for this reply. */
@@ -41,6 +43,13 @@ export interface AskedTurn {
   readonly context: string;
   /** The last message that the caller sent. */
   readonly sent: UIMessage;
+  /** The caller wants another reply to a message that has one. */
+  readonly again: boolean;
+}
+
+/** True for a new message of the user. A decision about a tool call is taken once: the same one again is a conflict. */
+function isNew({ sent, again }: AskedTurn): boolean {
+  return sent.role === "user" && !again;
 }
 
 export async function openKeptTurn(
@@ -49,12 +58,11 @@ export async function openKeptTurn(
   options: StartTurnOptions,
 ): Promise<OpenedTurn> {
   const { turns } = environment;
-  const { conversationId = "", again = false, stopUnread = false, mode } = options;
-  const userId = options.userId ?? null;
-  const { agent, active, sent } = asked;
+  const { stopUnread, mode } = options;
+  const { agent, active, sent, conversationId, userId } = asked;
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
-  // A decision about a tool call is taken once: the same one again is a conflict.
-  const mayShare = sent.role === "user" && !again;
+  // Callers of other modes wait for the conversation, also beside a recovered stream that chats may attach to.
+  const mayShare = isNew(asked) && (mode === "chat" || mode === "text");
   const running = () => (mayShare ? turns.same(conversationId, userId, question, active) : undefined);
   const same = running();
   const shared = same && (await unlessAborted(same.shared(), active.signal));
@@ -64,7 +72,7 @@ export async function openKeptTurn(
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
   try {
-    await enter(environment, asked, options, running, files);
+    await enter(environment, asked, running, files);
   } catch (error) {
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
     throw error;
@@ -73,7 +81,7 @@ export async function openKeptTurn(
     const opened = await begin(environment, asked, files, options);
     if (opened.kind !== "busy") return opened;
     files.forget();
-    const reply = await waitElsewhere(environment, asked, options, opened.executionId);
+    const reply = await waitElsewhere(environment, asked, mode, opened.executionId);
     if (reply !== undefined) return { kind: "shared", reply };
   }
 }
@@ -81,19 +89,19 @@ export async function openKeptTurn(
 /** Another process replies in the conversation: waits until it has, or returns its reply to the same message. */
 async function waitElsewhere(
   environment: TurnEnvironment,
-  { agent, active, sent }: AskedTurn,
-  { conversationId = "", again = false, mode, ...options }: StartTurnOptions,
+  asked: AskedTurn,
+  mode: TurnMode,
   executionId: string,
 ): Promise<SharedReply | undefined> {
   const { elsewhere, turns } = environment;
   if (elsewhere === undefined)
     throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
-  const userId = options.userId ?? null;
-  if (sent.role === "user" && !again) {
+  const { agent, active, sent, conversationId, userId } = asked;
+  if (isNew(asked)) {
     const which = { agentId: agent.id, conversationId, userId };
     const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
     if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
-    await keepWaiting(environment, agent.id, sent, { conversationId, userId });
+    await keepWaiting(environment, asked);
     active.begun();
   }
   await turns.yieldWhile(active, elsewhere.ended({ executionId }, active.signal));
@@ -106,13 +114,11 @@ async function waitElsewhere(
  */
 async function keepWaiting(
   { conversations, clock }: TurnEnvironment,
-  agentId: string,
-  sent: UIMessage,
-  where: { readonly conversationId: string; readonly userId: string | null },
+  { agent, sent, conversationId, userId }: AskedTurn,
 ): Promise<void> {
+  const where = { key: randomUUID(), conversationId, userId, agentId: agent.id };
   const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
-  const key = randomUUID();
-  await conversations.post({ key, ...where, agentId, ...message, waits: true, at: clock.now() });
+  await conversations.post({ ...where, ...message, waits: true, at: clock.now() });
 }
 
 /** The same message came just before this one, and has its reply. */
@@ -126,33 +132,31 @@ class RunsAlready extends Error {
 
 async function enter(
   environment: TurnEnvironment,
-  { agent, active, sent }: AskedTurn,
-  { conversationId = "", again = false, ...options }: StartTurnOptions,
+  asked: AskedTurn,
   running: () => ActiveTurn | undefined,
   files: Attachments,
 ): Promise<void> {
   const { turns, conversations: store } = environment;
-  const userId = options.userId ?? null;
+  const { active, conversationId, userId } = asked;
   const readOwner = async () => (await store.read({ conversationId }))?.userId;
   await turns.enter(active, conversationId, userId, readOwner, async () => {
     files.forget();
     const shared = await running()?.shared();
     if (shared !== undefined) throw new RunsAlready(shared);
-    if (sent.role !== "user" || again) return;
+    if (!isNew(asked)) return;
     await turns.begun(conversationId);
-    await keepWaiting(environment, agent.id, sent, { conversationId, userId });
+    await keepWaiting(environment, asked);
   });
 }
 
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
-  { agent, active, settings, tools, operation, context, sent }: AskedTurn,
+  { agent, conversationId, userId, active, settings, tools, operation, context, sent, again }: AskedTurn,
   files: Attachments,
-  { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
+  { mode, schema, traceparent, replaces }: StartTurnOptions,
 ): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
-  const userId = options.userId ?? null;
   const at = clock.now();
-  const named = options.replaces !== undefined;
+  const named = replaces !== undefined;
   const opening = { agent, tools, conversationId, userId, again, named, at };
   if (agent.budget?.conversation !== undefined) {
     const known = await store.read({ conversationId, userId });

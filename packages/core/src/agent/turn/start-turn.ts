@@ -34,16 +34,17 @@ export async function startTurn(
   try {
     const { settings, context } = checkCallOptions(agent, options);
     operation = operationOf(environment, agent, options, context, active);
-    const isKept = options.conversationId !== undefined && agent.window > 0;
+    const conversationId = agent.window > 0 ? options.conversationId : undefined;
     const tools = await agent.toolsFor(operation);
-    const given = await readMessages(input, tools, isKept ? "last" : "all");
+    const given = await readMessages(input, tools, conversationId === undefined ? "all" : "last");
     await environment.ready;
     await environment.observed?.();
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
-    if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
-    const kept = contextText(options);
-    const asked = { agent, active, settings, tools, operation, context: kept, sent: lastOf(given) };
+    if (conversationId === undefined) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
+    const where = { conversationId, userId: options.userId ?? null };
+    const { again = false } = options;
+    const asked = { ...call, ...where, context: contextText(options), sent: lastOf(given), again };
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
       operation = recordingOperation(operation, opened.running, {
@@ -51,7 +52,7 @@ export async function startTurn(
         mode: options.mode,
         onlyRecorded: false,
       });
-      const completed = titleAfter(environment, { agent, operation, history: opened.history, options });
+      const completed = titleAfter(environment, { agent, operation, history: opened.history, ...where });
       return newTurn({ ...call, ...opened, operation, completed });
     }
     active.end();
@@ -65,17 +66,17 @@ export async function startTurn(
 }
 
 interface TitledTurn extends Pick<TurnOptions, "agent" | "operation" | "history"> {
-  readonly options: Pick<AgentCallOptions, "conversationId" | "userId">;
+  readonly conversationId: string;
+  readonly userId: string | null;
 }
 
 /** Makes the title once the first reply is kept; undefined where there is nothing to make. */
 export function titleAfter(
   { turns, conversations, clock }: TurnEnvironment,
-  { agent, operation, history, options }: TitledTurn,
+  { agent, operation, history, conversationId, userId }: TitledTurn,
 ): TurnOptions["completed"] {
   const [question] = history;
   if (agent.title === undefined || question?.role !== "user" || history.length > 1) return undefined;
-  const { conversationId = "", userId = null } = options;
   const where = { conversations, agent, operation, conversationId, userId, now: () => clock.now() };
   return (reply) => turns.afterwards(makeTitle(where, [question, reply]));
 }

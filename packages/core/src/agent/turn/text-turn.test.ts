@@ -1,6 +1,8 @@
-// The steps of a streamed reply as a whole: text, tool calls, usage and finish reason of each.
+// A reply as text: its steps with text, tool calls, usage and finish reason, and the message that a conversation keeps.
 import { expect, test } from "vitest";
-import { StepCollector } from "./text-turn.ts";
+import { textParts, turnForTest } from "../../../test/turns/turn-for-test.ts";
+import { ModelFailedError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { StepCollector, textReply, whyStopped } from "./text-turn.ts";
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 const called = { toolCallId: "c", toolName: "add", input: { a: 1 } };
@@ -49,4 +51,94 @@ test("parts before the first step belong to none", () => {
     ...{ text: "", finishReason: "other", usage: { ...usage, calls: 1 } },
     ...{ toolCalls: [], toolResults: [], steps: [] },
   });
+});
+
+const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
+const step = { text: "ab", finishReason: "stop", usage, toolCalls: [], toolResults: [] };
+const said = {
+  text: "ab",
+  usage: nothing,
+  finishReason: "stop",
+  toolCalls: [],
+  toolResults: [],
+  steps: [step],
+};
+
+test("without a conversation the agent is asked for the whole, and others share it", async () => {
+  const generate = async () => ({ text: "ab", finishReason: "stop", steps: [step] });
+  const { turn, calls } = turnForTest({ isKept: false, agent: { generate } });
+  const reply = textReply(turn);
+  expect(await reply).toEqual(said);
+  expect(calls).toEqual([["shareText", reply], ["end"]]);
+});
+
+test("a conversation keeps the message of the parts, with the data that was written", async () => {
+  const { turn, calls, names, operation } = turnForTest({ replies: [textParts("a", "b")] });
+  const data = { type: "data-step", data: 1 } as const;
+  operation.writeChunk(data);
+  expect(await textReply(turn)).toEqual(said);
+  const message = {
+    ...{ id: "m", role: "assistant" },
+    parts: [data, { type: "step-start" }, { type: "text", text: "ab", state: "done" }],
+  };
+  expect(names()).toEqual(["endsEarlyWith", "parts", "shareText", "finish", "completed", "end"]);
+  expect(calls.find(([name]) => name === "finish")?.[1]).toEqual({
+    ...{ messageId: "m", body: JSON.stringify(message), partial: false },
+  });
+});
+
+test("a reply that fails or is stopped is kept as far as it came", async () => {
+  const cause = new Error("provider down");
+  const begun = textParts("a").slice(0, 4);
+  const failing = turnForTest({ replies: [[...begun, { type: "error", error: cause }]] });
+  await expect(textReply(failing.turn)).rejects.toEqual(new ModelFailedError({ cause }));
+  const stopping = turnForTest({
+    replies: [[...begun, { type: "abort" }]],
+    loop: { left: { reason: new ReplyStoppedError() } },
+  });
+  await expect(textReply(stopping.turn)).rejects.toEqual(new ReplyStoppedError());
+  for (const { calls, names } of [failing, stopping]) {
+    expect(names().slice(-3)).toEqual(["toolsEnded", "finish", "end"]);
+    expect(calls.at(-2)?.[1]).toMatchObject({ messageId: "m", partial: true });
+  }
+});
+
+test("the signal's reason comes before the loop's, and without both the reply was stopped", () => {
+  const loop = { left: { reason: new ShuttingDownError() } };
+  const both = turnForTest({ loop });
+  expect(whyStopped(both.turn)).toBe(loop.left.reason);
+  const reason = new Error("left");
+  both.controller.abort(reason);
+  expect(whyStopped(both.turn)).toBe(reason);
+  expect(whyStopped(turnForTest().turn)).toEqual(new ReplyStoppedError());
+});
+
+test("the agent's output reads the text, unless the reply waits for a tool", async () => {
+  const contexts: unknown[] = [];
+  const output = {
+    parseCompleteOutput: async ({ text }: { text: string }, context: unknown) => {
+      contexts.push(context);
+      return [text];
+    },
+  };
+  const saying = (finishReason: string) =>
+    turnForTest({
+      isKept: false,
+      agent: { output, generate: async () => ({ text: "ab", finishReason, steps: [step] }) },
+    }).turn;
+  expect(await textReply(saying("stop"))).toEqual({ ...said, output: ["ab"] });
+  expect(await textReply(saying("tool-calls"))).toEqual({ ...said, finishReason: "tool-calls" });
+  const inputTokenDetails = {
+    noCacheTokens: undefined,
+    cacheReadTokens: undefined,
+    cacheWriteTokens: undefined,
+  };
+  const outputTokenDetails = { textTokens: undefined, reasoningTokens: undefined };
+  expect(contexts).toStrictEqual([
+    {
+      response: { id: "m", timestamp: new Date(1000), modelId: "" },
+      usage: { ...nothing, inputTokenDetails, outputTokenDetails },
+      finishReason: "stop",
+    },
+  ]);
 });

@@ -2,77 +2,14 @@
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { allInTime } from "../../../test/support/in-time.ts";
+import { turnForTest } from "../../../test/turns/turn-for-test.ts";
 import { ModelFailedError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
-import { RecordingLogger } from "../../test-kit/recording-logger.ts";
-import { TestClock } from "../../test-kit/test-clock.ts";
-import { Operation } from "../call/operation.ts";
 import { RunningReply } from "../reply/running-reply.ts";
-import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
+import { continuedMessage } from "./turn.ts";
 
 const message: UIMessage = { id: "m", role: "assistant", parts: [{ type: "text", text: "hi" }] };
 const before: UIMessage = { id: "b", role: "assistant", parts: [{ type: "text", text: "before" }] };
 const body = (partial: boolean, of = message) => ({ messageId: of.id, body: JSON.stringify(of), partial });
-
-interface Given {
-  readonly isKept?: boolean;
-  readonly options?: Partial<TurnOptions>;
-  readonly agent?: object;
-  /** Rejects the end of the turn. */
-  readonly failure?: unknown;
-}
-
-/** A turn, and the calls of the agent, the conversation and the reply's readers. */
-function turnForTest({ isKept = true, options = {}, agent = {}, failure }: Given = {}) {
-  const calls: unknown[][] = [];
-  const note =
-    (name: string) =>
-    (...given: unknown[]) => {
-      calls.push([name, ...given]);
-    };
-  const logger = new RecordingLogger();
-  const controller = new AbortController();
-  const { signal } = controller;
-  const caller = { userId: "ada", conversationId: "c", context: new Map(), logger, signal };
-  const operation = new Operation(caller, {
-    loop: Object({ toolsEnded: async (time: number) => note("toolsEnded")(time), recorder: {} }),
-  });
-  const finish = async (...given: unknown[]) => {
-    note("finish")(...given);
-    if (failure !== undefined) throw failure;
-  };
-  const conversation = Object({ finish, endsEarlyWith: note("endsEarlyWith") });
-  const parts = async (request: unknown) => {
-    note("parts")(request);
-    const part = { type: "tool-approval-request", approvalId: "a" };
-    return { stream: ReadableStream.from([Object(part)]) };
-  };
-  const turn = new Turn({
-    agent: Object({ id: "clerk", recordsCalls: true, generate: note("generate"), parts, ...agent }),
-    operation,
-    settings: { topK: 1 },
-    tools: { look: Object({}) },
-    messages: [{ role: "user", content: "hello" }],
-    history: [],
-    messageId: "m",
-    conversation: isKept ? conversation : undefined,
-    completed: note("completed"),
-    active: Object({
-      stop: note("stop"),
-      end: note("end"),
-      allowAttach: note("allowAttach"),
-      shareText: note("shareText"),
-    }),
-    approvals: Object({
-      sign: async (...given: unknown[]) => {
-        note("sign")(...given);
-        return "signed";
-      },
-    }),
-    clock: new TestClock(),
-    ...options,
-  });
-  return { turn, calls, logger, controller, operation };
-}
 
 test("the agent is asked with the prompt, the settings and the tools of the call", async () => {
   const { turn, calls, operation } = turnForTest();
@@ -95,8 +32,8 @@ test("the agent is asked with the prompt, the settings and the tools of the call
 });
 
 test("approvals are signed where only the client keeps the messages", async () => {
-  const unkept = turnForTest({ isKept: false });
   const request = { type: "tool-approval-request", approvalId: "a" };
+  const unkept = turnForTest({ isKept: false, replies: [[request]] });
   expect(await allInTime(unkept.turn.parts(), "the parts")).toEqual([{ ...request, signature: "signed" }]);
   expect(unkept.calls[1]).toEqual([
     "sign",
@@ -104,7 +41,8 @@ test("approvals are signed where only the client keeps the messages", async () =
     unkept.operation,
     request,
   ]);
-  expect(await allInTime(turnForTest().turn.parts(), "the parts")).toEqual([request]);
+  const kept = turnForTest({ replies: [[request]] });
+  expect(await allInTime(kept.turn.parts(), "the parts")).toEqual([request]);
 });
 
 test("a complete reply is kept once, and only then reported", async () => {
@@ -203,7 +141,7 @@ test("the fields of a turn are those of its agent and its call", async () => {
   const deferral = { isDeferring: true };
   const { turn, calls, operation } = turnForTest({ agent: { messageMetadata, output: "o" } });
   expect([turn.messageMetadata, turn.output, turn.tools]).toEqual([messageMetadata, "o", { look: {} }]);
-  expect([turn.now, turn.isUncommitted]).toEqual([new TestClock().now(), false]);
+  expect([turn.now, turn.isUncommitted]).toEqual([1000, false]);
   Object.assign(operation.loop?.recorder ?? {}, { deferral });
   expect(turn.isUncommitted).toBe(true);
   turn.stop();

@@ -8,10 +8,13 @@ import { encodeEvent } from "../../journal/codec.ts";
 import type { JournalEvent, NewEvent } from "../../journal/events.ts";
 import { type Failure, origin } from "../../journal/failure.ts";
 import { Journal } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
 import type { ExecutionRow, Store, StoredExecution } from "../../store/store.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { fingerprintOf } from "../../workflow/outline.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { nothingKept } from "../run/execution-fold.ts";
+import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { EngineKind } from "./engine-kind.ts";
 import { reportUnregistered } from "./report-unregistered.ts";
 
@@ -319,4 +322,285 @@ test("a claim is held by its token, or by the part before its last dot, while it
     "e1",
   );
   expect(claims.holds("key.1")).toBe(false);
+});
+
+const loaded = (fields: Partial<LoadedExecution> = {}): LoadedExecution => ({
+  ...{ workflow: nap, token: "t", suspensions: [], timers: [], stepIndex: 0, paused: false, timeoutAt: null },
+  ...{ startAt: 1000, journal: new Journal(), values: new KeptValues(null), input: "5", bytes: 0 },
+  ...{ sequence: 1, lastAt: 1000, kept: nothingKept },
+  ...fields,
+});
+
+/** A kind without slots on the store of this engine, and the executions that were released. */
+function slotless(engine: ReturnType<typeof engineWith>["engine"], fields: Partial<EngineKind> = {}) {
+  const released: string[] = [];
+  const kind: EngineKind = {
+    ...{ ...plainKind, name: "turn", takesSlot: false, store: engine.store, definition: () => nap },
+    released: (executionId) => void released.push(executionId),
+    ...fields,
+  };
+  return { kind, released };
+}
+
+test("an execution that is being created takes a slot until it is admitted and ended, or discarded", () => {
+  const { engine } = engineWith();
+  const { driver, claim } = engine.prepare(engine.workflowKind, rowForTest(), loaded());
+  expect(claim).toEqual({ owner: engine.claims.owner, token: "t" });
+  expect([
+    engine.room,
+    engine.running,
+    engine.isBusy,
+    engine.isStarting("e1"),
+    engine.isStarting("e2"),
+  ]).toEqual([...[9, 0, true, true, false]]);
+  expect([engine.holds("e1", "t"), engine.holds("e1", "other"), engine.has("e1")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  engine.admit(driver);
+  expect([engine.room, engine.running, engine.isStarting("e1"), engine.has("e1")]).toEqual([
+    9,
+    1,
+    false,
+    true,
+  ]);
+  driver.stop({ kind: "elsewhere" }, new Error("over"));
+  expect([engine.room, engine.running, engine.isBusy]).toEqual([10, 0, false]);
+  const other = engine.prepare(engine.workflowKind, rowForTest({ executionId: "e2" }), loaded());
+  expect(engine.room).toBe(9);
+  engine.discard(other.driver);
+  expect([engine.room, engine.isStarting("e2"), engine.isBusy, engine.holds("e2", "t")]).toEqual([
+    ...[10, false, false, false],
+  ]);
+});
+
+test("one without a slot counts neither while it is created nor while it runs, and is released once", async () => {
+  const { engine } = engineWith();
+  const { kind, released } = slotless(engine);
+  const first = engine.prepare(kind, rowForTest(), loaded());
+  expect(engine.room).toBe(10);
+  engine.discard(first.driver);
+  expect([engine.room, released]).toEqual([10, ["e1"]]);
+  const second = engine.prepare(kind, rowForTest(), loaded());
+  engine.admit(second.driver);
+  const third = engine.prepare(
+    engine.workflowKind,
+    rowForTest({ executionId: "e3" }),
+    loaded({ token: "t3" }),
+  );
+  expect([engine.room, engine.running]).toEqual([9, 0]);
+  engine.admit(third.driver);
+  expect([engine.room, engine.running]).toEqual([9, 1]);
+  second.driver.stop({ kind: "elsewhere" }, new Error("over"));
+  expect([engine.room, engine.running, released]).toEqual([9, 1, ["e1", "e1"]]);
+});
+
+test("the share of a user counts executions that run and that are being created, with slots", () => {
+  const { engine } = engineWith();
+  const { kind } = slotless(engine);
+  for (let count = 0; count < 3; count++) {
+    const executionId = `e${count}`;
+    const { driver } = engine.prepare(
+      engine.workflowKind,
+      rowForTest({ executionId }),
+      loaded({ token: executionId }),
+    );
+    engine.admit(driver);
+  }
+  engine.prepare(engine.workflowKind, rowForTest({ executionId: "e3" }), loaded({ token: "e3" }));
+  engine.prepare(kind, rowForTest({ executionId: "e4" }), loaded({ token: "e4" }));
+  engine.admission.slots.waits("bob");
+  expect(engine.admission.slots.usersOverShare()).toEqual(new Set());
+  engine.prepare(engine.workflowKind, rowForTest({ executionId: "e5" }), loaded({ token: "e5" }));
+  expect(engine.admission.slots.usersOverShare()).toEqual(new Set(["ada"]));
+});
+
+test("a full process refuses starts; one that stops refuses them with another error", () => {
+  const { engine } = engineWith();
+  engine.checkIntake("ada");
+  const giveBack = engine.admission.slots.reserve(10);
+  expect(() => engine.checkIntake("ada")).toThrow(expect.objectContaining({ status: 503 }));
+  giveBack();
+  expect(engine.closing).toBe(false);
+  engine.stopIntake();
+  expect([engine.closing, engine.room]).toEqual([true, 0]);
+});
+
+test("a process that stops while an execution is created gives it back at once", async () => {
+  const { engine, calls } = engineWith();
+  const { driver } = engine.prepare(engine.workflowKind, rowForTest(), loaded());
+  engine.stopIntake();
+  engine.admit(driver);
+  expect(calls).toEqual([{ release: { executionId: "e1", token: "t", offer: true } }]);
+  await expect.poll(() => engine.has("e1")).toBe(false);
+});
+
+test("a body counts for its own workflow, whatever else runs here", async () => {
+  const { engine } = engineWith();
+  const other = createWorkflow({ id: "other", input: z.unknown() }).andThen({
+    ...{ id: "one", execute: () => new Promise(() => undefined) },
+  });
+  for (const workflow of [nap, other]) {
+    const row = rowForTest({ executionId: workflow.id, workflowId: workflow.id });
+    const { driver } = engine.prepare(engine.workflowKind, row, loaded({ workflow, token: workflow.id }));
+    engine.admit(driver);
+  }
+  await expect.poll(() => engine.isRunning("nap") && engine.isRunning("other")).toBe(true);
+  expect(engine.isRunning("third")).toBe(false);
+});
+
+test("progress is notified when an execution is loaded, publishes events, and leaves", async () => {
+  const { engine, load } = engineWith();
+  const progressed = async (work: () => unknown) => {
+    const next = engine.progress.next().then(() => "progress");
+    await work();
+    return Promise.race([next, new Promise((resolve) => setImmediate(() => resolve("none")))]);
+  };
+  const commit = vi.spyOn(engine.store, "commit").mockReturnValue(new Promise(() => undefined));
+  expect(await progressed(load)).toBe("progress");
+  expect(await progressed(() => undefined)).toBe("none");
+  expect(
+    await progressed(async () => (await engine.driver("e1"))?.stop({ kind: "elsewhere" }, new Error("x"))),
+  ).toBe("progress");
+  commit.mockRestore();
+  const published = vi.spyOn(engine.workflowKind, "publish");
+  const driver = engine.prepare(engine.workflowKind, rowForTest(), loaded()).driver;
+  expect(
+    await progressed(async () => {
+      engine.admit(driver);
+      await expect.poll(() => published.mock.calls.length).toBe(1);
+    }),
+  ).toBe("progress");
+  expect(published.mock.calls[0]).toEqual([
+    rowForTest(),
+    [expect.objectContaining({ type: "step-start" })],
+    0,
+  ]);
+});
+
+test("a command on an execution overtakes its claim on the way, and waits for the load", async () => {
+  const { engine, load } = engineWith();
+  const overtake = vi.spyOn(engine.claims, "overtake");
+  const loading = load();
+  const driver = engine.driver("e1");
+  expect((await driver)?.token).toBe("t");
+  await loading;
+  expect(overtake.mock.calls).toEqual([["e1"]]);
+  expect(await engine.driver("e2")).toBeUndefined();
+});
+
+test("a driver that is overtaken by another load is stopped with the reason", async () => {
+  const { engine, load, claim } = engineWith();
+  await load();
+  const first = await engine.driver("e1");
+  const stop = first && vi.spyOn(first, "stop");
+  const again = { executionId: "e1", kind: engine.workflowKind, claim: { ...claim, token: "t2" } };
+  await Promise.all([engine.load(again), engine.load({ ...again, claim: { ...claim, token: "t3" } })]);
+  expect(stop?.mock.calls).toEqual([[{ kind: "elsewhere" }, new Error("The execution was taken over")]]);
+  expect([(await engine.driver("e1"))?.token, engine.running, engine.has("e1")]).toEqual(["t3", 1, true]);
+});
+
+test("a load that fails behind one that runs does not forget that one", async () => {
+  const { engine, load, claim } = engineWith();
+  const failing = vi.spyOn(engine.folds, "take").mockRejectedValueOnce(new Error("unreadable"));
+  const first = load().catch((error: Error) => error.message);
+  const second = engine.load({
+    executionId: "e1",
+    kind: engine.workflowKind,
+    claim: { ...claim, token: "t2" },
+  });
+  expect([engine.holds("e1", "t2"), engine.holds("e1", "t")]).toEqual([true, false]);
+  expect(await first).toBe("unreadable");
+  await second;
+  expect([failing.mock.calls.length, (await engine.driver("e1"))?.token]).toEqual([2, "t2"]);
+});
+
+test("the end of the grace period names twenty bodies and counts all", async () => {
+  const { engine, logger } = engineWith();
+  for (let count = 0; count < 21; count++) {
+    const executionId = `e${count}`;
+    const row = rowForTest({ executionId });
+    engine.admit(engine.prepare(engine.workflowKind, row, loaded({ token: executionId })).driver);
+  }
+  await expect.poll(() => engine.drivers.values().every(({ isRunning }) => isRunning)).toBe(true);
+  await engine.close(0);
+  expect(logger.of("warn")).toMatchObject([{ count: 21, executions: { length: 20 } }]);
+});
+
+test("a close without bodies logs nothing, and stops the feeds", async () => {
+  const { engine, logger } = engineWith();
+  const stopped = [
+    vi.spyOn(engine.feed, "stop"),
+    vi.spyOn(engine.changes, "stop"),
+    vi.spyOn(engine.admission, "close"),
+  ];
+  await engine.close(1000);
+  for (const stop of stopped) expect(stop).toHaveBeenCalledOnce();
+  expect(logger.lines).toEqual([]);
+});
+
+test("one that goes idle leaves its fold; the state beside it only where callers resume it", async () => {
+  const asking = flow().andThen({ id: "one", execute: ({ suspend }) => suspend("why") });
+  const { engine } = engineWith({}, asking);
+  vi.spyOn(engine.store, "commit").mockImplementation(async ({ after = 0, events, following, idle }) => ({
+    ...{ kind: "ok", sequence: after + events.length + following.length + (idle?.event ? 1 : 0) },
+    idle: idle !== null,
+  }));
+  const keep = vi.spyOn(engine.folds, "keep");
+  const run = async (kind: EngineKind) => {
+    const row = rowForTest({ executionId: kind.name });
+    engine.admit(engine.prepare(kind, row, loaded({ workflow: asking })).driver);
+    await expect.poll(() => engine.has(kind.name)).toBe(false);
+  };
+  await run(engine.workflowKind);
+  await run(slotless(engine).kind);
+  const definition = fingerprintOf(asking).definition;
+  expect(
+    keep.mock.calls.map(([id, fold, spans, state]) => [
+      id,
+      fold.sequence,
+      spans,
+      state?.execution.definition,
+    ]),
+  ).toEqual([
+    ["workflow", 4, undefined, definition],
+    ["turn", 4, undefined, undefined],
+  ]);
+});
+
+test("a kind parks its executions with their rows; wake-ups of a driver reach the scheduler", async () => {
+  const parked: unknown[] = [];
+  const sleeping = flow().andSleep({ id: "one", duration: 5000 });
+  const { engine, scheduled } = engineWith({}, sleeping);
+  const { kind } = slotless(engine, {
+    park: async (row, token, reason) => void parked.push([row.executionId, token, reason]),
+  });
+  // An idle request that is never granted: it makes no progress.
+  vi.spyOn(engine.store, "commit").mockImplementation(async ({ after = 0, following }) => ({
+    ...{ kind: "ok", sequence: after + following.length, idle: false },
+  }));
+  vi.spyOn(engine.store, "events").mockResolvedValue([]);
+  engine.admit(engine.prepare(kind, rowForTest(), loaded({ workflow: sleeping })).driver);
+  await expect.poll(() => parked).toHaveLength(1);
+  expect(parked).toEqual([["e1", "t", "The execution was continued 20 times without a new event"]]);
+  const idle = engineWith({}, sleeping);
+  vi.spyOn(idle.engine.store, "commit").mockImplementation(async ({ after = 0, following }) => ({
+    ...{ kind: "ok", sequence: after + following.length, idle: true },
+  }));
+  idle.engine.admit(
+    idle.engine.prepare(idle.engine.workflowKind, rowForTest(), loaded({ workflow: sleeping })).driver,
+  );
+  await expect.poll(() => idle.scheduled).toContain("sleep at 6000");
+  expect(scheduled).not.toContain("sleep at 6000");
+});
+
+test("a store that has lost commits gives the claim back, and the execution is looked for", async () => {
+  const { engine, calls } = engineWith();
+  const found = vi.fn();
+  engine.admission.claimAbandoned = found;
+  vi.spyOn(engine.store, "commit").mockResolvedValue({ kind: "lost", sequence: 0, idle: false });
+  engine.admit(engine.prepare(engine.workflowKind, rowForTest(), loaded()).driver);
+  await expect.poll(() => found.mock.calls.length).toBe(1);
+  expect(calls).toEqual([{ release: { executionId: "e1", token: "t", offer: true } }]);
 });

@@ -302,3 +302,107 @@ test("the start loads a batch of each, polls on its period, and a stop leaves no
   await recovery.stop();
   expect(vi.getTimerCount()).toBe(timers);
 });
+
+test("a start that finds nothing more waits for its period; one that was stopped meanwhile sets no timer", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { recovery, queries } = recoveryOf([rowForTest()]);
+  await recovery.start();
+  expect([recovery.round, queries.length]).toEqual([undefined, 2]);
+  const stopped = recoveryOf([]);
+  const timers = vi.getTimerCount();
+  const starting = stopped.recovery.start();
+  await stopped.recovery.stopPolling();
+  await starting;
+  expect(vi.getTimerCount()).toBe(timers);
+});
+
+test("a suspect that has settled at once is followed by the next in the same poll", async () => {
+  const rows = ["a", "b"].map((executionId) => rowForTest({ executionId, recoveries: 9 }));
+  const { recovery, queries, engine } = recoveryOf(rows);
+  vi.spyOn(engine.workflowKind, "endCrashLoop").mockResolvedValue(true);
+  await recovery.poll();
+  // Both were ended, so neither runs: two suspects, and a third look that finds none.
+  expect(queries.map(({ suspects }) => suspects)).toEqual([false, true, true, true]);
+});
+
+test("the end of the lease stops every driver and takes another name, with one line", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const clusterChannel = {
+    lease: 1,
+    clockOffset: 0,
+    listen: () => () => undefined,
+    askToStop: () => undefined,
+  };
+  const beat = vi.fn<Store["heartbeat"]>(async () => undefined);
+  const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+  onTestFinished(() => now.mockRestore());
+  const { recovery, engine, logger } = recoveryOf([], { operations: { clusterChannel, heartbeat: beat } });
+  await recovery.announce();
+  const { owner } = engine.claims;
+  expect(beat.mock.calls).toEqual([[{ owner, lease: 30_000 }]]);
+  const stops: unknown[] = [];
+  const driver = { stop: (...reason: unknown[]) => void stops.push(reason) };
+  now.mockReturnValue(31_000);
+  vi.advanceTimersByTime(60_000);
+  expect([engine.claims.owner, stops]).toEqual([owner, []]);
+  await vi.waitFor(() => expect(beat).toHaveBeenCalledTimes(2));
+  now.mockReturnValue(61_001);
+  vi.spyOn(engine.drivers, "values").mockReturnValueOnce([driver, driver] as never);
+  vi.advanceTimersByTime(60_000);
+  expect(engine.claims.owner).not.toBe(owner);
+  expect(stops).toEqual(
+    Array(2).fill([{ kind: "elsewhere" }, new Error("The lease of this process has ended")]),
+  );
+  expect(logger.of("warn").at(-1)).toMatchObject({
+    ...{ running: 2, msg: "the lease of this process has ended: it stops what it ran" },
+  });
+});
+
+test("one that is polled for waits for a slot; one that was put back ends the poll and is not recovered", async () => {
+  const rows = ["a", "b", "c"].map((executionId) => rowForTest({ executionId }));
+  const { recovery, queries, loaded, engine } = recoveryOf(rows, { maxRunning: 2 });
+  const recovered = vi.spyOn(engine.workflowKind, "recovered");
+  const run = vi.spyOn(engine.admission, "runWhenFree").mockImplementation(async () => {
+    engine.admission.hasUnclaimedBacklog = true;
+    return false;
+  });
+  await recovery.poll();
+  const waiting = (executionId: string) => [
+    {
+      ...{ executionId, kind: engine.workflowKind, user: "ada" },
+      claim: { owner: engine.claims.owner, token: `key.${executionId}` },
+    },
+  ];
+  expect(run.mock.calls).toEqual([waiting("a"), waiting("b")]);
+  expect([loaded, recovered.mock.calls, queries.filter(({ suspects }) => !suspects).length]).toEqual([
+    [],
+    [],
+    1,
+  ]);
+  run.mockResolvedValue(true);
+  engine.admission.hasUnclaimedBacklog = false;
+  await recovery.poll();
+  expect(recovered.mock.calls.length).toBe(1);
+  // A due timer does not wait for a slot.
+  const due = recoveryOf([rowForTest({ executionId: "d" }), rowForTest({ executionId: "s", recoveries: 3 })]);
+  const queued = vi.spyOn(due.engine.admission, "runWhenFree");
+  await due.recovery.loadNow("d");
+  await due.recovery.poll();
+  expect([due.loaded, queued.mock.calls]).toEqual([["workflow d", "workflow s"], []]);
+});
+
+test("a thousand executions that cannot be loaded are remembered; with more of them the poll ends", async () => {
+  const rows = Array.from({ length: 1150 }, (_, index) => rowForTest({ executionId: `e${index}` }));
+  const { recovery, queries, state } = recoveryOf(rows, { maxRunning: 2000 });
+  state.failure = new Error("no journal");
+  await recovery.poll();
+  // Eleven batches of a hundred: the last of them finds no room.
+  const usualQueries = queries.filter(({ suspects }) => !suspects);
+  expect(usualQueries.map(({ except }) => except?.length)).toEqual([
+    ...Array.from({ length: 10 }, (_, index) => 100 * index),
+    1000,
+  ]);
+  expect(queries.some(({ suspects }) => suspects)).toBe(false);
+});

@@ -26,7 +26,7 @@ function watchForTest(clock: Clock = systemClock) {
   const store = wrapStore(memoryStore(), { location: "x.db", health });
   const watch = new StorageWatch(store, logger, metrics, clock);
   onTestFinished(() => watch.stop());
-  return { watch, health, lines: () => logger.of("warn", "error") };
+  return { watch, health, metrics, lines: () => logger.of("warn", "error") };
 }
 
 const well: StoreHealth = { problem: null, bytes: null, restarts: { count: 0, reason: "" } };
@@ -149,4 +149,175 @@ test("a restart of a database thread is logged once, with the reason", async () 
     { ...line, reason: "reason 1" },
     { ...line, reason: "reason 2" },
   ]);
+});
+
+test("the first line of the trouble has the failure; the metrics count failures and show the trouble", async () => {
+  const { watch, lines, metrics } = watchForTest();
+  const shown = async () =>
+    (await metrics.text())
+      .split("\n")
+      .filter((line) => line.includes("storage") && !line.startsWith("# TYPE"));
+  const help =
+    "# HELP andante_storage_in_trouble 1 while the storage is in trouble: runs wait, starts are refused, or what is written may be lost";
+  expect(await shown()).toEqual(expect.arrayContaining([help, "andante_storage_in_trouble 0"]));
+  watch.failed(full());
+  watch.failed(full());
+  watch.failed(new Error("another"));
+  expect(await shown()).toEqual(
+    expect.arrayContaining(["andante_storage_in_trouble 1", expect.stringMatching(/failures_total 2$/)]),
+  );
+  const { message } = full();
+  expect(lines()).toEqual([
+    {
+      ...{ level: "error", store: "x.db", err: expect.objectContaining({ message }) },
+      msg: "the storage is in trouble: runs wait and starts are refused until it is over",
+    },
+  ]);
+});
+
+const problem = { ...well, problem: "the file is full" };
+
+test("the health is asked for at every fifth check, by one timer, until the end", async () => {
+  const { watch, health } = watchForTest();
+  watch.start(async () => undefined);
+  watch.start(async () => undefined);
+  await vi.advanceTimersByTimeAsync(4999);
+  expect(health).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(health).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(health).toHaveBeenCalledTimes(2);
+  watch.stop();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(health).toHaveBeenCalledTimes(2);
+});
+
+test("before the start and after the end a health is passed on, and neither kept nor reported", async () => {
+  const { watch, health, lines } = watchForTest();
+  health.mockResolvedValue(problem);
+  expect(await watch.health()).toEqual(problem);
+  watch.start(async () => undefined);
+  watch.stop();
+  expect(await watch.health()).toEqual(problem);
+  watch.failed(full());
+  expect([health.mock.calls.length, lines().length]).toEqual([2, 1]);
+  // None was kept: a caller waits for the next.
+  health.mockImplementation(never);
+  const settled = vi.fn();
+  void watch.health().then(settled);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(settled).not.toHaveBeenCalled();
+});
+
+test("a problem that the store reports is trouble until it reports none", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  health.mockResolvedValue(problem);
+  await watch.health();
+  await watch.health();
+  expect(lines()).toEqual([
+    { level: "error", store: "x.db", msg: "the storage is in trouble: the file is full" },
+  ]);
+  health.mockResolvedValue(well);
+  vi.setSystemTime(1000);
+  await watch.health();
+  await watch.health();
+  expect(lines().slice(1)).toEqual([{ ...ends, seconds: 1, failures: 0 }]);
+});
+
+test("the first failure leads to a question; while a failure is not over, a store without a problem ends nothing", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  watch.failed(full());
+  await vi.advanceTimersByTimeAsync(0);
+  watch.failed(full());
+  await vi.advanceTimersByTimeAsync(0);
+  expect([health.mock.calls.length, lines().length]).toEqual([1, 1]);
+  watch.wrote();
+  // Its last report had no problem, and no question is under way.
+  expect([health.mock.calls.length, lines().slice(1)]).toEqual([1, [{ ...ends, seconds: 0, failures: 2 }]]);
+});
+
+test.each([
+  ["no problem", well, 2],
+  ["its problem", problem, 1],
+])(
+  "a write while the store has a problem ends the trouble when it then reports %s",
+  async (_, then, expected) => {
+    const { watch, health, lines } = watchForTest();
+    watch.start(async () => undefined);
+    health.mockResolvedValue(problem);
+    await watch.health();
+    watch.failed(full());
+    await vi.advanceTimersByTimeAsync(0);
+    const asked = health.mock.calls.length;
+    health.mockResolvedValue(then);
+    watch.wrote();
+    expect(lines()).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([health.mock.calls.length, lines().length]).toEqual([asked + 1, expected]);
+  },
+);
+
+test("a write while a question is under way waits for the reply", async () => {
+  const { watch, health, lines } = watchForTest();
+  watch.start(async () => undefined);
+  const reply = Promise.withResolvers<StoreHealth>();
+  health.mockReturnValueOnce(reply.promise);
+  watch.failed(full());
+  watch.wrote();
+  expect(lines()).toHaveLength(1);
+  reply.resolve(well);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([health.mock.calls.length, lines().length]).toEqual([1, 2]);
+});
+
+test("commits that are replied to in time lead to no probe", async () => {
+  const { watch } = watchForTest();
+  const probe = vi.fn(async () => undefined);
+  watch.start(probe);
+  watch.sent();
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(1000);
+  watch.replied();
+  // One had a reply since.
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(probe).not.toHaveBeenCalled();
+  watch.replied();
+  await vi.advanceTimersByTimeAsync(1000);
+  // The first check of a commit that was just sent.
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(probe).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(probe).toHaveBeenCalledOnce();
+});
+
+test("one probe at a time, and none during trouble; the next comes when it has ended", async () => {
+  const { watch, lines } = watchForTest();
+  const first = Promise.withResolvers<void>();
+  const probe = vi.fn(() => first.promise);
+  watch.start(probe);
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(3500);
+  expect(probe).toHaveBeenCalledOnce();
+  first.resolve();
+  await vi.advanceTimersByTimeAsync(500);
+  // A store that replies to the probe is not in trouble.
+  expect([probe.mock.calls.length, lines()]).toEqual([2, []]);
+  probe.mockRejectedValueOnce(full());
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(lines()).toMatchObject([{ level: "error" }]);
+  const { length } = probe.mock.calls;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(probe).toHaveBeenCalledTimes(length);
+});
+
+test("a probe that fails for another reason is no trouble", async () => {
+  const { watch, lines } = watchForTest();
+  const probe = vi.fn(() => Promise.reject(new Error("another")));
+  watch.start(probe);
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(3000);
+  expect([probe.mock.calls.length, lines()]).toEqual([2, []]);
 });

@@ -1,6 +1,6 @@
 // The commit of a batch: its events in time, its end or idleness, and the events that were recorded of it.
 import { describe, expect, test } from "vitest";
-import type { NewEvent } from "../../journal/events.ts";
+import type { NewEvent, StepUsage } from "../../journal/events.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import type { Suspension } from "../../store/store.ts";
 import { AbortScope } from "../body/abort-scope.ts";
@@ -34,6 +34,19 @@ const suspension: Suspension = {
   ...{ suspensionId: "s", path: "a", stepIndex: 2, reason: "why", data: null },
   ...{ suspendedAt: 90, deadline: null, onDeadline: null },
 };
+
+const error = { name: "E", message: "m" };
+const suspendedFields = {
+  suspensionId: "s",
+  reason: "",
+  suspendedAt: 1,
+  deadline: undefined,
+  data: undefined,
+};
+const checkpointOf = (usage: StepUsage | undefined): NewEvent => ({
+  ...{ type: "checkpoint-complete", timestamp: 1, ...address, output: "1", startedAt: 1, attempt: 1 },
+  ...{ call: undefined, usage },
+});
 
 function batchOf(events: readonly NewEvent[], following: readonly FollowingEvent[] = []): CommitBatch {
   const batch = new CommitBatch();
@@ -77,6 +90,20 @@ describe("a whole batch", () => {
     [true, [{ type: "step-skipped", timestamp: 1, ...address }], []],
     [true, [{ type: "step-bailed", timestamp: 1, ...address, result: undefined }], []],
     [true, [{ type: "step-evaluated", timestamp: 1, ...address, output: "true" }], []],
+    [true, [{ type: "step-error", timestamp: 1, ...address, error }], []],
+    [true, [{ type: "step-retry", timestamp: 1, ...address, error, attempt: 1, retryAt: 2 }], []],
+    [true, [{ type: "step-suspended", timestamp: 1, ...address, ...suspendedFields }], []],
+    [true, [checkpointOf(undefined)], []],
+    [
+      true,
+      [
+        {
+          ...{ type: "checkpoint-retry", timestamp: 1, ...address, error, attempt: 1, stepAttempt: 1 },
+          retryAt: 2,
+        },
+      ],
+      [],
+    ],
   ])("is progress: %s", (progress, events, following) => {
     expect(buildCommit(target(), batchOf(events, following), {}).commit.progress).toBe(progress);
     if (following.length === 0)
@@ -177,4 +204,60 @@ test("usage is counted by the calls, and by steps only where that is asked for",
     calls: 1,
   });
   expect(usageOf([step])).toBeNull();
+});
+
+test("usage and the steps that ended with a call waiting below them are in both kinds of commits", () => {
+  const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1 };
+  const batch = batchOf([checkpointOf(usage)]);
+  batch.closeEnded.push("a");
+  const expected = { closeEnded: ["a"], usage: expect.objectContaining({ totalTokens: 3 }) };
+  expect(buildCommit(target(), batch, {}).commit).toMatchObject(expected);
+  expect(buildOutcomes(target(), batch).commit).toMatchObject(expected);
+});
+
+test("the event of idleness is at the time of its suspension, or of the last event when that is later", () => {
+  const idle = { resumes: 0, suspension };
+  for (const [lastAt, timestamp] of [
+    [89, 90],
+    [90, 90],
+    [91, 91],
+  ] as const) {
+    expect(buildCommit(target({ lastAt }), new CommitBatch(), { idle }).idleEvent).toMatchObject({
+      timestamp,
+    });
+    expect(buildOutcomes(target({ lastAt }), new CommitBatch(), idle).idleEvent).toMatchObject({ timestamp });
+  }
+});
+
+test("a long result of an end and nothing else is written once", () => {
+  const value = JSON.stringify("x".repeat(300));
+  const { commit } = buildEnding(target(), endingOf({ kind: "output", value }, 130));
+  expect(commit).toMatchObject({ end: { result: { sameAs: -1 } }, following: [{ value }] });
+});
+
+test("an idle request without an event adds none", () => {
+  const built = buildCommit(target(), batchOf([completed(120)]), {
+    idle: { resumes: 2, suspension: undefined },
+  });
+  expect(built.commit.idle).toEqual({ resumes: 2, event: null });
+  const { events, stored } = recordedBy(built, { kind: "ok", sequence: 8, idle: true });
+  expect([events.map(({ sequence }) => sequence), stored.length]).toEqual([[8], 1]);
+});
+
+test("how an execution ends with an outcome: its event, its columns and the settlement", () => {
+  expect(endingOf({ kind: "output", value: "5" }, 7)).toEqual({
+    event: { type: "workflow-complete", timestamp: 7, result: "5" },
+    end: { status: "completed", result: "5", error: null },
+    settlement: { kind: "ended", status: "completed", endAt: 7, result: "5", error: undefined },
+  });
+  expect(endingOf({ kind: "skipped" }, 7)).toEqual({
+    event: { type: "workflow-complete", timestamp: 7, result: undefined },
+    end: { status: "completed", result: null, error: null },
+    settlement: { kind: "ended", status: "completed", endAt: 7, result: undefined, error: undefined },
+  });
+  expect(endingOf({ kind: "error", error }, 7)).toEqual({
+    event: { type: "workflow-error", timestamp: 7, error },
+    end: { status: "error", result: null, error: '{"name":"E","message":"m"}' },
+    settlement: { kind: "ended", status: "error", endAt: 7, result: undefined, error },
+  });
 });

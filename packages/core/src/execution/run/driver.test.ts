@@ -1,6 +1,7 @@
 // One execution from its first commit to its release: every call of the driver to the store and the engine, in order.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { runCommand } from "../../../test/support/run-command.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
@@ -31,6 +32,10 @@ interface Surroundings {
   readonly isTurn?: boolean;
   readonly storageFails?: boolean;
   readonly events?: number;
+  /** Fails the release of the claim. */
+  readonly releaseFails?: boolean;
+  /** Fails the parking. */
+  readonly parkFails?: boolean;
 }
 
 /** A driver of this workflow and its calls. */
@@ -69,7 +74,10 @@ function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {})
         const count = events.length + following.length + (idle?.event ? 1 : 0);
         return { kind: "ok", sequence: after + count, idle: isIdle, ...(await reply(commit)) };
       },
-      release: async (release) => void calls.push({ release }),
+      release: async (release) => {
+        calls.push({ release });
+        if (surroundings.releaseFails) throw new Error("no release");
+      },
       events: async ({ after }) => others.filter(({ sequence }) => sequence > after),
     },
     storage: {
@@ -87,6 +95,7 @@ function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {})
       ? undefined
       : async (token, reason) => {
           calls.push({ park: [token, reason] });
+          if (surroundings.parkFails) throw new Error("no park");
         },
     leave: (left) => {
       expect(left).toBe(driver);
@@ -687,4 +696,238 @@ test("consequences that a pause held back follow when it is lifted elsewhere", a
     { commit: 4, after: 5, following: ["step-start two"], others: { sequence: 5, at: 1000 } },
   ]);
   expect(calls.at(-2)).toMatchObject({ settle: { status: "completed", result: "2" } });
+});
+
+const checkpoint = (path: string) => ({ path, output: "1", startedAt: 900, attempt: 1 });
+
+test("a checkpoint for later is in the next commit, which it does not ask for", async () => {
+  const { workflow, begun } = heldFlow();
+  const { driver, calls } = driverOf(workflow);
+  driver.run();
+  await begun;
+  const later = driver.checkpointDone(runCommand("one"), checkpoint("one#a"), { later: true });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual(started);
+  driver.commitCheckpoints();
+  await later;
+  expect(calls.slice(2)).toEqual([
+    { commit: 2, after: 2, events: ["checkpoint-complete one#a"] },
+    { publish: ["3 checkpoint-complete one#a"] },
+  ]);
+  await driver.checkpointDone(runCommand("one"), checkpoint("one#b"), { later: false });
+  expect(calls.slice(4)).toEqual([
+    { commit: 3, after: 3, events: ["checkpoint-complete one#b"] },
+    { publish: ["4 checkpoint-complete one#b"] },
+  ]);
+});
+
+test("a checkpoint after the end is rejected: the outcome of its body is lost", async () => {
+  const { workflow, begun } = heldFlow();
+  const { driver, calls } = driverOf(workflow);
+  driver.run();
+  await begun;
+  const waiting = driver.checkpointDone(runCommand("one"), checkpoint("one#a"), { later: true });
+  driver.stop({ kind: "elsewhere" }, new Error("over"));
+  const late = driver.checkpointDone(runCommand("one"), checkpoint("one#b"));
+  for (const each of [waiting, late])
+    await expect(each).rejects.toThrow("The execution is no longer run here");
+  expect(calls.slice(2)).toEqual([elsewhere, "left"]);
+});
+
+test("a new execution: its first events are taken for its creation, and the next commit follows them", async () => {
+  const { driver, calls, left } = driverOf(flow().andThen({ id: "one", execute: () => 1 }), {
+    loaded: { sequence: 0, lastAt: 1000 },
+  });
+  expect(driver.takeFirstEvents(2)).toMatchObject([{ type: "step-start", path: "one", timestamp: 1000 }]);
+  expect(driver.sequence).toBe(2);
+  driver.run();
+  await left();
+  expect(calls[0]).toEqual({ ...done, commit: 1, after: 2 });
+});
+
+test("a claim that cannot be given back is left to the lease", async () => {
+  const idle = driverOf(flow().andThen({ id: "one", execute: () => 1 }), { releaseFails: true });
+  idle.driver.drain();
+  await idle.left();
+  expect(idle.calls).toEqual([{ release: { executionId: "e1", token: "t", offer: true } }, stopped, "left"]);
+  const { workflow, begun } = heldFlow();
+  const running = driverOf(workflow, { releaseFails: true });
+  running.driver.run();
+  await begun;
+  running.driver.releaseNow();
+  await running.left();
+  expect(running.calls.slice(2)).toEqual(idle.calls);
+});
+
+test("one that is stopped while it gives its claim back leaves once", async () => {
+  const { driver, calls } = driverOf(flow().andThen({ id: "one", execute: () => 1 }));
+  driver.drain();
+  driver.stop({ kind: "elsewhere" }, new Error("over"));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual([{ release: { executionId: "e1", token: "t", offer: true } }, elsewhere, "left"]);
+});
+
+test("one that is loaded while it is paused goes idle at once, and its fold is not kept", async () => {
+  const { driver, calls, left } = driverOf(flow().andThen({ id: "one", execute: () => 1 }), {
+    loaded: { paused: true },
+  });
+  expect(driver.startsWork).toBe(false);
+  driver.run();
+  await left();
+  expect(calls).toEqual([{ commit: 1, after: 1, idle: [0, undefined] }, { publish: [] }, elsewhere, "left"]);
+  expect(driver.idle).toBeUndefined();
+});
+
+const rewound: NewEvent = {
+  ...{ type: "execution-rewound", timestamp: 1000, stepIndex: 0, path: "one", resumeData: undefined },
+  userId: undefined,
+};
+
+test("a look finds that another process has gone back to an earlier step", async () => {
+  const { workflow, begun } = heldFlow();
+  const { driver, calls, left } = driverOf(workflow, { others: [own, stored(rewound, 3)] });
+  driver.run();
+  await begun;
+  driver.look();
+  await left();
+  expect(calls.slice(2)).toEqual([elsewhere, "left"]);
+});
+
+test("an end that is found while a commit is in flight is left to the reply of the store", async () => {
+  const { workflow, begun, held } = heldFlow();
+  const reply = Promise.withResolvers<CommitResult>();
+  const { driver, calls, left } = driverOf(workflow, {
+    others: [own, stored(cancelled, 3)],
+    reply: ({ number }) => (number === 1 ? {} : reply.promise),
+  });
+  driver.run();
+  await begun;
+  held.resolve(1);
+  await expect.poll(() => calls).toHaveLength(3);
+  driver.look();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([calls.length, driver.sequence]).toEqual([3, 3]);
+  reply.resolve({ kind: "ended", sequence: 3, idle: false });
+  await left();
+  expect(calls.slice(3)).toEqual([elsewhere, "left"]);
+});
+
+test("one that cannot be parked stops as with a store that fails", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { driver, calls, logger, left } = driverOf(flow().andSleep({ id: "one", duration: 5000 }), {
+    ...{ parkFails: true },
+    reply: ({ idle, after = 0 }) => (idle === null ? {} : { idle: false, sequence: after }),
+  });
+  driver.run();
+  await left();
+  expect(calls.slice(-2)).toEqual([stopped, "left"]);
+  expect(logger.lines.map(({ msg }) => msg)).toEqual([
+    "execution parked: it makes no progress",
+    "a commit of the execution failed",
+  ]);
+});
+
+test("more bodies than a slice begin over several turns of the event loop, and count as busy meanwhile", async () => {
+  let begun = 0;
+  const items = Array.from({ length: 700 }, (_, index) => index);
+  const each = flow().andForEach({
+    ...{ id: "each", concurrency: 2000, items: () => items },
+    step: andThen({
+      id: "one",
+      execute: () => {
+        begun++;
+        return new Promise(() => undefined);
+      },
+    }),
+  });
+  const { driver } = driverOf(each);
+  driver.run();
+  await expect.poll(() => begun, { timeout: 10_000 }).toBe(700);
+  expect([driver.isBusy, driver.isRunning]).toEqual([true, true]);
+});
+
+test("limits wait for the sleeps before them, and are scheduled when the execution leaves", async () => {
+  const { driver, calls, left } = driverOf(flow().andSleep({ id: "one", duration: 900 }));
+  driver.run();
+  await expect.poll(() => calls).toHaveLength(2);
+  expect([driver.holds(1899), driver.holds(1900)]).toEqual([false, true]);
+  driver.stop({ kind: "elsewhere" }, new Error("over"));
+  await left();
+  expect(calls.slice(2)).toEqual(["limit at 1900", elsewhere, "left"]);
+});
+
+test("the failure of a step explains more than a full journal; a full journal clears the timers", async () => {
+  const failing = flow().andThen({
+    id: "one",
+    execute: () => {
+      throw new Error("mine");
+    },
+  });
+  const failed = driverOf(failing, { events: 2 });
+  failed.driver.run();
+  await failed.left();
+  expect(failed.calls.at(-2)).toMatchObject({ settle: { error: { message: "mine" } } });
+  const full = driverOf(flow().andThen({ id: "one", execute: () => 1 }), {
+    events: 2,
+    loaded: { timers: [{ path: "old", dueAt: 5000 }] },
+  });
+  full.driver.run();
+  await full.left();
+  expect(full.calls[2]).toMatchObject({ events: ["step-complete one"], clear: ["old"], end: "error" });
+  expect(full.calls.at(-2)).toMatchObject({
+    settle: { error: { message: expect.stringContaining("The journal of the execution holds 4 events") } },
+  });
+});
+
+test("a journal that is full ends the execution while bodies run, and aborts them", async () => {
+  const aborted: unknown[] = [];
+  const slow = andThen({
+    id: "slow",
+    execute: ({ signal }) =>
+      new Promise(() => signal.addEventListener("abort", () => aborted.push(signal.reason))),
+  });
+  const quick = andThen({ id: "quick", execute: async () => 1 });
+  const { driver, calls, left } = driverOf(flow().andAll({ id: "all", steps: [slow, quick] }), { events: 4 });
+  driver.run();
+  await left();
+  expect(calls.at(-2)).toMatchObject({ settle: { status: "error" } });
+  expect(aborted).toEqual([new Error("The execution has ended")]);
+});
+
+test("resumes that were delivered before, or were known when it was loaded, are not taken in again", async () => {
+  const { workflow, begun } = heldFlow();
+  const { driver, journal } = driverOf(workflow);
+  driver.run();
+  await begun;
+  const event = (sequence: number, path: string | null): JournalEvent => ({
+    ...{ sequence, timestamp: 1000, path, stepIndex: 0, suspensionId: "s", resumeData: undefined },
+    ...{ userId: undefined, byDeadline: false, expired: false, type: "workflow-resumed" },
+  });
+  driver.deliver([event(1, null), event(3, "other"), event(3, "other"), event(4, null), stepDone(5)]);
+  expect([journal.resumes, driver.sequence]).toEqual([2, 4]);
+  driver.deliver([event(4, null)]);
+  expect(journal.resumes).toBe(2);
+});
+
+const stepDone = (sequence: number): JournalEvent => ({
+  ...{ type: "step-complete", timestamp: 1000, path: "one", stepIndex: 0, stepType: "andThen", output: "1" },
+  ...{ usage: undefined, sequence },
+});
+
+const liftedAfter = (pausedFor: number): JournalEvent => ({
+  ...{ sequence: 2, timestamp: 1000, path: null, stepIndex: 0, suspensionId: "s", resumeData: undefined },
+  ...{ userId: undefined, byDeadline: false, expired: false, pausedFor, type: "workflow-resumed" },
+});
+
+test("the time of a pause moves the timeout of the execution", async () => {
+  const nap = flow().andSleep({ id: "one", duration: 5000 });
+  const { driver, left } = driverOf(nap, { loaded: { timeoutAt: 9000 } });
+  driver.deliver([liftedAfter(70)]);
+  await left();
+  expect(driver.idle).toMatchObject({
+    timeoutAt: 9070,
+    timers: [{ path: "one", dueAt: 6000 }],
+    stepIndex: 0,
+  });
 });

@@ -4,15 +4,19 @@ import { z } from "zod";
 import type { WorkflowResumedEvent } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { WorkflowState } from "../../workflow/step-context.ts";
 import { andSleep, andThen } from "../../workflow/steps/free-steps.ts";
 import type { BodyResult } from "../body/run-body.ts";
-import { StateGauge, sizeLimits } from "../limits/limits.ts";
+import { StateChanges } from "../body/state-changes.ts";
+import { type AndanteLimits, StateGauge, sizeLimits } from "../limits/limits.ts";
 import { CommitBatch } from "./commit-batch.ts";
 import { nothingKept } from "./execution-fold.ts";
 import { ExecutionProgress } from "./execution-progress.ts";
+import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 
 const start = createWorkflow({ id: "w", input: z.unknown() });
@@ -28,9 +32,13 @@ const suspends = (deadline: number | null = null): BodyResult => ({
   request: { ...gate, deadline, onDeadline: deadline === null ? null : '"fail"' },
 });
 
-function progressOf(workflow: WorkflowDefinition, loaded: Partial<LoadedExecution> = {}) {
+function progressOf(
+  workflow: WorkflowDefinition,
+  loaded: Partial<LoadedExecution> = {},
+  given: AndanteLimits = {},
+) {
   const clock = new TestClock({ start: 1000, skipSleeps: false });
-  const limits = sizeLimits({});
+  const limits = sizeLimits(given);
   const execution: LoadedExecution = {
     ...{ workflow, token: "t", suspensions: [], timers: [], stepIndex: 0, paused: false, timeoutAt: null },
     ...{ startAt: 1000, journal: new Journal(), values: new KeptValues(null), input: "5", bytes: 0 },
@@ -38,10 +46,11 @@ function progressOf(workflow: WorkflowDefinition, loaded: Partial<LoadedExecutio
     ...loaded,
   };
   const due: number[] = [];
+  const checks: { readonly fiber: Fiber; readonly outcome: Promise<Outcome> }[] = [];
   const progress = new ExecutionProgress({
     ...{ execution, clock, limits, stateGauge: new StateGauge(limits) },
     limitIsDue: (at) => void due.push(at),
-    onAsyncCheck: () => undefined,
+    onAsyncCheck: (fiber, outcome) => void checks.push({ fiber, outcome }),
   });
   const running = new Map<string, CommitBatch["starts"][number]>();
   /** What the next commit holds; it is committed by this. */
@@ -85,7 +94,7 @@ function progressOf(workflow: WorkflowDefinition, loaded: Partial<LoadedExecutio
     });
   };
   progress.begin();
-  return { progress, clock, due, commit, end, resume, running };
+  return { progress, clock, due, commit, end, resume, running, checks };
 }
 
 test("one step after the other, and the outcome is that of the last", () => {
@@ -319,4 +328,189 @@ test("a body's own events are recorded with its path", () => {
   expect(progress.batch.events).toMatchObject([
     { type: "emitted", path: "a", name: "said", data: '"hello"', attempt: 1, timestamp: 1000 },
   ]);
+});
+
+describe("state", () => {
+  const changing = (patch: WorkflowState, journal = new Journal()): BodyResult => {
+    const changes = new StateChanges(journal, "a");
+    changes.add(patch);
+    return { kind: "output", value: "1", changes };
+  };
+
+  test("is recorded before the outcome, and is in the journal", () => {
+    const { progress, commit, end } = progressOf(start.andThen(step("a")));
+    commit();
+    end("a", changing({ count: 1 }));
+    expect(progress.batch.events).toEqual([
+      {
+        ...{ type: "state-changed", timestamp: 1000, path: "a", stepIndex: 0, stepType: "andThen" },
+        patch: '{"count":1}',
+      },
+      {
+        ...{ type: "step-complete", timestamp: 1000, path: "a", stepIndex: 0, stepType: "andThen" },
+        ...{ output: "1", usage: undefined },
+      },
+    ]);
+    expect(progress.outcome).toEqual({ kind: "output", value: "1" });
+  });
+
+  test("that is too large fails the step for good, and is not kept", () => {
+    const retry = { attempts: 3, delay: 0, jitter: false };
+    const { progress, commit, end } = progressOf(start.andThen({ ...step("a"), retry }), {}, { state: 20 });
+    commit();
+    end("a", changing({ text: "x".repeat(30) }));
+    expect(progress.batch.failed).toMatchObject([{ retried: false, failure: { name: "OutputLimitError" } }]);
+    expect(commit()).toEqual({ events: ["step-error a"] });
+    expect(progress.outcome).toMatchObject({ kind: "error", error: { step: "a" } });
+  });
+});
+
+describe("checks", () => {
+  const checked = (result: z.ZodType) =>
+    createWorkflow({ id: "w", input: z.unknown(), result }).andThen(step("a"));
+
+  test("are made at once: the value as the schema returns it, or a failure that names it", () => {
+    const good = progressOf(checked(z.number().transform((value) => value + 1)));
+    good.commit();
+    good.end("a", output("1"));
+    expect(good.progress.outcome).toEqual({ kind: "output", value: "2" });
+    const bad = progressOf(checked(z.string()));
+    bad.commit();
+    bad.end("a", output("1"));
+    expect(bad.progress.outcome).toMatchObject({
+      kind: "error",
+      error: { name: "StepSchemaError", message: expect.stringContaining("result"), step: "workflow w" },
+    });
+    expect(good.checks).toEqual([]);
+  });
+
+  test("that are asynchronous are waited for", async () => {
+    const schema = z.number().refine(async (value) => value === 1, "not one");
+    for (const [value, expected] of [
+      ["1", { kind: "output", value: "1" }],
+      ["2", { kind: "error", error: { message: expect.stringContaining("not one") } }],
+    ] as const) {
+      const { progress, commit, end, checks } = progressOf(checked(schema));
+      commit();
+      end("a", output(value));
+      expect([progress.outcome, checks.length]).toEqual([undefined, 1]);
+      const [check] = checks;
+      if (check === undefined) throw new Error("nothing is checked");
+      progress.consume({ fiber: check.fiber, command: undefined, result: await check.outcome });
+      expect(progress.outcome).toMatchObject(expected);
+    }
+    const throwing = z.unknown().transform(() => {
+      throw new Error("broken schema");
+    });
+    const { commit, end, checks } = progressOf(checked(throwing));
+    commit();
+    end("a", output("1"));
+    expect(await checks[0]?.outcome).toMatchObject({ kind: "error", error: { message: "broken schema" } });
+  });
+});
+
+test("a tap passes its data on; its own failure is recorded", () => {
+  const { progress, commit, end } = progressOf(start.andTap(step("look")).andTap(step("fail")));
+  commit();
+  end("look", output("9"));
+  expect(progress.batch.events).toMatchObject([{ type: "step-complete", path: "look", output: "5" }]);
+  commit();
+  end("fail", failure());
+  expect(progress.batch.events).toMatchObject([{ type: "step-error", path: "fail" }]);
+  expect(progress.outcome).toEqual({ kind: "output", value: "5" });
+});
+
+test("an output of a container that is too large fails it", () => {
+  const workflow = start.andAll({ id: "all", steps: [body("a")] });
+  const { progress, commit, end } = progressOf(workflow, {}, { containerOutput: 10 });
+  commit();
+  end("all/a", output(JSON.stringify("x".repeat(20))));
+  expect(commit()).toEqual({ events: ["step-complete all/a"], following: ["step-error all"] });
+  expect(progress.outcome).toMatchObject({ kind: "error", error: { step: "all" } });
+});
+
+test("the time that a child workflow had is cleared when it has ended", () => {
+  const child = createWorkflow({ id: "child", input: z.unknown(), timeout: 400 }).andThen(step("a"));
+  const { progress, commit, end, clock } = progressOf(start.andWorkflow({ id: "sub", workflow: child }));
+  expect(commit()).toMatchObject({ timers: ["sub 1400"], starts: ["sub/a"] });
+  end("sub/a", output("1"));
+  expect(commit()).toMatchObject({ following: ["step-complete sub"], clear: ["sub"] });
+  expect(progress.nextWake).toBeUndefined();
+  const late = progressOf(start.andWorkflow({ id: "sub", workflow: child }));
+  late.commit();
+  late.clock.advance(400);
+  late.progress.wakeUp(false);
+  expect(late.commit()).toMatchObject({ following: ["step-error sub"], clear: ["sub"] });
+  clock.advance(1000);
+  expect(progress.wakeUp(false)).toBeUndefined();
+});
+
+test("a suspension by a deadline counts for the times that follow, and results of branches that lost do not", () => {
+  const { progress, commit, end, resume, clock } = progressOf(start.andThen(step("gate")));
+  commit();
+  end("gate", suspends(1200));
+  commit();
+  clock.advance(1000);
+  expect(progress.pacing.isCatchingUp).toBe(false);
+  resume("gate", { byDeadline: true, expired: true });
+  expect(progress.pacing.isCatchingUp).toBe(true);
+  expect(progress.outcome).toMatchObject({ kind: "error", error: { name: "DeadlineError" } });
+  const caller = progressOf(start.andThen(step("gate")));
+  caller.commit();
+  caller.end("gate", suspends(1200));
+  caller.commit();
+  caller.clock.advance(1000);
+  caller.resume("gate");
+  expect(caller.progress.pacing.isCatchingUp).toBe(false);
+  // Brought here by a deadline that had passed.
+  expect(progressOf(start.andThen(step("a")), { dueAt: 900 }).progress.pacing.isCatchingUp).toBe(true);
+  expect(progressOf(start.andThen(step("a")), { dueAt: 1000 }).progress.pacing.isCatchingUp).toBe(false);
+});
+
+test("no more than a slice of sleeps end between two commits", () => {
+  const items = () => Array.from({ length: 501 }, (_, index) => index);
+  const each = start.andForEach({
+    id: "each",
+    items,
+    concurrency: 2000,
+    step: (chain) => chain.andSleep({ id: "nap", duration: 100 }),
+  });
+  const { progress, commit, end, clock } = progressOf(each);
+  commit();
+  end("each#items", output(JSON.stringify(items())));
+  for (let count = 0; count < 5 && (count === 0 || progress.isHeld); count++) commit();
+  clock.advance(100);
+  expect(progress.wakeUp(false)).toBe(1100);
+  expect(commit().following).toHaveLength(500);
+  expect(progress.wakeUp(false)).toBeUndefined();
+  expect(commit().following).toEqual(["step-complete each[500]/nap", "step-complete each"]);
+});
+
+test("the delay before another attempt, and its number, are recorded", () => {
+  const retry = { attempts: 3, delay: 300, jitter: false };
+  const { progress, commit, end, clock, running } = progressOf(start.andThen({ ...step("a"), retry }));
+  commit();
+  end("a", failure());
+  expect(progress.batch.events).toMatchObject([
+    { type: "step-retry", path: "a", attempt: 1, retryAt: 1300, error: { message: "broken" } },
+  ]);
+  commit();
+  clock.advance(300);
+  progress.wakeUp(false);
+  commit();
+  expect(running.get("a")?.command.attempt).toBe(2);
+  end("a", failure());
+  expect(progress.batch.failed).toMatchObject([{ retried: true }]);
+  expect(progress.batch.events).toMatchObject([{ type: "step-retry", attempt: 2 }]);
+});
+
+test("a suspension has the request of its body", () => {
+  const { progress, commit, end } = progressOf(start.andThen(step("gate")));
+  commit();
+  end("gate", suspends(1200));
+  expect(progress.firstOpen).toEqual({
+    ...{ suspensionId: expect.any(String), path: "gate", stepIndex: 0, suspendedAt: 1000, reason: "why" },
+    ...{ data: null, deadline: 1200, onDeadline: '"fail"' },
+  });
+  expect(progress.batch.open).toEqual([progress.firstOpen]);
 });

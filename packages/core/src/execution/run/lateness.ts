@@ -6,7 +6,9 @@ import type { Fiber } from "./fibers.ts";
 
 export interface LatenessOptions {
   readonly clock: Clock;
-  readonly progress: ExecutionProgress;
+  readonly progress: Pick<ExecutionProgress, "nextWake" | "pacing"> & {
+    readonly batch: Pick<ExecutionProgress["batch"], "starts">;
+  };
   /** False while results wait to be consumed or committed; undefined while no time counts: it is paused or released. */
   isSettled(): boolean | undefined;
   /** Called when the time of the alarm has come. */

@@ -5,6 +5,7 @@ import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { hasRestate } from "./packages/restate/test/restate-server.ts";
 import { hasChromium } from "./test/browser/find-chromium.ts";
+import { bundledThreads } from "./test/support/bundle-threads.ts";
 import { installedProgram } from "./test/support/installed-program.ts";
 
 const source = "andante-source";
@@ -73,36 +74,39 @@ const alone = [
 ];
 // Some of the tests with servers need the console's files; a run of units alone does not build them.
 const buildsConsole = "./test/support/build-console.ts";
+const bundlesThreads = "./test/support/bundle-threads.ts";
 const ofProject = (name: string, test: object) => ({
   extends: true as const,
   test: { name, exclude, ...test },
 });
 const projects = [
-  { extends: true as const, test: { name: "units", include: units, exclude, isolate: false } },
+  ofProject("units", { include: units, isolate: false, globalSetup: [bundlesThreads] }),
   ofProject("servers", {
     include: sharing,
     exclude: [...exclude, ...alone],
     isolate: false,
-    globalSetup: [buildsConsole],
+    globalSetup: [bundlesThreads, buildsConsole],
     setupFiles: ["./test/support/fresh-modules.ts"],
   }),
-  ofProject("alone", { include: alone }),
+  ofProject("alone", { include: alone, globalSetup: [bundlesThreads] }),
   ofProject("processes", {
     include,
     exclude: [...exclude, ...units, ...sharing],
-    globalSetup: [buildsConsole],
+    globalSetup: [bundlesThreads, buildsConsole],
   }),
 ];
 
 export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
+  plugins: [bundledThreads()],
   test: {
     ...(isCi || onPostgres || onRestate
       ? {
           include,
           exclude,
           globalSetup: [
+            bundlesThreads,
             buildsConsole,
             ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),
             ...(onRestate && hasRestate ? ["./test/support/restate-for-run.ts"] : []),

@@ -13,11 +13,10 @@ export const modules = [
   "packages/core",
   "packages/server",
   "packages/postgres",
+  "packages/restate",
   "packages/client",
   "packages/demo-model",
 ];
-/** Built with the others, and not published yet. */
-const unpublished = ["packages/restate"];
 /** In the order in which they are published: the server depends on the console. */
 export const packages = ["packages/console", ...modules];
 /** The program behind `npm create andante`, which is not imported. */
@@ -40,7 +39,7 @@ export function run(what: string, folder: string, args: readonly string[]): stri
 }
 
 export function buildPackages(): void {
-  for (const folder of [...modules, ...unpublished, scaffolder]) {
+  for (const folder of [...modules, scaffolder]) {
     rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
     run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
   }

@@ -167,7 +167,9 @@ for (const scenario of scenarios) play(scenario, tarballs);
 
 console.log("\n== packages installed with @andante/core and @andante/server (with @andante/console)");
 const folder = freshFolder();
-const brought = tarballs.filter((tarball) => !/demo-model|client|postgres/.test(path.basename(tarball)));
+const brought = tarballs.filter(
+  (tarball) => !/demo-model|client|postgres|restate/.test(path.basename(tarball)),
+);
 install(folder, [...brought, "ai", "zod"]);
 const [count, size] = [installed(folder).length, megabytes(folder)];
 console.log(`${count} packages, ${size} MB on disk`);

@@ -32,6 +32,7 @@ export const pagesOf: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/console": ["console"],
   "packages/postgres": ["postgres", "postgres-compatible", "scale"],
+  "packages/restate": ["restate"],
   "packages/client": ["client"],
 };
 

@@ -26,7 +26,7 @@ export const entries: readonly Entry[] = [
   entry("@andante/core/store", "core/src/store/index.ts", "the contract for authors of stores"),
   entry("@andante/server", "server/src/index.ts", "serve it over HTTP"),
   entry("@andante/postgres", "postgres/src/index.ts", "the store for many nodes"),
-  entry("@andante/restate", "restate/src/index.ts", "the store on Restate, not published yet"),
+  entry("@andante/restate", "restate/src/index.ts", "the store on Restate"),
   entry("@andante/client", "client/src/index.ts", "call it with types"),
   entry("@andante/client/chat", "client/src/chat/chat-transport.ts", "the transport for useChat"),
   entry("@andante/client/react", "client/src/react/index.ts", "hooks"),

@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
 
 export const providers = ["none", "openai", "anthropic", "google"] as const;
-export const databases = ["sqlite", "postgres"] as const;
+export const databases = ["sqlite", "postgres", "restate"] as const;
 
 export interface Choices {
   /** The name of the package and of its folder. */

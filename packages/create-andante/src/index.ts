@@ -9,6 +9,9 @@ const databaseSteps = {
   postgres: `
   docker compose up --detach --wait   # PostgreSQL, as compose.yaml says; or one that you have
   cp .env.example .env                # its address: without it everything is kept in a SQLite file`,
+  restate: `
+  docker compose up --detach --wait   # Restate, as compose.yaml says; or one that you have
+  cp .env.example .env                # its address: without it everything is kept in a SQLite file`,
 };
 
 try {

@@ -63,7 +63,7 @@ describe("the choices", () => {
     expect(told).toContain('"My Desk" cannot be the name of a package');
     expect(told).toContain("taken already exists and is not empty");
     expect(told).toContain('"acme" is not a provider; choose one of none, openai');
-    expect(told).toContain('"mysql" is not a database; choose one of sqlite, postgres');
+    expect(told).toContain('"mysql" is not a database; choose one of sqlite, postgres, restate');
   });
 
   test("that are given are checked before anything is asked", async () => {
@@ -131,10 +131,11 @@ test.each(combinations)(
     expect(manifest).toMatchObject({ name, private: true, dependencies: { "@andante/core": range } });
     const named = Object.keys(manifest.dependencies);
     expect(named.includes(`@ai-sdk/${provider}`)).toBe(provider !== "none");
-    expect(named.includes("@andante/postgres")).toBe(database === "postgres");
-    expect(files.includes("compose.yaml")).toBe(database === "postgres");
+    for (const each of ["postgres", "restate"])
+      expect(named.includes(`@andante/${each}`)).toBe(database === each);
+    expect(files.includes("compose.yaml")).toBe(database !== "sqlite");
     const readme = readFileSync(path.join(folder, "README.md"), "utf8");
-    expect(readme.includes("docker compose up --detach --wait")).toBe(database === "postgres");
+    expect(readme.includes("docker compose up --detach --wait")).toBe(database !== "sqlite");
     // The files that it names exist.
     const mentioned = [...readme.matchAll(/^\| `(\S+)` \|/gm)].map(([, file = ""]) => file);
     expect(mentioned.filter((file) => !files.includes(file))).toEqual([]);
@@ -189,18 +190,44 @@ test("compose.yaml starts the database that .env.example names", () => {
   expect(dockerfile).toContain(`EXPOSE ${server.environment.PORT}`);
 });
 
+test("compose.yaml starts the Restate that .env.example names", () => {
+  const folder = writeProject({ name: "composed-restate", provider: "none", database: "restate" }, parent);
+  const compose = z.object({
+    services: z.object({
+      restate: z.object({ ports: z.array(z.string()), extra_hosts: z.array(z.string()) }),
+      server: z.object({
+        environment: z.object({ ANDANTE_RESTATE_URL: z.string(), ANDANTE_RESTATE_ENDPOINT_URL: z.string() }),
+        depends_on: z.tuple([z.literal("restate")]),
+      }),
+    }),
+  });
+  const { restate, server } = compose.parse(
+    parse(readFileSync(path.join(folder, "compose.yaml"), "utf8")),
+  ).services;
+  // The administration is beside the ingress, on its usual port.
+  expect(restate.ports).toEqual(["127.0.0.1:8080:8080", "127.0.0.1:9070:9070"]);
+  expect(parseEnv(readFileSync(path.join(folder, ".env.example"), "utf8"))).toEqual({
+    ANDANTE_RESTATE_URL: "http://127.0.0.1:8080",
+    ANDANTE_RESTATE_ENDPOINT_URL: "http://host.docker.internal:9080",
+  });
+  expect(restate.extra_hosts).toEqual(["host.docker.internal:host-gateway"]);
+  expect(server.environment).toEqual({
+    ANDANTE_RESTATE_URL: "http://restate:8080",
+    ANDANTE_RESTATE_ENDPOINT_URL: "http://server:9080",
+  });
+});
+
+const composed = (database: string) => [
+  `cd desk-${database}`,
+  "npm install",
+  "docker compose up --detach --wait",
+  "cp .env.example .env",
+  "npm run dev",
+];
 test.each([
   ["sqlite", ["cd desk-sqlite", "npm install", "npm run dev"]],
-  [
-    "postgres",
-    [
-      "cd desk-postgres",
-      "npm install",
-      "docker compose up --detach --wait",
-      "cp .env.example .env",
-      "npm run dev",
-    ],
-  ],
+  ["postgres", composed("postgres")],
+  ["restate", composed("restate")],
 ])("the last lines say how to start a project on %s, its database included", (database, steps) => {
   const program = path.resolve(import.meta.dirname, "../src/index.ts");
   const args = [program, `desk-${database}`, "--provider", "none", "--database", database];

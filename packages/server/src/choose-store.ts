@@ -1,4 +1,5 @@
-// The store of `serve`: the option, else PostgreSQL at ANDANTE_DATABASE_URL, else a SQLite file.
+// The store of `serve`: the option, else PostgreSQL at ANDANTE_DATABASE_URL or Restate at ANDANTE_RESTATE_URL, else a
+// SQLite file.
 import { type Logger, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { countOpenExecutions } from "@andante/core/internal";
@@ -9,54 +10,134 @@ export interface ChosenStore {
   tell(logger: Logger): Promise<void>;
 }
 
-const variable = "ANDANTE_DATABASE_URL";
+/** A store that an environment variable chooses. */
+interface Choice {
+  readonly name: string;
+  readonly variable: string;
+  /** `url` is the value of the variable. */
+  make(url: string): Promise<Store>;
+}
+
+const postgres: Choice = {
+  name: "PostgreSQL",
+  variable: "ANDANTE_DATABASE_URL",
+  async make(url) {
+    const { postgresStore } = await installed(
+      this.variable,
+      "@andante/postgres",
+      () => import("@andante/postgres"),
+    );
+    const expected = "expected postgres://user:password@host:port/database";
+    return openable(
+      () => postgresStore({ url }),
+      () => ({ option: this.variable, problem: expected }),
+    );
+  },
+};
+
+const restateVariables: Readonly<Record<string, string>> = {
+  ingressUrl: "ANDANTE_RESTATE_URL",
+  adminUrl: "ANDANTE_RESTATE_ADMIN_URL",
+  "endpoint.url": "ANDANTE_RESTATE_ENDPOINT_URL",
+  "endpoint.port": "ANDANTE_RESTATE_ENDPOINT_PORT",
+};
+
+/** The ports on which Restate is administrated and a node listens for its calls, where no variable has others. */
+const adminPort = "9070";
+const endpointPort = 9080;
+
+const restate: Choice = {
+  name: "Restate",
+  variable: "ANDANTE_RESTATE_URL",
+  async make(url) {
+    const { restateStore } = await installed(
+      this.variable,
+      "@andante/restate",
+      () => import("@andante/restate"),
+    );
+    const ingressUrl = url.split(",").map((each) => each.trim());
+    const endpointUrl = variable("ANDANTE_RESTATE_ENDPOINT_URL") ?? "";
+    const token = variable("ANDANTE_RESTATE_TOKEN");
+    const port = variable("ANDANTE_RESTATE_ENDPOINT_PORT") ?? (portIn(endpointUrl) || endpointPort);
+    const make = () =>
+      restateStore({
+        ingressUrl,
+        adminUrl: variable("ANDANTE_RESTATE_ADMIN_URL") ?? adminUrlBeside(ingressUrl[0] ?? ""),
+        endpoint: { port: Number(port), url: endpointUrl },
+        ...(token !== undefined && { token }),
+      });
+    return openable(make, ({ message }) => {
+      const [, option = "", problem = message] = /^Option (\S+): (.*)$/.exec(message) ?? [];
+      return { option: restateVariables[option] ?? this.variable, problem };
+    });
+  },
+};
 
 const nothing = async () => undefined;
 
 export async function chooseStore(given: Store | undefined): Promise<ChosenStore> {
   if (given !== undefined) return { store: given, tell: nothing };
   const path = process.env.ANDANTE_DB ?? "./andante.db";
-  const url = process.env[variable];
-  if (url === undefined || url === "") return { store: sqliteStore({ path }), tell: nothing };
-  const { postgresStore } = await importPostgres();
-  const store = openable(() => postgresStore({ url }));
+  const [chosen, other] = [postgres, restate].filter((choice) => variable(choice.variable) !== undefined);
+  if (chosen === undefined) return { store: sqliteStore({ path }), tell: nothing };
+  if (other !== undefined)
+    throw new OptionError({
+      option: other.variable,
+      problem: `${chosen.variable} names another store: unset one of them`,
+    });
+  const { name, variable: set } = chosen;
+  const store = await chosen.make(variable(set) ?? "");
   return {
     store,
     async tell(logger) {
-      logger.info({ store: store.location }, `using PostgreSQL, because ${variable} is set`);
+      logger.info({ store: store.location }, `using ${name}, because ${set} is set`);
       const open = await countOpenExecutions(path);
-      const left = `this file holds open executions, which do not run: ${variable} names another store`;
+      const left = `this file holds open executions, which do not run: ${set} names another store`;
       if (open > 0) logger.warn({ file: path, open }, left);
     },
   };
 }
 
-/** Loaded on demand: a host on SQLite neither installs nor loads the package. */
-async function importPostgres(): Promise<typeof import("@andante/postgres")> {
+/** The value of an environment variable; undefined when it is empty. */
+function variable(name: string): string | undefined {
+  const value = process.env[name];
+  return value === "" ? undefined : value;
+}
+
+function portIn(url: string): string {
+  return URL.canParse(url) ? new URL(url).port : "";
+}
+
+/** The same host, at the port where Restate is administrated. */
+function adminUrlBeside(ingressUrl: string): string {
+  if (!URL.canParse(ingressUrl)) return ingressUrl;
+  const url = new URL(ingressUrl);
+  url.port = adminPort;
+  return url.origin;
+}
+
+/** Loads the package of a store on demand: a host on SQLite neither installs nor loads it. */
+async function installed<Module>(option: string, name: string, load: () => Promise<Module>): Promise<Module> {
   try {
-    return await import("@andante/postgres");
+    return await load();
   } catch (error) {
-    if (!isMissing(error)) throw error;
-    const cure = "run `npm install @andante/postgres`, or unset the variable to use a SQLite file";
-    throw new OptionError({ option: variable, problem: `@andante/postgres is not installed: ${cure}` });
+    // Where a dependency of the package is missing, the remedy is another one.
+    const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+    if (!isMissing || !error.message.includes(`'${name}'`)) throw error;
+    const cure = `run \`npm install ${name}\`, or unset the variable to use a SQLite file`;
+    throw new OptionError({ option, problem: `${name} is not installed: ${cure}` });
   }
 }
 
-/** Whether the package itself is missing, not one of its dependencies: that error has another remedy. */
-function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error) || !("code" in error)) return false;
-  return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes("'@andante/postgres'");
-}
-
-/** Reports an invalid address as an error of the environment variable, since no option was given. */
-function openable(make: () => Store): Store {
+/** Reports an invalid address as an error of its environment variable, since no option was given. */
+function openable(
+  make: () => Store,
+  problemOf: (error: OptionError) => { readonly option: string; readonly problem: string },
+): Store {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
-    throw new OptionError({
-      option: variable,
-      problem: "expected postgres://user:password@host:port/database",
-    });
+    throw new OptionError(problemOf(error));
   }
 }

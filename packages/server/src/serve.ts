@@ -18,7 +18,8 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A exten
   extends Omit<AppOptions<W, A>, "store"> {
   /**
    * The store of all data. Default: PostgreSQL at the address in ANDANTE_DATABASE_URL (schema `andante`, with
-   * `@andante/postgres` installed), else a SQLite file, `./andante.db` or the path in ANDANTE_DB.
+   * `@andante/postgres` installed), Restate at the address in ANDANTE_RESTATE_URL (with `@andante/restate` installed),
+   * else a SQLite file, `./andante.db` or the path in ANDANTE_DB.
    */
   readonly store?: Store;
   /** Default: PORT from the environment, else 3141. 0 takes any free port. */

@@ -9,8 +9,8 @@ import { maxTries } from "../../values/within-limit.ts";
 import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-thread.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
-const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
-const threadFile = new URL(`./schema-thread.${ending}`, import.meta.url);
+const isSource = import.meta.url.endsWith(".ts");
+const threadFile = new URL(isSource ? "./schema-thread.ts" : "./schema-thread.js", import.meta.url);
 
 /** Milliseconds of the first try. */
 const shortLimit = 10;

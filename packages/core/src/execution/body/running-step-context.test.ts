@@ -1,70 +1,19 @@
 // The context of a body: its fields, and the words with which it refuses a call.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
-import { Journal } from "../../journal/journal.ts";
-import { createWorkflow } from "../../workflow/create-workflow.ts";
+import { bodyFlow, bodyForTest, type GivenBody } from "../../../test/support/running-body.ts";
 import type { Step } from "../../workflow/step.ts";
-import { factsOf } from "../engine/execution-facts.ts";
-import type { RunCommand } from "../interpreter/commands.ts";
-import { sizeLimits } from "../limits/limits.ts";
-import type { LiveText } from "../stream/feed.ts";
-import { AbortScope } from "./abort-scope.ts";
 import { ControlFlowSignal } from "./control-flow-signal.ts";
-import { RunningStepContext } from "./running-step-context.ts";
 
-const flow = createWorkflow({
-  ...{ id: "nap", input: z.unknown(), suspendSchema: z.object({ amount: z.number() }) },
-}).andThen({ id: "one", execute: () => 1 });
-const [one] = flow.steps;
-
-interface Given {
-  readonly command?: Partial<RunCommand>;
+interface Given extends Omit<GivenBody, "step"> {
   readonly step?: Partial<Step>;
-  readonly userId?: string | null;
-  readonly reason?: number;
 }
 
-function contextOf({ command, step, userId = "ada", reason = 100 }: Given = {}) {
-  const { engine, logger } = engineForTest({}, { workflows: [flow] });
-  const journal = new Journal();
-  const row = rowForTest({
-    userId,
-    conversationId: userId === null ? null : "c1",
-    context: '{"plan":"pro"}',
-  });
-  const emitted: unknown[] = [];
-  const published: LiveText[] = [];
-  const scope = new AbortScope();
+function contextOf({ step, ...given }: Given = {}) {
+  const [one] = bodyFlow.steps;
   if (one === undefined) throw new Error("the workflow has a step");
-  const place = {
-    ...{ path: "list/one", data: "2", scope: { workflow: flow, input: '{"a":1}', stepIndex: 3 } },
-    step: Object.assign({ ...one }, step),
-  };
-  const context = new RunningStepContext(
-    {
-      facts: {
-        ...factsOf(engine, row, journal),
-        limits: sizeLimits({ reason, output: 50, resumeData: 20 }),
-        publishLive: (text) => published.push(text),
-      },
-      command: {
-        ...{ kind: "run", place, path: "list/one", function: "execute", extra: undefined },
-        ...{ resumeData: undefined, attempt: 2, waits: 0 },
-        ...command,
-      },
-      scope,
-      emit: (from, type, data) => emitted.push([from.path, type, data]),
-      log: {
-        startsWork: true,
-        checkpointDone: async () => undefined,
-        commitCheckpoints: () => undefined,
-        checkpointFailed: () => undefined,
-      },
-    },
-    2,
-  );
-  return { context, journal, scope, emitted, published, logger };
+  const body = bodyForTest({ ...given, step: Object.assign({ ...one }, step) });
+  return { ...body, context: body.context() };
 }
 
 /** The request with which the body leaves. */

@@ -140,3 +140,70 @@ test("a context has the user and the conversation, which win over its own", () =
   expect(contextText({ conversationId: "c1" })).toBe('{"conversationId":"c1"}');
   expect(() => contextText({ context: { big: 1n } })).toThrow(/context/);
 });
+
+test("options, inputs and contexts that cannot be kept are refused with the reason", async () => {
+  const { engine, created } = engineOn();
+  const refusal = (input: unknown, options: object = {}) =>
+    prepareStart(engine, "nap", input, options).then(() => "started", String);
+  const option = (name: string, problem: string) => `InvalidOptionError: Invalid option ${name}: ${problem}`;
+  expect(await refusal({})).toBe("started");
+  expect(await refusal({ a: "1" })).toMatch(/^InputValidationError: .*number/s);
+  expect(await refusal({ a: 1n })).toMatch(/^InputValidationError: .*input at a cannot be kept as JSON/s);
+  expect(await refusal({ a: 1, more: "x".repeat(4 * 1024 * 1024) })).toMatch(/^TooLargeError: Input is/);
+  expect(await refusal({}, { context: "x" })).toBe(option("context", "expected an object"));
+  expect(await refusal({}, { context: null })).toBe(option("context", "expected an object"));
+  expect(await refusal({}, { context: [] })).toBe(option("context", "expected an object"));
+  expect(await refusal({}, { context: { a: 1n } })).toMatch(/^InvalidOptionError: Invalid option context: /);
+  expect(await refusal({}, { context: { a: "x".repeat(1024 * 1024) } })).toMatch(
+    /^TooLargeError: Context is/,
+  );
+  for (const name of ["executionId", "userId", "conversationId"])
+    expect(await refusal({}, { [name]: "" })).toContain(`Invalid option ${name}:`);
+  expect(await refusal({}, { executionId: ".." })).toBe(option("executionId", "cannot be used in a URL"));
+  expect(await refusal({}, { tags: "red" })).toBe(option("tags", "expected an array of strings"));
+  const twenty = Array.from({ length: 20 }, (_, index) => `tag-${index}`);
+  expect(await refusal({}, { tags: twenty })).toBe(
+    option("tags", "at most 20 tags are allowed, including the workflow's own"),
+  );
+  expect(await refusal({}, { tags: [...twenty.slice(1), "own"] })).toBe("started");
+  expect(created).toEqual([]);
+});
+
+test("an input may be checked asynchronously, and grows no larger than the limit by its schema", async () => {
+  const slow = createWorkflow({
+    id: "slow",
+    input: z.string().transform(async (value) => value.repeat(3 * 1024 * 1024)),
+  }).andThen({ id: "one", execute: () => 1 });
+  const { engine } = engineForTest({}, { workflows: [slow] });
+  await expect(prepareStart(engine, "slow", "xx", {})).rejects.toThrow("Input is 6291458 bytes");
+  expect((await prepareStart(engine, "slow", "x", {})).executionId).toEqual(expect.any(String));
+});
+
+test("the trace of the caller is kept with the first event, if it is one", async () => {
+  const detailOf = async (traceparent: string) => {
+    const { engine, created } = engineOn();
+    await (await prepareStart(engine, "nap", {}, { traceparent })).create();
+    return created[0]?.events[0]?.detail;
+  };
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  expect(JSON.parse((await detailOf(traceparent)) ?? "{}")).toEqual({ traceparent });
+  expect(await detailOf("mine")).toBeNull();
+});
+
+test("a workflow without a timeout has none, and needs no wake-up", async () => {
+  const plain = createWorkflow({ id: "plain", input: z.unknown() }).andThen({ id: "one", execute: () => 1 });
+  const created: NewExecution[] = [];
+  const { engine, scheduled } = engineForTest(
+    {
+      create: async (execution) => {
+        created.push(execution);
+        return { created: true };
+      },
+      commit: () => new Promise(() => undefined),
+    },
+    { workflows: [plain] },
+  );
+  await (await prepareStart(engine, "plain", undefined, {})).create();
+  expect(created).toMatchObject([{ timeoutAt: null, input: null, tags: [] }]);
+  expect([Object.keys(created[0] ?? {}).includes("replay"), scheduled]).toEqual([false, []]);
+});

@@ -112,3 +112,98 @@ test("the progress of an execution of another process is published once, and not
   head(3, "completed");
   expect(heard()).toEqual([...told, [3, "completed"]]);
 });
+
+const headOf = (fields: Partial<ExecutionHead>): ExecutionHead => ({
+  ...{ ...subject, kind: "workflow", agentId: null, status: "running", sequence: 1 },
+  ...{ owner: null, paused: false, parked: false },
+  ...fields,
+});
+
+test("the status after a commit is that of its last start, suspension, resume, rewind or end", () => {
+  const changes = new Changes();
+  const one = follower();
+  changes.follow(one);
+  const start: JournalEvent = {
+    ...{ type: "workflow-start", sequence: 1, timestamp: 5, input: undefined },
+    ...{ traceparent: undefined, replayOf: undefined },
+  };
+  const rewound: JournalEvent = {
+    ...{ type: "execution-rewound", sequence: 2, timestamp: 5, path: "first", stepIndex: 0 },
+    ...{ resumeData: undefined, userId: undefined },
+  };
+  const ends: JournalEvent[] = [
+    { type: "workflow-complete", sequence: 3, timestamp: 5, result: undefined },
+    { type: "workflow-error", sequence: 3, timestamp: 5, error: { name: "Error", message: "no" } },
+    { ...common, type: "workflow-cancelled", sequence: 3, reason: undefined, suspensionId: undefined },
+  ];
+  for (const event of [start, rewound, ...ends]) changes.publish(subject, [event]);
+  changes.publish(subject, [start, ...ends.slice(0, 1)]);
+  expect(
+    one.heard.map((change) => (change === "stopped" ? change : [change.status, change.stepPath])),
+  ).toEqual([
+    ["running", undefined],
+    ["running", "first"],
+    ["completed", undefined],
+    ["error", undefined],
+    ["cancelled", undefined],
+    ["completed", undefined],
+  ]);
+});
+
+test("heads of turns are not published, nor old ones of an execution that waits", () => {
+  const changes = new Changes();
+  const one = follower();
+  changes.follow(one);
+  changes.publishHead(headOf({ kind: "turn" }), 5);
+  expect(one.heard).toEqual([]);
+  changes.publishHead(headOf({ sequence: 5, status: "suspended" }), 6);
+  changes.publishHead(headOf({ sequence: 3, status: "running" }), 7);
+  changes.publishHead(headOf({ sequence: 5, status: "running" }), 8);
+  changes.publishHead(headOf({ sequence: 4, status: "suspended" }), 9);
+  const ids = { ...subject, stepPath: undefined };
+  expect(one.heard).toEqual([
+    { ...ids, sequence: 5, status: "suspended", timestamp: 6 },
+    { ...ids, sequence: 5, status: "running", timestamp: 8 },
+  ]);
+});
+
+test("the last change stays known while a follower is left", () => {
+  const changes = new Changes();
+  const [one, other] = [follower(), follower()];
+  const leave = changes.follow(one);
+  changes.follow(other);
+  changes.publishHead(headOf({}), 5);
+  leave();
+  changes.publishHead(headOf({}), 5);
+  expect([one.heard.length, other.heard.length]).toEqual([1, 1]);
+});
+
+test("a commit without a status keeps the one that is known", () => {
+  const changes = new Changes();
+  const one = follower();
+  changes.follow(one);
+  changes.publishHead(headOf({ sequence: 3 }), 5);
+  const step: JournalEvent = {
+    ...{ type: "step-start", sequence: 4, timestamp: 5, path: "first", stepIndex: 0, stepType: "andThen" },
+    input: undefined,
+  };
+  changes.publish(subject, [step]);
+  changes.publishHead(headOf({ sequence: 4 }), 5);
+  expect(one.heard).toHaveLength(2);
+});
+
+test("the last changes of ten thousand executions are known; the oldest goes first", () => {
+  const changes = new Changes();
+  let heard = 0;
+  changes.follow({ receive: () => heard++, stop: () => undefined });
+  const isNew = (number: number) => {
+    const before = heard;
+    changes.publishHead(headOf({ executionId: `e${number}` }), 5);
+    return heard > before;
+  };
+  for (let number = 0; number < 10_000; number++) isNew(number);
+  expect([isNew(0), isNew(9_999)]).toEqual([false, false]);
+  // A change of the first makes the second the oldest.
+  changes.publishHead(headOf({ executionId: "e0", sequence: 2 }), 5);
+  expect([isNew(10_000), isNew(1), isNew(0), isNew(3)]).toEqual([true, true, false, false]);
+});

@@ -2,11 +2,13 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { allInTime, inTime } from "../../../test/support/in-time.ts";
+import { rowForTest } from "../../../test/support/test-engine.ts";
 import { heldOperation } from "../../../test/support/wrapped-store.ts";
 import { createAndante } from "../../andante/create-andante.ts";
-import { decodeEvent } from "../../journal/codec.ts";
+import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
-import type { Store } from "../../store/store.ts";
+import type { Store, Suspension } from "../../store/store.ts";
 import { systemClock } from "../../values/clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { EventStream } from "./event-stream.ts";
@@ -197,4 +199,215 @@ test("the stream of an execution that is deleted before its state is read ends w
   const { stream } = readerFrom(executionId, 0, { state: async () => undefined });
   const events = await allInTime(stream, "the end of the stream");
   expect(events.at(-1)).toMatchObject({ type: "workflow-complete" });
+});
+
+/** An event of a body whose data has this many characters, quotes included. */
+const eventOf = (sequence: number, length = 2): JournalEvent => ({
+  ...{ type: "emitted", sequence, timestamp: 1, path: "each", stepIndex: 0, stepType: "andForEach" },
+  ...{ name: `event-${sequence}`, attempt: 1, data: JSON.stringify("x".repeat(length - 2)) },
+});
+const suspendedAt = (sequence: number): JournalEvent => ({
+  ...{ type: "workflow-suspended", sequence, timestamp: 1, path: "each", stepIndex: 0, userId: undefined },
+  ...{ suspensionId: `s${sequence}`, reason: "why", suspendedAt: 7, deadline: undefined, data: undefined },
+});
+const endAt = (sequence: number): JournalEvent => ({
+  ...{ type: "workflow-complete", sequence, timestamp: 1, result: "5" },
+});
+
+interface Journaled {
+  readonly after?: number;
+  readonly catchUp?: boolean;
+  readonly until?: "settled" | "end";
+  readonly room?: number;
+  /** The open suspension. */
+  readonly open?: string;
+}
+
+/** A reader of a journal that only this test writes. `reads`: the events that were asked for. */
+function readerOf(journal: readonly JournalEvent[], given: Journaled = {}) {
+  const { after = 0, catchUp = false, until = "end", room = 10_000_000, open } = given;
+  const feed = new Feed(room);
+  const reads: unknown[] = [];
+  const execution = { ...rowForTest(), endAt: open === undefined ? 9 : null };
+  const waiting: Suspension = {
+    ...{ suspensionId: open ?? "", path: "each", stepIndex: 0, reason: "why", data: null, suspendedAt: 7 },
+    ...{ deadline: null, onDeadline: null, resumeSchema: null },
+  };
+  const suspensions = open === undefined ? [] : [waiting];
+  const operations: Partial<Store> = {
+    events: async ({ executionId, ...query }) => {
+      reads.push(query);
+      const left = journal.filter(({ sequence }) => sequence > query.after);
+      return left.slice(0, query.limit).map((event) => ({ ...encodeEvent(event), sequence: event.sequence }));
+    },
+    state: async () => ({ execution, suspensions, timers: [], usage: null }),
+  };
+  const stream = new EventStream({
+    ...{ store: { ...store, ...operations }, feed, clock: systemClock, keepAlive: new KeepAlive() },
+    ...{ workflow, executionId: "e1", after, catchUp, until },
+  });
+  onTestFinished(() => void stream.return());
+  const next = async () => {
+    const { done, value } = await inTime(stream.next(), "the next event");
+    return done ? "done" : (value.sequence ?? value.type);
+  };
+  const nexts = async (count: number) => {
+    const seen: unknown[] = [];
+    while (seen.length < count) seen.push(await next());
+    return seen;
+  };
+  return { feed, stream, reads, next, nexts };
+}
+
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, index) => eventOf(first + index));
+
+test("a reader that waits is woken by a commit, by a piece of text, and by the end of the process", async () => {
+  const { feed, stream, next } = readerOf([]);
+  const first = next();
+  feed.publish("e1", [eventOf(1)]);
+  expect(await first).toBe(1);
+  const text = stream.next();
+  feed.publishLive("e1", piece);
+  expect(await inTime(text, "the text")).toEqual({
+    done: false,
+    value: {
+      ...{ type: "text-delta", executionId: "e1", timestamp: "1970-01-01T00:00:00.001Z", delta: "hello" },
+      ...{ from: "each", stepPath: "each", stepIndex: 0, stepType: "andForEach" },
+    },
+  });
+  const last = next();
+  feed.stop();
+  expect(await last).toBe("done");
+});
+
+test("events that were published before the process stops are still handed out", async () => {
+  const { feed, nexts } = readerOf([]);
+  feed.publish("e1", range(1, 2));
+  feed.stop();
+  expect(await nexts(3)).toEqual([1, 2, "done"]);
+});
+
+test("a piece of text comes after the last event of a commit, also of one that another process wrote", async () => {
+  const { feed, nexts } = readerOf(range(1, 6));
+  feed.publish("e1", range(1, 3));
+  feed.publish("e1", []);
+  feed.publishLive("e1", piece);
+  expect(await nexts(4)).toEqual([1, 2, 3, "text-delta"]);
+  feed.nudge("e1", 6, false);
+  feed.nudge("e1", 5, false);
+  feed.publishLive("e1", piece);
+  expect(await nexts(4)).toEqual([4, 5, 6, "text-delta"]);
+});
+
+test.each([
+  ["a thousand events", [range(1, 600), range(601, 1000)], [range(1, 600), range(601, 1001)], 10_000_000],
+  [
+    "a million characters",
+    [[eventOf(1, 400_000), eventOf(2, 600_000)]],
+    [[eventOf(1, 1_000_001)]],
+    10_000_000,
+  ],
+  ["the room of all readers", [[eventOf(1, 99)], [eventOf(2, 2)]], [[eventOf(1, 99)], [eventOf(2, 3)]], 101],
+])("%s are kept for a slow reader, more are read from the journal", async (_, fit, exceed, room) => {
+  const kept = readerOf([], { room });
+  for (const events of fit) kept.feed.publish("e1", events);
+  const all = fit.flat().map(({ sequence }) => sequence);
+  expect(await kept.nexts(all.length)).toEqual(all);
+  expect([kept.reads, kept.feed.buffered]).toEqual([[], 0]);
+  const journal = exceed.flat();
+  const read = readerOf(journal, { room });
+  for (const events of exceed) read.feed.publish("e1", events);
+  expect(await read.nexts(journal.length)).toEqual(journal.map(({ sequence }) => sequence));
+  expect(read.reads.length).toBeGreaterThan(0);
+});
+
+test("the journal is read in pages of 500 events and as many characters as there is room for", async () => {
+  const { next, reads, feed } = readerOf(range(1, 3), { catchUp: true, after: 1, room: 2_000_000 });
+  expect(await next()).toBe(2);
+  expect(reads).toEqual([{ after: 1, limit: 500, length: 1_000_000 }]);
+  feed.buffered += 1_999_000;
+  expect(await next()).toBe(3);
+  const waiting = next();
+  await expect.poll(() => reads.length).toBe(2);
+  // An empty page means that nothing is left: it is not asked for again.
+  for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+  expect(reads.slice(1)).toEqual([{ after: 3, limit: 500, length: 1000 }]);
+  feed.publish("e1", [eventOf(4)]);
+  expect(await waiting).toBe(4);
+  const full = readerOf(range(1, 1), { catchUp: true, room: 0 });
+  expect(await full.next()).toBe(1);
+  expect(full.reads).toEqual([{ after: 0, limit: 500, length: 1 }]);
+});
+
+test("events that come twice are handed out once; a gap is read from the journal", async () => {
+  const { feed, nexts, reads } = readerOf(range(1, 5));
+  feed.publish("e1", range(1, 2));
+  feed.publish("e1", range(2, 3));
+  expect([await nexts(3), reads.length]).toEqual([[1, 2, 3], 0]);
+  feed.publish("e1", [eventOf(5)]);
+  expect(await nexts(2)).toEqual([4, 5]);
+  expect(reads[0]).toMatchObject({ after: 3 });
+});
+
+test("an end in another process is read with the events before it", async () => {
+  const { feed, nexts } = readerOf([...range(1, 3), endAt(4)]);
+  feed.publish("e1", [eventOf(1)]);
+  expect(await nexts(1)).toEqual([1]);
+  feed.nudge("e1", 4, true);
+  expect(await nexts(5)).toEqual([2, 3, 4, "workflow-result", "done"]);
+});
+
+test("a stream until the end continues after a suspension, one until it settles does not while it is open", async () => {
+  const journal = [eventOf(1), suspendedAt(2), eventOf(3), endAt(4)];
+  const whole = readerOf(journal, { catchUp: true, open: "s2" });
+  expect(await whole.nexts(4)).toEqual([1, 2, 3, 4]);
+  const old = readerOf(journal, { catchUp: true, until: "settled" });
+  expect(await old.nexts(6)).toEqual([1, 2, 3, 4, "workflow-result", "done"]);
+  const other = readerOf(journal, { catchUp: true, until: "settled", open: "s9" });
+  expect(await other.nexts(3)).toEqual([1, 2, 3]);
+  const open = readerOf(journal, { catchUp: true, until: "settled", open: "s2" });
+  expect(await open.nexts(2)).toEqual([1, 2]);
+  // The time when it settled.
+  expect(await inTime(open.stream.next(), "the result")).toMatchObject({
+    value: { type: "workflow-result", timestamp: "1970-01-01T00:00:00.007Z", executionId: "e1" },
+  });
+  expect(await open.next()).toBe("done");
+  expect(open.feed.has("e1")).toBe(false);
+});
+
+test("a suspension that is published and resumed before it is read is not the end", async () => {
+  const { feed, nexts } = readerOf([suspendedAt(1), eventOf(2)], { until: "settled" });
+  feed.publish("e1", [suspendedAt(1)]);
+  expect(await nexts(2)).toEqual([1, 2]);
+});
+
+test("the result has the time of the end", async () => {
+  const { stream, nexts } = readerOf([endAt(1)], { catchUp: true });
+  await nexts(1);
+  expect(await inTime(stream.next(), "the result")).toMatchObject({
+    done: false,
+    value: { type: "workflow-result", timestamp: "1970-01-01T00:00:00.009Z" },
+  });
+});
+
+test("a reader that leaves before the result gets none, and frees its memory", async () => {
+  const { feed, stream, nexts, next } = readerOf([]);
+  feed.publish("e1", [endAt(1)]);
+  feed.publish("e1", [eventOf(2, 50)]);
+  feed.publishLive("e1", piece);
+  expect([await nexts(1), feed.buffered]).toEqual([[1], 50]);
+  await stream.return();
+  expect([await next(), feed.buffered]).toEqual(["done", 0]);
+});
+
+test("an old hint of fewer events than were shown is compared with the journal", async () => {
+  const { feed, next, reads } = readerOf(range(1, 6), { after: 5 });
+  const waiting = next();
+  feed.nudge("e1", 3, false);
+  expect(await waiting).toBe(6);
+  expect(reads.slice(0, 2)).toEqual([
+    { after: 4, limit: 1, length: 1 },
+    { after: 5, limit: 500, length: 1_000_000 },
+  ]);
 });

@@ -22,6 +22,8 @@ test("the process waits until the last holder has released it, with one timer fo
   }
   expect(seen).toEqual([false, true, true, true, false, true, false]);
   expect(made).toHaveBeenCalledTimes(1);
+  // A longer period would be one of a millisecond.
+  expect(made.mock.calls[0]?.[1]).toBe(2 ** 31 - 1);
 });
 
 test("it waits for a promise until that is settled, and passes on how", async () => {

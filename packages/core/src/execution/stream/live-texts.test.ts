@@ -27,10 +27,11 @@ test("neighbouring pieces of one reply are one, at one place and of one step alo
   for (const delta of ["a", "b"]) texts.add(piece(delta), 1);
   texts.add(piece("c"), 2);
   texts.add(piece("d", "other"), 2);
+  texts.add(piece("h"), 2);
   texts.add(call("e"), 2);
   texts.add(call("f"), 2);
   texts.add(piece("g"), 2);
-  expect(taken(texts, 2)).toEqual(["ab", "c", "d", "e", "f", "g"]);
+  expect(taken(texts, 2)).toEqual(["ab", "c", "d", "h", "e", "f", "g"]);
 });
 
 test("a piece comes when its reader has come to its place, as it was said", () => {
@@ -57,4 +58,16 @@ test("more than fits removes the oldest, and taken or cleared texts leave room",
   expect(taken(texts, 1)).toEqual(["yy", "yy"]);
   texts.add(piece("longer"), 1);
   expect(taken(texts, 1)).toEqual([]);
+});
+
+test("the length of the texts that are left counts", () => {
+  const texts = new LiveTexts(10);
+  for (const [path, delta] of [
+    ["one", "01234"],
+    ["two", "abcde"],
+    ["three", "x"],
+    ["four", "yyyyyyyy"],
+  ] as const)
+    texts.add(piece(delta, path), 1);
+  expect(taken(texts, 1)).toEqual(["x", "yyyyyyyy"]);
 });

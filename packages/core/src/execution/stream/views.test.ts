@@ -68,6 +68,8 @@ test("a suspension has its known fields, and nothing else", () => {
   const first = { suspendedStepIndex: 0, stepIndex: 0, stepId: "ask" };
   expect(viewSuspension(workflow, suspension)).toStrictEqual({ ...always, ...first });
   expect(viewSuspension(undefined, suspension)).toStrictEqual({ ...always, ...first, stepId: "" });
+  // The definition may have lost the step.
+  expect(viewSuspension(workflow, { ...suspension, stepIndex: 9 }).stepId).toBe("");
   const plain = { ...suspension, path: "plain", stepIndex: 1, data: '{"n":1}', deadline: at };
   expect(viewSuspension(workflow, plain)).toStrictEqual({
     ...always,

@@ -172,6 +172,34 @@ onMemory(({ andante, andanteWith }) => {
     expect(given[1]).toBeUndefined();
   });
 
+  test.each([1, 30])(
+    "a listener that comes after %i steps gets the spans that end from then on, whole",
+    async (steps) => {
+      const held = heldBody("done");
+      const andBefore = Array.from({ length: steps }, (_, index) => ({
+        id: `s${index}`,
+        execute: () => index,
+      }));
+      const before = andBefore.reduce(
+        (chain, step) => chain.andThen(step),
+        flow().andThen({ id: "s", execute: () => 0 }),
+      );
+      const workflow = before.andThen({ id: "held", execute: held.execute });
+      const here = andante(workflow);
+      const { executionId, result } = await here.start(workflow.id, {});
+      await held.started;
+      const events: SpanEvent[] = [];
+      here.traces.follow((event) => events.push(event));
+      held.finish();
+      await result;
+      const spans = await spansOf(here, executionId);
+      expect(events.map(({ type, span }) => [type, span])).toEqual([
+        ["span-end", spans.get("step held")],
+        ["span-end", spans.get(`workflow ${workflow.id}`)],
+      ]);
+    },
+  );
+
   test("a span processor that throws or never shuts down, and a logger that throws, harm nothing", async () => {
     const fault = (): never => {
       throw new Error("broken");

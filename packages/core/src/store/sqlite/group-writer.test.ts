@@ -118,3 +118,92 @@ test("closing tries once more, and calls that still cannot be written are unavai
   other.writer.close();
   expect(other.sent).toMatchObject([{ value: "written" }]);
 });
+
+test("between two tries there is twice the time, up to two seconds", () => {
+  const { writer, call } = writerForTest();
+  let tries = 0;
+  const troubled = () => {
+    tries++;
+    throw busy;
+  };
+  writer.write([call(troubled)]);
+  for (const pause of [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]) {
+    const before = tries;
+    vi.advanceTimersByTime(pause - 1);
+    expect(tries).toBe(before);
+    vi.advanceTimersByTime(1);
+    expect(tries).toBe(before + 1);
+  }
+});
+
+test("once a try has succeeded, the next trouble begins with the short pause", () => {
+  const { writer, call, sent, kept } = writerForTest();
+  let trouble = true;
+  const troubled = () => {
+    if (trouble) throw busy;
+  };
+  writer.write([call(troubled)]);
+  vi.advanceTimersByTime(20);
+  trouble = false;
+  vi.advanceTimersByTime(40);
+  expect([sent.splice(0), writer.failure]).toEqual([[1], undefined]);
+  trouble = true;
+  writer.write([call(troubled)]);
+  writer.write([call("later")]);
+  trouble = false;
+  vi.advanceTimersByTime(20);
+  expect([sent.splice(0), kept()]).toEqual([[2, { id: 3, value: "later" }], ["later"]]);
+});
+
+test.each<[string, unknown, "refused" | "waits"]>([
+  ["general error", 1, "refused"],
+  ["too big", 18, "refused"],
+  ["constraint", 19, "refused"],
+  ["extended code of a constraint", 2067, "refused"],
+  ["mismatch", 20, "refused"],
+  ["range", 25, "refused"],
+  ["busy", 5, "waits"],
+  ["read-only", 8, "waits"],
+  ["extended code of a disk failure", 778, "waits"],
+  ["full", 13, "waits"],
+  ["no code of SQLite", "ERR", "refused"],
+])("a call that fails with %s %s", (_, errcode, outcome) => {
+  const { writer, sent, call } = writerForTest();
+  writer.write([
+    call(() => {
+      throw Object.assign(new Error("it fails"), { errcode });
+    }),
+  ]);
+  const refused = [{ id: 1, failure: { kind: "refused", message: "it fails" } }];
+  expect([sent, writer.failure]).toEqual(outcome === "refused" ? [refused, undefined] : [[], "it fails"]);
+});
+
+test("a value that is no error is trouble, too; nothing of its group stays", () => {
+  const { database, writer, sent, call, kept } = writerForTest();
+  writer.write([
+    call("a"),
+    call(() => {
+      throw "odd";
+    }),
+  ]);
+  expect([sent, writer.failure, kept(), database.isTransaction]).toEqual([[], "odd", [], false]);
+});
+
+test("closing with nothing to write sends nothing, and ends the tries", () => {
+  const { writer, sent, call } = writerForTest();
+  writer.close();
+  expect(sent).toEqual([]);
+  let tries = 0;
+  writer.write([
+    call(() => {
+      tries++;
+      throw busy;
+    }),
+  ]);
+  writer.close();
+  vi.advanceTimersByTime(5000);
+  expect([tries, sent]).toEqual([
+    2,
+    [{ id: 1, failure: { kind: "unavailable", message: "database is locked" } }],
+  ]);
+});

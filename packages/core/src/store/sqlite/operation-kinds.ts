@@ -93,6 +93,7 @@ const otherReads: readonly (keyof Reads)[] = [
   "due",
   "claims",
   "outline",
+  "countUnfinished",
   "endedBeyond",
   "keepFrom",
 ];

@@ -9,7 +9,8 @@ import {
 } from "./thread-messages.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
-const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
+const isSource = import.meta.url.endsWith(".ts");
+const threadFile = new URL(isSource ? "./thread.ts" : "./thread.js", import.meta.url);
 
 /**
  * Mebibytes for objects that were made just now. By default a thread takes 128 of them on a large machine: one with 15 in

@@ -2,22 +2,13 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Fields } from "../support/responses.ts";
+import { numbersTo, writeLine } from "../support/log-lines.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { SocketClient } from "../support/socket-client.ts";
 
 let server: TestServer;
 
-const line = (n: number, fields: object = {}) =>
-  server.andante.logger.info({ n, workflowId: "w", ...fields }, "line");
-const linesOf = (message: Fields) => z.array(z.object({ n: z.number() }).loose()).parse(message.logs);
-const numbers = (message: Fields) => linesOf(message).map(({ n }) => n);
-
-/** The numbers of the lines up to this one, in the order in which they came. */
-async function numbersTo(client: SocketClient, last: number): Promise<number[]> {
-  const messages = await client.until((message) => numbers(message).includes(last));
-  return messages.flatMap(numbers);
-}
+const line = (n: number, fields?: object) => writeLine(server, n, fields);
 
 test("a client that does not read is closed with its own code; the others lose nothing", async () => {
   server = await serveForTest();

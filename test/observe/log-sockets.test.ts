@@ -1,7 +1,7 @@
 // /ws/logs: kept lines, then new ones, by filter.
 import { expect, test, vi } from "vitest";
-import { z } from "zod";
-import { type Fields, timestamp } from "../support/responses.ts";
+import { numbers, numbersTo, writeLine } from "../support/log-lines.ts";
+import { timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 
@@ -9,16 +9,7 @@ let server: TestServer;
 /** For tests that need no server of their own. */
 const plain = await serveForTest();
 
-const line = (n: number, fields: object = {}) =>
-  server.andante.logger.info({ n, workflowId: "w", ...fields }, "line");
-const linesOf = (message: Fields) => z.array(z.object({ n: z.number() }).loose()).parse(message.logs);
-const numbers = (message: Fields) => linesOf(message).map(({ n }) => n);
-
-/** The numbers of the lines up to this one, in the order in which they came. */
-async function numbersTo(client: SocketClient, last: number): Promise<number[]> {
-  const messages = await client.until((message) => numbers(message).includes(last));
-  return messages.flatMap(numbers);
-}
+const line = (n: number, fields?: object) => writeLine(server, n, fields);
 
 test("sends the newest kept lines, then new ones, each exactly once", async () => {
   server = await serveForTest();

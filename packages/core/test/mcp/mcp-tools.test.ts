@@ -1,7 +1,9 @@
 // The tools of MCP servers in an agent: called like its own, recorded like its own, and checked when they are defined.
+import { tool } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import { Operation } from "../../src/agent/call/operation.ts";
 import { mcpTools } from "../../src/agent/mcp/index.ts";
 import { McpConnection } from "../../src/agent/mcp/mcp-connection.ts";
 import { checkServer } from "../../src/agent/mcp/mcp-server.ts";
@@ -75,7 +77,11 @@ test("a server is a command with its arguments and environment, or an address", 
   const checked = { prefix: "files_", timeout: 2000, connectTimeout: 500 };
   expect(checkServer("a", command)).toEqual({ name: "a", server: command, ...checked, place: "files" });
   const address = { url: "http://x.example/mcp?key=k", headers: { authorization: "Bearer t" } };
-  expect(checkServer("b", address)).toMatchObject({ prefix: "", timeout: 60_000, connectTimeout: 10_000 });
+  const defaults = { prefix: "", timeout: 60_000, connectTimeout: 10_000 };
+  expect(checkServer("b", address)).toEqual({
+    ...{ name: "b", server: address, ...defaults },
+    place: "http://x.example/mcp",
+  });
 });
 
 describe("a definition that cannot work is refused", () => {
@@ -86,6 +92,62 @@ describe("a definition that cannot work is refused", () => {
     const misspelled = { url: "http://x.example", timeOut: 1 };
     expect(() => mcpTools({ a: misspelled })).toThrow("timeOut");
     expect(() => mcpTools({ a: { url: "http://x.example", prefix: "a.b" } })).toThrow(DefinitionError);
+  });
+
+  test.each([
+    ["", true],
+    ["Files-2_", true],
+    ["x".repeat(32), true],
+    ["x".repeat(33), false],
+    ["a.b", false],
+    ["a b", false],
+    [" ab", false],
+  ])("the prefix %j is accepted: %s", (prefix, isAccepted) => {
+    const checked = () => checkServer("a", { url: "https://x.example", prefix }).prefix;
+    if (isAccepted) expect(checked()).toBe(prefix);
+    else expect(checked).toThrow('mcpTools, server "a": a prefix has at most 32 letters, digits, _ and -');
+  });
+
+  test.each(["x.example", "ftp://x.example", "xhttp://x.example", "httpsx://x.example"])(
+    "the address %s",
+    (url) => {
+      expect(() => checkServer("a", { url })).toThrow(
+        'mcpTools, server "a": needs a command, or an http(s) url',
+      );
+    },
+  );
+
+  test("a duration that is none, by the name of its option", () => {
+    const url = "https://x.example";
+    expect(() => checkServer("a", { url, timeout: -1 })).toThrow('mcpTools, server "a", timeout');
+    expect(() => checkServer("a", { url, connectTimeout: -1 })).toThrow(
+      'mcpTools, server "a", connectTimeout',
+    );
+  });
+
+  test("an option that belongs to the other kind of server", () => {
+    const both = { command: "files", url: "https://x.example" };
+    expect(() => checkServer("a", both)).toThrow("url");
+    const args = { url: "https://x.example", args: [] };
+    expect(() => checkServer("a", args)).toThrow("args");
+    const misspelled: object = { tool: {} };
+    expect(() => mcpTools({}, misspelled)).toThrow("tool");
+  });
+
+  test("a tool of the host's own with the name of a server's", async () => {
+    const { url } = await server();
+    const own = tool({ inputSchema: z.object({}), execute: () => "own" });
+    const context = Operation.from(undefined, undefined);
+    const clash = mcpTools({ one: { url } }, { tools: { add: own } });
+    onTestFinished(() => clash.close());
+    await expect(clash(context)).rejects.toThrow(
+      'mcpTools: your own tools and the MCP server one both have a tool "add"; give a server a prefix',
+    );
+    const beside = mcpTools({ one: { url, prefix: "one_" } }, { tools: { add: own } });
+    onTestFinished(() => beside.close());
+    const both = await beside(context);
+    expect(Object.keys(both).slice(0, 2)).toEqual(["add", "one_add"]);
+    expect(both.add).toBe(own);
   });
 
   test("two tools of one name", async () => {

@@ -1,6 +1,6 @@
 // Files that messages name by address.
 import type { UIMessage } from "ai";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Attachments } from "./attachments.ts";
 import type { Download } from "./bounded-download.ts";
 import { FileBudget } from "./file-budget.ts";
@@ -121,3 +121,73 @@ test.each(["*", "*/*", "image/*", "image/png"])(
     expect(asked).toEqual([]);
   },
 );
+
+/** Whether a provider that loads these addresses of this media type is left the file. */
+async function isLeft(supported: Record<string, RegExp[]>, url = "https://cdn.example/x.png") {
+  const { asked, download } = loader();
+  const files = new Attachments(() => supported, never, new FileBudget(), download);
+  const sent = message(file(url));
+  // Beside a message without files, which does not count.
+  const [, resolved] = await files.resolve([message({ type: "text", text: "look" }), sent]);
+  const [part] = resolved?.parts ?? [];
+  expect(part).toEqual(asked.length === 0 ? file(url) : file("data:image/png;base64,AQID"));
+  return asked.length === 0;
+}
+
+test.each<[boolean, Record<string, RegExp[]>, string?]>([
+  [true, { "image/*": [/other/, /cdn/] }],
+  [true, { "audio/*": [/cdn/], "image/png": [/cdn/] }],
+  [true, { "*": [/cdn/] }, "https://cdn.example/x.png?from=data:x.png"],
+  [false, {}],
+  [false, { "image/*": [/other/] }],
+  [false, { "audio/*": [/cdn/] }],
+  [false, { "image/jpeg": [/cdn/] }],
+  [false, { "image/pngx": [/cdn/] }],
+  [false, { "icons/*": [/cdn/] }],
+  [false, { "*": [] }],
+  [false, {}, "https://cdn.example/;base64,x.png"],
+])("a file is left to the provider: %s with %o", async (expected, supported, url) => {
+  expect(await isLeft(supported, url)).toBe(expected);
+});
+
+test.each(["", "AQID", "AQI=", "AQ==", "A-_+/9"])("the base64 %j is accepted as it is", async (data) => {
+  const { asked, download } = loader();
+  const files = new Attachments(() => ({}), never, new FileBudget(), download);
+  const sent = [message(file(`data:image/png;base64,${data}`))];
+  for (const each of sent) await files.check(each);
+  expect(await files.resolve(sent)).toBe(sent);
+  expect(asked).toEqual([]);
+});
+
+test.each(["AQ===", "A=Q", "a b", "AQID\n!", "%41"])("the base64 %j is refused", async (data) => {
+  const files = new Attachments(() => ({}), never, new FileBudget(), loader().download);
+  const sent = message(file(`data:image/png;base64,${data}`));
+  await expect(files.check(sent)).rejects.toThrow(
+    "input: the file image/png could not be loaded from its URL",
+  );
+});
+
+test("a call that has ended gets its own reason, when it sends a file and when its history has one", async () => {
+  const left = new AbortController();
+  const reason = new Error("left");
+  const download: Download = async () => {
+    left.abort(reason);
+    throw new Error("404");
+  };
+  const files = new Attachments(() => ({}), left.signal, new FileBudget(), download);
+  const sent = message(file("https://a.example/x.png"));
+  await expect(files.check(sent)).rejects.toBe(reason);
+  await expect(files.resolve([sent])).rejects.toBe(reason);
+});
+
+test("a download has the address and the signal, and forgotten files leave the budget", async () => {
+  const download = vi.fn<Download>(async () => ({ data: new Uint8Array([1]), mediaType: undefined }));
+  const budget = new FileBudget();
+  const restore = vi.spyOn(budget, "restore");
+  const files = new Attachments(() => ({}), never, budget, download);
+  await files.check(message(file("https://a.example/x.png")));
+  expect(download.mock.calls).toEqual([[{ url: new URL("https://a.example/x.png"), abortSignal: never }]]);
+  expect(restore).not.toHaveBeenCalled();
+  files.forget();
+  expect(restore).toHaveBeenCalledTimes(1);
+});

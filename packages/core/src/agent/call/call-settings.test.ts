@@ -28,6 +28,7 @@ test.each<[string, object]>([
   [maxSteps, { maxSteps: 1001 }],
   [maxSteps, { maxSteps: "1" }],
   ["temperature: expected a number from 0 to 2", { temperature: "hot" }],
+  ["temperature: expected a number from 0 to 2", { temperature: "1" }],
   ...(
     [
       ["temperature", "a number", 0, 2],
@@ -47,6 +48,7 @@ test.each<[string, object]>([
   [stops, { stopSequences: "." }],
   [stops, { stopSequences: [""] }],
   [stops, { stopSequences: [1] }],
+  [stops, { stopSequences: [["x"]] }],
   [stops, { stopSequences: ["x".repeat(501)] }],
   [stops, { stopSequences: Array.from({ length: 17 }, () => "x") }],
   ...[null, [], "openai", 5, { openai: null }, { openai: [] }, { openai: "x" }, { openai: 5 }].map(

@@ -13,7 +13,7 @@ test("a part is sent as JSON holds it, with its id and its transience where it h
     data: null,
     transient: true,
   });
-  expect(dataChunk({ type: "data-progress", data: 1, transient: false })).toEqual({
+  expect(dataChunk({ type: "data-progress", data: 1, transient: false })).toStrictEqual({
     type: "data-progress",
     data: 1,
   });
@@ -28,6 +28,8 @@ test("a malformed part is refused, with the reason", () => {
   );
   expect(wrong({ type: "data-", data: 1 })).toThrow("must begin with");
   expect(wrong({ type: 5, data: 1 })).toThrow("must begin with");
+  expect(wrong({ type: [type], data: 1 })).toThrow("must begin with");
+  expect(wrong({ type: `my-${type}`, data: 1 })).toThrow("must begin with");
   expect(wrong({ type, id: 5, data: 1 })).toThrow("the id of a data part must be a string");
   expect(wrong({ type, data: 1n })).toThrow("Data of data-progress");
 });
@@ -44,4 +46,6 @@ test("chunks are read in the order of the writes, also those from before the rea
   late.readBy((each) => read.push(each));
   late.write(chunk(3));
   expect(read).toEqual([chunk(1), chunk(2), chunk(3)]);
+  late.readBy((each) => read.push(each));
+  expect(read).toHaveLength(3);
 });

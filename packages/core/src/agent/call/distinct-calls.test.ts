@@ -1,5 +1,5 @@
 // Ids of tool calls that a model repeats.
-import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { LanguageModelV4Content, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { type ToolSet, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -10,7 +10,7 @@ import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { Agent } from "../agent.ts";
 import type { ModelPart } from "../durable/model-parts.ts";
-import { CallIds } from "./distinct-calls.ts";
+import { CallIds, distinctCalls } from "./distinct-calls.ts";
 
 const start = (id: string, fields = {}): ModelPart => ({
   ...{ type: "tool-input-start", id, toolName: "look" },
@@ -151,4 +151,45 @@ test("in a conversation each call gets the output that the client made for it", 
     expect(read).toMatch(/seen 1.*seen 2/);
   }
   await close();
+});
+
+test("an id whose call has come is free for the next one, which gets another", () => {
+  const input = [start("a"), call("a")];
+  expect(renamed([...input, call("a"), ...input])).toEqual([
+    ...[...input, call("a_2")],
+    ...[start("a_3"), call("a_3")],
+  ]);
+});
+
+test("parts whose id stays are the same objects", () => {
+  const parts = [start("a"), delta("a"), end("a"), call("a"), result("a"), request("a")];
+  for (const [index, part] of renamed(parts).entries()) expect(part).toBe(parts[index]);
+});
+
+test("a reply that comes at once has ids of its own as well", async () => {
+  const content: LanguageModelV4Content[] = [
+    { type: "text", text: "look" },
+    ...["a", "a"].map((toolCallId) => ({
+      type: "tool-call" as const,
+      toolCallId,
+      toolName: "t",
+      input: "{}",
+    })),
+  ];
+  const model = controlledModel(() => ({}));
+  const { finishReason, usage } = await model.doGenerate({ prompt: [] });
+  const doGenerate = async () => ({ content, finishReason, usage, warnings: [] });
+  const reply = await distinctCalls({ ...model, doGenerate }).doGenerate({ prompt: [] });
+  const [text, first, second] = content;
+  expect(reply).toEqual({
+    ...{ finishReason, usage, warnings: [] },
+    content: [text, first, { ...second, toolCallId: "a_2" }],
+  });
+});
+
+test("a stream that is not bounded is refused", async () => {
+  const model = { ...controlledModel(() => ({})), doStream: async () => ({ stream: new ReadableStream() }) };
+  await expect(distinctCalls(model).doStream({ prompt: [] })).rejects.toThrow(
+    new TypeError("the model is not bounded"),
+  );
 });

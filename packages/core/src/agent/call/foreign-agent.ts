@@ -2,6 +2,7 @@
 // are refused, a schema is put into words, and usage is counted step by step.
 import type { LanguageModelUsage, ModelMessage } from "ai";
 import { InvalidOptionError } from "../../errors/index.ts";
+import { propertyOf } from "../../values/fields.ts";
 import { defaultApprovalMaxAge, defaultRecoverWithin, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
@@ -95,11 +96,7 @@ class ForeignAgent extends CallableAgent {
 
 /** True for an agent of the AI SDK whose host loads files in another way, which the option of a call would replace. */
 function hasDownload(agent: AnyAgent): boolean {
-  if (!("settings" in agent)) return false;
-  const { settings } = agent;
-  if (typeof settings !== "object" || settings === null || !("experimental_download" in settings))
-    return false;
-  return settings.experimental_download !== undefined;
+  return propertyOf(propertyOf(agent, "settings"), "experimental_download") !== undefined;
 }
 
 /** Asks an agent without structured output for JSON: the messages with the schema added to the last one of the user. */

@@ -71,3 +71,11 @@ test("a long name of an option is cut in the refusal", () => {
     `Invalid option providerOptions.openai.${"x".repeat(177)}: agent clerk does not allow it`,
   );
 });
+
+test("the smaller number counts, except for a seed: the host's stays", () => {
+  const own = { temperature: 1, topK: 5, maxSteps: 3, seed: 7 };
+  expect(mergeSettings(own, { temperature: 0.5, topK: 9, seed: 2, topP: 0.1 })).toMatchObject({
+    ...{ temperature: 0.5, topK: 5, maxSteps: 3, seed: 7, topP: 0.1 },
+  });
+  expect(mergeSettings({}, { seed: 2 })).toMatchObject({ seed: 2 });
+});

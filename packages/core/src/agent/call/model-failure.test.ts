@@ -11,8 +11,8 @@ import {
   RetryError,
   ToolCallNotFoundForApprovalError,
 } from "ai";
-import { expect, test } from "vitest";
-import { PublicError } from "../../errors/index.ts";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { ModelFailedError, PublicError, ReplyTimeoutError } from "../../errors/index.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { replyErrorText, toAgentError, toolErrorText } from "./model-failure.ts";
 
@@ -118,4 +118,30 @@ test.each([
 ])("a stream shows the host's words about a failed %s without the secrets in them", (_, text) => {
   const words = new PublicError("cannot reach postgres://ada:hunter2@db.example/orders");
   expect(text(words)).toBe("cannot reach postgres://[redacted]@db.example/orders");
+});
+
+test.each(["AbortError", "TimeoutError"])("an %s without an abort of the caller is a time limit", (name) => {
+  const thrown = new DOMException("too late", name);
+  expect(toAgentError(thrown, never)).toEqual(new ReplyTimeoutError({ cause: thrown }));
+  expect(toAgentError(thrown, AbortSignal.abort("left"))).toBeInstanceOf(ModelFailedError);
+  const other = new DOMException("too late", "DataError");
+  expect(toAgentError(other, never)).toBeInstanceOf(ModelFailedError);
+});
+
+test("a date is counted from now, in whole seconds; words and missing headers are a second", () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 1) });
+  onTestFinished(() => void vi.useRealTimers());
+  const after = (words: string) => toAgentError(refused(words), never);
+  expect(after("Thu, 01 Jan 2026 00:02:00 GMT")).toMatchObject({ retryAfter: 120 });
+  expect(after("17 minutes")).toMatchObject({ retryAfter: 1 });
+  const { responseHeaders: _, ...fields } = refused("");
+  const bare = new APICallError({ ...fields, message: "slow down" });
+  expect(toAgentError(bare, never)).toMatchObject({ code: "model-busy", retryAfter: 1 });
+});
+
+test("another refusal of the provider is a failure of the model", () => {
+  const broken = new APICallError({ ...refused("17"), message: "broken", statusCode: 500 });
+  expect(toAgentError(broken, never)).toEqual(new ModelFailedError({ cause: broken }));
+  const plain = Object.assign(new Error("slow down"), { statusCode: 429 });
+  expect(toAgentError(plain, never)).toEqual(new ModelFailedError({ cause: plain }));
 });

@@ -1,6 +1,6 @@
 // The AI SDK's options for one call, compared as a whole: with nothing but a model, and with every option.
 import { Output, tool } from "ai";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { PublicError, ReplyRefusedError } from "../../errors/index.ts";
@@ -209,4 +209,99 @@ test("a call is aborted by its own signal, else by that of its operation", async
   const { signal } = new AbortController();
   const { settings } = await prepare({}, { abortSignal: signal });
   expect([settings.abortSignal, settings.runtimeContext.signal]).toEqual([signal, signal]);
+});
+
+/** A loop of recorded calls, as far as the preparation of a call knows it. */
+function loopWith(fields: object = {}) {
+  const recorder = { waits: false, isEmpty: true };
+  const committed = vi.fn(async () => undefined);
+  const toolCall = vi.fn((id: string) => ({ isWalked: id === "old" }));
+  const { signal } = new AbortController();
+  return Object({
+    recorder,
+    signal,
+    committed,
+    toolCall,
+    isLive: true,
+    nextCallIsRecorded: false,
+    ...fields,
+  });
+}
+
+test("a loop stops the call too, and its recorded calls are not observed", async () => {
+  const left = new AbortController();
+  const loop = loopWith({ recorder: { waits: false, isEmpty: false }, signal: left.signal });
+  const telemetry = { integrations: [Object({ onEnd: () => undefined })] };
+  const within = new Operation(operation(), { loop, telemetry: () => telemetry });
+  const { settings, loop: given } = await prepare({}, { operation: within });
+  expect(given).toBe(loop);
+  expect(settings.telemetry).toEqual({ integrations: [expect.any(Object)] });
+  expect(settings.telemetry).not.toBe(telemetry);
+  expect(settings.abortSignal).not.toBe(within.signal);
+  left.abort(new Error("left"));
+  expect(settings.abortSignal.reason).toEqual(new Error("left"));
+});
+
+test("a call that waits for people has an approval of its own, others that of the host", async () => {
+  const toolApproval = { ping: "user-approval" } as const;
+  const approvalOf = async (waits: boolean) => {
+    const within = new Operation(operation(), { loop: loopWith({ recorder: { waits, isEmpty: true } }) });
+    return (await prepare({ toolApproval }, { operation: within })).settings.toolApproval;
+  };
+  expect(await approvalOf(true)).toEqual(made);
+  expect(await approvalOf(false)).toEqual(toolApproval);
+});
+
+test.each([
+  [true, 0],
+  [false, 1],
+])("the start of a reply is a hook's; the next call is recorded: %s", async (nextCallIsRecorded, starts) => {
+  const onStart = vi.fn();
+  const within = new Operation(operation(), { loop: loopWith({ nextCallIsRecorded }) });
+  await prepare({ hooks: { onStart } }, { operation: within });
+  expect(onStart).toHaveBeenCalledTimes(starts);
+});
+
+test("hooks hear of new calls after their record is written, and of no recorded ones", async () => {
+  const order: string[] = [];
+  const loop = loopWith({ committed: async () => void order.push("committed") });
+  const within = new Operation(operation(), { loop });
+  const note = (name: string) => () => void order.push(name);
+  const hooks = {
+    onStepEnd: note("step"),
+    onToolEnd: note("tool"),
+    onEnd: note("end"),
+    onError: note("error"),
+  };
+  const onStepEnd = note("caller");
+  const { settings, ended, failed } = await prepare({ hooks }, { operation: within, onStepEnd });
+  const heard = async (work: () => unknown) => {
+    order.length = 0;
+    await work();
+    return [...order];
+  };
+  const event = (toolCallId: string) =>
+    Object({ toolCall: { toolCallId, toolName: "ping" }, toolOutput: { type: "tool-result", output: 1 } });
+  expect(await heard(() => settings.onStepEnd(Object({})))).toEqual(["committed", "step", "caller"]);
+  expect(await heard(() => ended?.({ text: "", finishReason: "stop" }))).toEqual(["committed", "end"]);
+  expect(await heard(() => settings.onToolExecutionEnd(event("new")))).toEqual(["tool"]);
+  expect(await heard(() => settings.onToolExecutionEnd(event("old")))).toEqual([]);
+  expect(loop.toolCall.mock.calls).toEqual([
+    ["new", "ping"],
+    ["old", "ping"],
+  ]);
+  loop.isLive = false;
+  expect(await heard(() => settings.onStepEnd(Object({})))).toEqual(["committed", "caller"]);
+  loop.left = new Error("left");
+  expect(await heard(() => settings.onToolExecutionEnd(event("new")))).toEqual([]);
+  expect(await heard(() => failed("why"))).toEqual([]);
+  loop.left = undefined;
+  expect(await heard(() => failed("why"))).toEqual(["error"]);
+});
+
+test("without a hook or a callback no record is waited for", async () => {
+  const loop = loopWith();
+  const { settings } = await prepare({}, { operation: new Operation(operation(), { loop }) });
+  await settings.onStepEnd(Object({}));
+  expect(loop.committed).not.toHaveBeenCalled();
 });

@@ -1,7 +1,7 @@
 // Text that bypasses the AI SDK: the reader reads the same parts as without, and code that changes or bounds text sees it.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { Output, type StepResult, type ToolSet, tool, wrapLanguageModel } from "ai";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { allInTime, inTime } from "../../../test/support/in-time.ts";
@@ -130,6 +130,140 @@ test("the AI SDK gets the first delta alone and the others as one, the reader ge
   const read = ["a", "b", "c", "d"].map((text) => ["x", text]);
   expect(await readAround([...said, { type: "text-end", id: "1" }])).toEqual({ given: ["a", "bcd"], read });
   expect(await readAround(said)).toEqual({ given: ["a", "bcd"], read });
+});
+
+type Said = readonly (ModelPart | string)[];
+const thought = (text: string, id = "1") => ({ type: "reasoning-delta", id, delta: text }) as const;
+const noted = (text: string) => ({ ...delta(text), providerMetadata: { some: { n: 1 } } });
+const source = { type: "source", sourceType: "url", id: "s", url: "https://example.com" } as const;
+
+/** The deltas that the AI SDK receives of these parts; a string is a delta of the first text. */
+async function givenOf(...said: Said) {
+  const bypass = new TextBypass();
+  const parts = said.map((part) => (typeof part === "string" ? delta(part) : part));
+  const { model } = bypass.settings({ model: modelOf([parts]) });
+  const { stream } = await model.doStream({ prompt: [] });
+  const given: string[] = [];
+  const sdk = new TransformStream<ModelPart, Part>({
+    transform: (part, controller) => {
+      if (part.type !== "text-delta" && part.type !== "reasoning-delta") return;
+      given.push(part.delta);
+      const { type, id, delta: text, providerMetadata } = part;
+      controller.enqueue({ type, id, text, ...(providerMetadata && { providerMetadata }) });
+    },
+  });
+  const read = await allInTime(bypass.join(stream.pipeThrough(sdk)), "the end of the stream");
+  const texts = parts.flatMap((part) => ("delta" in part ? [part.delta] : []));
+  expect(read.flatMap((part) => ("text" in part ? [part.text] : [])).join("")).toBe(texts.join(""));
+  return given;
+}
+
+test.each<[string, Said, string[]]>([
+  ["one text", ["a", "b", "c"], ["a", "bc"]],
+  [
+    "a text of another kind",
+    ["a", "b", "c", thought("r"), thought("s"), thought("t")],
+    ["a", "bc", "r", "st"],
+  ],
+  [
+    "a text with another id",
+    [thought("a"), thought("b"), thought("c", "2"), thought("d", "2")],
+    ["a", "b", "c", "d"],
+  ],
+  ["one after an empty piece", ["a", "", "b", "c", "d"], ["a", "", "b", "cd"]],
+  ["one after another part", ["a", "b", source, "c", "d", "e"], ["a", "b", "c", "de"]],
+  [
+    "one with metadata, which the next piece repeats",
+    ["a", "b", noted("c"), "d", "e", "f"],
+    ["a", "b", "c", "d", "ef"],
+  ],
+])("through the AI SDK go the first piece, and the rest at once: %s", async (_, said, given) => {
+  expect(await givenOf(...said)).toEqual(given);
+});
+
+test("without a reader every piece goes through the AI SDK", async () => {
+  const { model } = new TextBypass().settings({ model: modelOf([["a", "b", "c"].map(delta)]) });
+  const { stream } = await model.doStream({ prompt: [] });
+  expect(await allInTime(stream, "the end of the stream")).toEqual(["a", "b", "c"].map(delta));
+});
+
+test("a failure of the AI SDK's stream is the reader's", async () => {
+  const broken = new ReadableStream<Part>({ pull: () => Promise.reject(new Error("broken")) });
+  const reader = new TextBypass().join(broken).getReader();
+  await expect(inTime(reader.read(), "the failure")).rejects.toThrow("broken");
+});
+
+test("models of other versions, and names of models, are refused", () => {
+  const old = Object({ ...modelOf([]), specificationVersion: "v3" });
+  for (const model of ["openai/gpt-5", old])
+    expect(() => new TextBypass().settings({ model })).toThrow(
+      new TypeError("expected a language model of version 4"),
+    );
+});
+
+test("the model that the host chooses for a step is wrapped; other settings of a step stay", async () => {
+  const model = modelOf([]);
+  expect(new TextBypass().settings({ model })).not.toHaveProperty("prepareStep");
+  const prepare = async (prepared: object | undefined) =>
+    new TextBypass().settings({ model, prepareStep: () => Object([prepared])[0] }).prepareStep?.(Object({}));
+  expect(await prepare(undefined)).toBeUndefined();
+  const settings = { activeTools: [] };
+  expect(await prepare(settings)).toBe(settings);
+  const chosen = modelOf([]);
+  const prepared = await prepare({ ...settings, model: chosen });
+  expect(prepared).toEqual({ ...settings, model: expect.objectContaining({ specificationVersion: "v4" }) });
+  expect(prepared?.model).not.toBe(chosen);
+});
+
+describe("the times between pieces of output", () => {
+  /** The measurement after a call whose parts came at these times. */
+  async function measured(...said: readonly (readonly [at: number, part: ModelPart])[]) {
+    const now = vi.spyOn(performance, "now");
+    onTestFinished(() => now.mockRestore());
+    const bypass = new TextBypass();
+    const times = said.map(([at]) => at);
+    const parts = said.map(([, part]) => part);
+    const model = modelOf([parts], (index) => void now.mockReturnValue(times[index] ?? 0));
+    const settings = bypass.settings({ model });
+    const { stream } = await settings.model.doStream({ prompt: [] });
+    const reader = stream.getReader();
+    while (!(await reader.read()).done);
+    const performed = { timeToFirstOutputMs: 1 };
+    settings.onLanguageModelCallEnd({ performance: performed });
+    return performed;
+  }
+
+  test("have their least, greatest, middle and average, and the tenths at both ends", async () => {
+    const times = [0, 10, 11, 13, 16, 20, 25, 31, 38, 46, 55];
+    expect(await measured(...times.map((at) => [at, delta("a")] as const))).toEqual({
+      timeToFirstOutputMs: 1,
+      timeBetweenOutputChunksMs: { min: 1, p10: 1, median: 5, p90: 9, max: 10, avg: 5.5 },
+    });
+    expect(await measured([0, delta("a")], [2, delta("b")], [8, delta("c")])).toMatchObject({
+      timeBetweenOutputChunksMs: { min: 2, p10: 2, median: 2, p90: 6, max: 6, avg: 4 },
+    });
+  });
+
+  const call = { type: "tool-call", toolCallId: "c", toolName: "look", input: "{}" } as const;
+  const file = { mediaType: "image/png", data: { type: "data", data: "AQID" } } as const;
+  test.each<[boolean, ModelPart]>([
+    [true, delta("b")],
+    [true, thought("b")],
+    [true, call],
+    [true, { type: "file", ...file }],
+    [true, { type: "reasoning-file", ...file }],
+    [true, { type: "tool-input-delta", id: "c", delta: "{" }],
+    [false, { type: "tool-input-delta", id: "c", delta: "" }],
+    [false, delta("")],
+    [false, { type: "tool-input-end", id: "c" }],
+    [false, source],
+  ])("count output: %s for %j", async (counts, part) => {
+    const gaps = { min: 7, p10: 7, median: 7, p90: 7, max: 7, avg: 7 };
+    expect(await measured([1, delta("a")], [8, part])).toEqual({
+      timeToFirstOutputMs: 1,
+      ...(counts && { timeBetweenOutputChunksMs: gaps }),
+    });
+  });
 });
 
 test("when the first delta does not come out of the AI SDK, the next one follows it there", async () => {

@@ -25,3 +25,22 @@ test("an unknown one is named", () => {
   const check = () => Reflect.apply(checkTimeout, undefined, [{ modelMillis: 5 }, "Agent a"]);
   expect(check).toThrow('Agent a, timeout: unknown option "modelMillis"');
 });
+
+test("every timeout of the AI SDK and our own may be set, each to a millisecond or more", () => {
+  const times = {
+    modelMs: 1,
+    totalMs: 1,
+    stepMs: 1,
+    firstChunkMs: 1,
+    chunkMs: 1,
+    toolMs: 1,
+    tools: { lookMs: 1 },
+  };
+  expect(() => checkTimeout(times, "A")).not.toThrow();
+  expect(timeoutsOf(times)).toEqual({ modelMs: 1, others: { ...times, modelMs: undefined } });
+  const wrong = "A: timeout must be 1 millisecond or more";
+  for (const name of Object.keys(times)) {
+    const value = name === "tools" ? { lookMs: 0 } : 0;
+    expect(() => checkTimeout({ ...times, [name]: value }, "A")).toThrow(wrong);
+  }
+});

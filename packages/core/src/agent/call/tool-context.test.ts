@@ -258,3 +258,40 @@ test("a tool that yields is handed over as one, and its schema of the context is
   const { contextSchema: _, ...rest } = many;
   expect(bound).toEqual({ ...rest, execute: expect.any(Function) });
 });
+
+test("where no call is recorded, a client's tool stays as it is", () => {
+  const inputSchema = z.object({});
+  const { look } = toolsWithin({ look: tool({ inputSchema }) }, Operation.from(undefined, undefined));
+  expect(look).toEqual({ inputSchema });
+});
+
+test("a tool that yields may have a schema of the context that takes its time, with a guard and without", async () => {
+  const seen: unknown[] = [];
+  const validate = async () => ({ success: true as const, value: { made: true } });
+  const many = tool({
+    inputSchema: z.object({}),
+    async *execute(_, { context }) {
+      seen.push(context);
+      yield 1;
+      yield 2;
+    },
+  });
+  const contextSchema = jsonSchema<object>({ type: "object" }, { validate });
+  const operation = Operation.from(undefined, undefined);
+  for (const guard of [undefined, async () => undefined]) {
+    const bound = toolsWithin({ many: { ...many, contextSchema } }, operation, guard).many;
+    expect(await allInTime(Object(bound?.execute?.({}, options)), "the values")).toEqual([1, 2]);
+  }
+  expect(seen).toEqual([{ made: true }, { made: true }]);
+});
+
+test("the operation of a tool's call observes as the operation above does", async () => {
+  const { operation, works } = recorded();
+  const telemetry = () => ({});
+  Object.assign(operation, { telemetry });
+  const seen: unknown[] = [];
+  const look = tool({ inputSchema: z.object({}), execute: (_, { context }) => seen.push(context) });
+  await toolsWithin({ look }, operation).look?.execute?.({}, options);
+  await works[0]?.execute({});
+  expect(seen).toEqual([expect.objectContaining({ telemetry })]);
+});

@@ -38,11 +38,9 @@ function within(
       const start = (given: typeof input, inside: Operation) =>
         execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
       const run = (given: typeof input, inside: Operation) => {
-        if (guard === undefined) return start(given, inside);
-        const asked = () => guard({ toolName: name, toolCallId: options.toolCallId, input: given });
-        return isGenerator(execute)
-          ? yieldAfter(asked, () => start(given, inside))
-          : asked().then(() => start(given, inside));
+        const asked = async () => guard?.({ toolName: name, toolCallId: options.toolCallId, input: given });
+        if (isGenerator(execute)) return yieldAfter(asked, () => start(given, inside));
+        return guard === undefined ? start(given, inside) : asked().then(() => start(given, inside));
       };
       const call = loop?.toolCall(options.toolCallId, name);
       if (call === undefined) return run(input, operation);
@@ -71,11 +69,12 @@ function isGenerator(execute: unknown): boolean {
 }
 
 async function* yieldAfter(
-  asked: () => Promise<void>,
+  asked: () => Promise<unknown>,
   start: () => unknown,
 ): AsyncGenerator<unknown, undefined> {
   await asked();
-  const values = start();
+  // A promise where the schema of the context takes its time.
+  const values = await start();
   if (isAsyncIterable(values)) yield* values;
 }
 

@@ -17,7 +17,7 @@ async function decided(given: unknown, needsApproval?: unknown, toolName = "pay"
   });
   Object.assign(operation, { loop: { toolCall } });
   const tools = { pay: { ...tool({ inputSchema, execute: () => 1 }), ...Object({ needsApproval }) } };
-  const approval: unknown = waitingApproval(Object(given ?? Object.create(null)), tools, operation);
+  const approval: unknown = waitingApproval(given === undefined ? given : Object(given), tools, operation);
   const call = { toolCall: { toolName, toolCallId: "c", input: { n: 1 } }, messages, runtimeContext };
   if (typeof approval !== "function") throw new Error("no function");
   return { status: await approval(call), noted, operation, call };

@@ -163,3 +163,71 @@ test("a connection that was lost while it was made is not used again, and a clos
   await connection.close();
   expect(second.close).toHaveBeenCalledTimes(1);
 });
+
+test("its tools have the prefix, and the server hears its own name", async () => {
+  const execute = vi.fn<Execute>(() => "sum");
+  connecting.mockResolvedValueOnce(connected(execute).made);
+  const server = checkServer("sums", { url: "http://x.example/mcp", prefix: "sums_" });
+  const { sums_add, ...others } = await new McpConnection(server, connecting).tools(new RecordingLogger());
+  expect(others).toEqual({});
+  expect(await sums_add?.execute?.({}, { toolCallId: "c", messages: [], context: {} })).toBe("sum");
+  expect(connecting.mock.calls).toEqual([[server]]);
+});
+
+test("calls at once share a connection, and closing while it is made closes it", async () => {
+  const first = connected();
+  const opening = Promise.withResolvers<Connected>();
+  connecting.mockReturnValueOnce(opening.promise);
+  const { connection, logger } = start();
+  const calls = [connection.tools(logger), connection.tools(logger)];
+  const closed = connection.close();
+  opening.resolve(first.made);
+  await Promise.all([...calls, closed]);
+  expect(first.close).toHaveBeenCalledTimes(1);
+  connecting.mockResolvedValueOnce(connected().made);
+  await connection.tools(logger);
+  expect(connecting).toHaveBeenCalledTimes(2);
+});
+
+test("closing while a server cannot be reached closes nothing, and the next use connects", async () => {
+  const { connection, logger } = start(new Error("down"), connected().made);
+  const failing = expect(connection.tools(logger)).rejects.toThrow("it cannot be reached");
+  await connection.close();
+  await failing;
+  expect(Object.keys(await connection.tools(logger))).toEqual(["add"]);
+});
+
+test("a connection that is lost after another replaced it leaves that one in use", async () => {
+  const [first, second] = [connected(), connected()];
+  const { connection, logger } = start(first.made, second.made);
+  await connection.tools(logger);
+  await connection.close();
+  await connection.tools(logger);
+  first.lose();
+  await connection.tools(logger);
+  expect(connecting).toHaveBeenCalledTimes(2);
+  expect(second.close).not.toHaveBeenCalled();
+});
+
+test("a server that was away has the tools of its last connection", async () => {
+  const [first, second] = [connected(), connected()];
+  const { connection, logger } = start(
+    first.made,
+    { ...second.made, tools: { less: Object({ description: "Subtracts" }) } },
+    new Error("down"),
+  );
+  await connection.tools(logger);
+  first.lose();
+  expect(Object.keys(await connection.tools(logger))).toEqual(["less"]);
+  second.lose();
+  expect(Object.keys(await connection.tools(logger))).toEqual(["less"]);
+});
+
+test("an error without a number is not the server's reply", async () => {
+  const broken = Object.assign(new Error("cut"), { code: "EPIPE" });
+  for (const error of [broken, { code: -32602 }]) {
+    connecting.mockReset();
+    const { call } = start(connected(fail(error)).made);
+    await expect(call()).rejects.toEqual(gone(during, error));
+  }
+});

@@ -1,8 +1,9 @@
 // The input of callers for an agent: accepted forms, and the errors of others.
-import { tool } from "ai";
+import { tool, type UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { lastOf, readMessages } from "./given-messages.ts";
+import { Operation } from "../call/operation.ts";
+import { forModel, historyForModel, lastOf, readMessages } from "./given-messages.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
 const times = <T>(length: number, value: T): T[] => Array.from({ length }, () => value);
@@ -95,4 +96,122 @@ test("the input of a tool's call must fit the tool", async () => {
   const read = (input: unknown) => readMessages([called(input)], { add }, "all");
   expect(await read({ a: 1 })).toEqual({ kind: "chat", messages: [called({ a: 1 })] });
   await expect(read({ a: "one" })).rejects.toThrow(/not an array of chat messages/);
+});
+
+test("a string is a message of the user, and the whole array counts without a conversation", async () => {
+  expect(await readMessages("hi", {}, "all")).toEqual({
+    kind: "chat",
+    messages: [{ id: expect.any(String), role: "user", parts: [text("hi")] }],
+  });
+  const asked = { role: "user", content: "hi" };
+  expect(await readMessages([asked, asked], {}, "all")).toEqual({ kind: "model", messages: [asked, asked] });
+  expect(await readMessages([asked, asked], {}, "last")).toEqual({ kind: "model", messages: [asked] });
+  expect(await readMessages([user(), user()], {}, "all")).toEqual({
+    kind: "chat",
+    messages: [user(), user()],
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ["a value that JSON cannot hold", [user({ parts: [1n] })], "input at [0].parts[0] cannot be kept as JSON"],
+  ["null among the messages", [null], "0: not a message with role and content"],
+  ["a string among the messages", ["hi"], "0: not a message with role and content"],
+  [
+    "a model's message after a chat message",
+    [user(), { role: "user", content: "hi" }],
+    "not an array of chat",
+  ],
+  ["an unknown role", [{ role: "x", content: "hi" }], "0: not a message with role and content"],
+  [
+    "an unknown role of a later one",
+    [
+      { role: "user", content: "hi" },
+      { role: "x", content: [] },
+    ],
+    "1: not a",
+  ],
+  ["content of another role", [{ role: "tool", content: [text("hi")] }], "0: not a message"],
+  ["a part that is wrong", [{ role: "user", content: [text("hi"), { type: "text" }] }], "0: not a message"],
+  ["parts that are no list", [user({ parts: "hi" })], "not an array of chat messages"],
+  ["a role that no chat has", [user({ role: "x" })], "not an array of chat messages"],
+  [
+    "no parts, and a role that no chat has",
+    [user({ role: "x", parts: [] })],
+    "not an array of chat messages",
+  ],
+])("%s is refused", async (_, input, problem) => {
+  await expect(readMessages(input, {}, "all")).rejects.toThrow(`input: ${problem}`);
+});
+
+test("messages of every role are accepted as models have them, and metadata of chat messages stays", async () => {
+  const calls = [{ type: "tool-call", toolCallId: "c", toolName: "t", input: {} }];
+  const output = { type: "content", value: [text("one"), text("two")] };
+  const messages = [
+    { role: "user", content: [text("hi")] },
+    { role: "assistant", content: calls },
+    { role: "tool", content: [{ type: "tool-result", toolCallId: "c", toolName: "t", output }] },
+  ];
+  expect(await readMessages(messages, {}, "all")).toEqual({ kind: "model", messages });
+  const empty = { id: "e", role: "assistant", parts: [] };
+  const chat = [user({ metadata: { n: 1 }, parts: [text("a"), text("b")] }), empty, user()];
+  const given = await readMessages(chat, {}, "all");
+  expect(given).toEqual({ kind: "chat", messages: chat });
+  expect(given.messages[2]).not.toHaveProperty("metadata");
+});
+
+describe("for the model", () => {
+  const message = (...parts: UIMessage["parts"]): UIMessage => ({ id: "m", role: "user", parts });
+  const place = { type: "data-place", data: "Rome" } as const;
+
+  test("model messages stay, in an array of their own", async () => {
+    const messages = [{ role: "user" as const, content: "hi" }];
+    const converted = await forModel({ kind: "model", messages }, {});
+    expect(converted).toEqual(messages);
+    expect(converted).not.toBe(messages);
+  });
+
+  test("data parts are left out, or converted by the host", async () => {
+    const chat = { kind: "chat", messages: [message({ type: "text", text: "hi" }, place)] } as const;
+    expect(await forModel(chat, {})).toEqual([{ role: "user", content: [text("hi")] }]);
+    const converted = await forModel(chat, {}, ({ type, data }) => ({
+      type: "text",
+      text: `${type} ${data}`,
+    }));
+    expect(converted).toEqual([{ role: "user", content: [text("hi"), text("data-place Rome")] }]);
+    const failing = forModel(chat, {}, () => {
+      throw new Error("boom");
+    });
+    await expect(failing).rejects.toThrow("The agent's convertDataPart failed");
+  });
+
+  test("a call of a tool without its output is left out", async () => {
+    const call = { type: "tool-look", toolCallId: "c", state: "input-available", input: {} } as const;
+    const reply: UIMessage = { id: "r", role: "assistant", parts: [{ type: "text", text: "hm" }, call] };
+    expect(await forModel({ kind: "chat", messages: [reply] }, {})).toEqual([
+      { role: "assistant", content: [text("hm")] },
+    ]);
+  });
+
+  test("a history is prepared by the host, with the operation", async () => {
+    const history = [message({ type: "text", text: "old" }), message({ type: "text", text: "new" })];
+    const operation = Operation.from(undefined, undefined);
+    const convertDataPart = undefined;
+    const all = await historyForModel({ memory: {}, convertDataPart }, history, {}, operation);
+    expect(all).toHaveLength(2);
+    const prepare = async (given: readonly UIMessage[], context: unknown) =>
+      given === history && context === operation ? given.slice(-1) : [];
+    const memory = { prepare };
+    expect(await historyForModel({ memory, convertDataPart }, history, {}, operation)).toEqual([
+      { role: "user", content: [text("new")] },
+    ]);
+    const broken = { prepare: () => Promise.reject(new Error("boom")) };
+    const failing = historyForModel({ memory: broken, convertDataPart }, history, {}, operation);
+    await expect(failing).rejects.toThrow("The agent's memory.prepare failed");
+  });
+});
+
+test("the last of no messages is refused", () => {
+  expect(() => lastOf({ kind: "chat", messages: [] })).toThrow("input: the array of messages is empty");
+  const problem = "input: in a conversation the last message must be from the user";
+  expect(() => lastOf({ kind: "model", messages: [] })).toThrow(problem);
 });

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readMessages } from "./given-messages.ts";
+import { checkSizes, splitPart } from "./message-sizes.ts";
 
 const times = <T>(length: number, value: T): T[] => Array.from({ length }, () => value);
 const keys = (length: number, value: unknown) =>
@@ -137,4 +138,90 @@ test.each<[string, unknown]>([
   await expect(read(input)).rejects.toMatchObject({ status: 400 });
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(700);
+});
+
+describe("the elements of the list inside a part", () => {
+  test("are parts of their own, and the part is left without them", () => {
+    expect(splitPart({ type: "text", text: "hi", citations: [1, 2] })).toEqual({
+      rest: { type: "text", text: "hi", citations: [] },
+      elements: [1, 2].map((each) => ({ type: "text", text: "", citations: [each] })),
+    });
+    expect(splitPart({ type: "steering-message", id: "s", parts: [1, 2] })).toEqual({
+      rest: { type: "steering-message", id: "s", parts: [] },
+      elements: [1, 2].map((each) => ({ type: "steering-message", id: "", parts: [each] })),
+    });
+    expect(splitPart(result(1, 2))).toEqual({
+      rest: result(),
+      elements: [1, 2].map((each) => ({ ...result(each), toolCallId: "", toolName: "" })),
+    });
+  });
+
+  test.each<[unknown]>([
+    [5],
+    [null],
+    [text],
+    [{ type: "text", citations: "none" }],
+    [{ type: "text", parts: [1] }],
+    [{ type: "reasoning", citations: [1] }],
+    [{ type: "steering-message", parts: "none" }],
+    [{ type: "steering-message", citations: [1] }],
+    [{ type: "tool-result", output: null }],
+    [{ type: "tool-result", output: { type: "json", value: [1] } }],
+    [{ type: "tool-result", output: { type: "content", value: "none" } }],
+    [{ type: "tool-x", output: { type: "content", value: [1] } }],
+  ])("are none in %j", (part) => {
+    expect(splitPart(part)).toEqual({ rest: part, elements: [] });
+  });
+});
+
+describe("before the schemas", () => {
+  const many = times(501, 0);
+  const beside = "has more than 500 JSON values beside its data, input, output and metadata";
+
+  test.each<["parts" | "content", unknown[]]>([
+    ["parts", times(1000, {})],
+    ["parts", [null, 5, "text", { parts: "none" }, { parts: [null, 5] }]],
+    ["parts", [{ parts: many, metadata: many }]],
+    ["content", [{ content: many, metadata: many }]],
+    [
+      "parts",
+      ["input", "output", "rawInput", "data", "approval"].map((free) => ({ parts: [{ [free]: many }] })),
+    ],
+    ["content", ["input", "inputSchemaInput", "output"].map((free) => ({ content: [{ [free]: many }] }))],
+    ["content", ["input", "inputSchemaInput"].map((free) => ({ content: [{ ...result(), [free]: many }] }))],
+    ["content", [{ content: [{ output: { type: "json", value: many } }] }]],
+    ["parts", [{ parts: [{ callProviderMetadata: { a: { b: many } }, someOptions: { a: { b: many } } }] }]],
+    // The list of values, and each of them.
+    ["parts", [{ unknown: times(498, 0) }]],
+  ])("messages with %s are let through (case %#)", (field, messages) => {
+    expect(() => checkSizes(messages, field)).not.toThrow();
+  });
+
+  test.each<["parts" | "content", unknown[], string]>([
+    ["parts", times(1001, {}), "more than 1000 messages"],
+    ["parts", [times(200_000, 0)], "more than 200000 JSON values"],
+    ["parts", [{ content: many }], `a message ${beside}`],
+    ["content", [{ parts: many }], `a message ${beside}`],
+    ["parts", [{}, { unknown: times(499, 0) }], `a message ${beside}`],
+    ["parts", [{ parts: [text, { inputSchemaInput: many }] }], `a part ${beside}`],
+    ["content", [{ content: [{ rawInput: many }] }], `a part ${beside}`],
+    ["content", [{ content: [{ data: many }] }], `a part ${beside}`],
+    ["content", [{ content: [{ approval: many }] }], `a part ${beside}`],
+    ["content", [{ content: [{ type: "x", output: { type: "content", value: many } }] }], `a part ${beside}`],
+    ["parts", [{ parts: [{ providerOptionsOf: { a: { b: many } } }] }], `a part ${beside}`],
+    ["parts", [{ parts: [{ ...text, citations: [many] }] }], `a part ${beside}`],
+  ])("messages with too many %s are refused (case %#)", (field, messages, problem) => {
+    expect(() => checkSizes(messages, field)).toThrow(
+      expect.objectContaining({ status: 400, message: expect.stringContaining(`input: ${problem}`) }),
+    );
+  });
+
+  test("values above the bound are not looked at", () => {
+    const unread = {
+      get value() {
+        throw new Error("was read");
+      },
+    };
+    expect(() => checkSizes([unread, times(200_000, 0)], "parts")).toThrow("more than 200000 JSON values");
+  });
 });

@@ -11,6 +11,7 @@ test.each([
   true,
   {},
   { type: "integer", minimum: 0, maximum: 9, exclusiveMinimum: -1, exclusiveMaximum: 10, multipleOf: 0.5 },
+  { type: ["null", "boolean", "object", "array", "number", "string", "integer"] },
   { type: ["string", "null"], minLength: 0, maxLength: 3, pattern: "^a+$", format: "email" },
   { type: "array", items: { type: "number" }, minItems: 0, maxItems: 3, uniqueItems: true, contains: false },
   { type: "object", properties: { a: {} }, required: ["a"], additionalProperties: false, minProperties: 0 },
@@ -127,6 +128,12 @@ describe("as text", () => {
   test("an object that fits is given as JSON", () => {
     expect(schemaText({ type: "string" })).toBe('{"type":"string"}');
     expect(schemaText({ title: "x".repeat(64 * 1024 - 12) })).toHaveLength(64 * 1024);
+  });
+
+  test("one that contains itself is refused with the place", () => {
+    const circle: Record<string, unknown> = {};
+    circle.not = circle;
+    expect(() => schemaText(circle)).toThrow(/^Invalid schema: schema at not cannot be kept as JSON/);
   });
 
   test.each<[unknown, RegExp]>([

@@ -1,6 +1,7 @@
 // Due timers one by one: the write of each, the loads that follow, and the lines and settlements of an end.
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import { inTime } from "../../../test/support/in-time.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import type { DueTimer, Store, StoredExecution } from "../../store/store.ts";
 import { suspension } from "../../store-cases/store-cases.ts";
@@ -116,7 +117,7 @@ test("a timeout ends the execution with its error, publishes it and settles its 
   ]);
   const event = expect.objectContaining({ type: "workflow-error", sequence: 9, timestamp: 1234 });
   expect(published.mock.calls).toEqual([[rowForTest({ stepIndex: 2, status: "suspended" }), [event], 2]]);
-  expect(await settled).toEqual({ kind: "elsewhere" });
+  expect(await inTime(settled, "the settlement")).toEqual({ kind: "elsewhere" });
   for (const forget of forgotten) expect(forget).toHaveBeenCalledWith("e1");
   expect(logger.of("error")).toMatchObject([{ msg: "the execution failed", err: { message } }]);
 });
@@ -194,4 +195,48 @@ test("room, shares and kept slots are those of the engine; a process that stops 
   processor.roundEnded();
   expect(waiting).toHaveBeenCalledTimes(1);
   expect([processor.room, processor.roomForLimits]).toEqual([0, 0]);
+});
+
+test("a limit that earlier times of the execution come before is held there; a sleep is not asked about", async () => {
+  const { processor, engine, calls } = processorOn({ onDeadline: '"cancel"' });
+  const asked: unknown[] = [];
+  const hurry = vi.spyOn(engine.admission, "hurry");
+  const held = { holds: (limit: number) => asked.push(limit) > 0, stop: () => undefined };
+  vi.spyOn(engine, "driver").mockImplementation(async (id) => (id === "e1" ? (held as never) : undefined));
+  expect(await processor.process(deadline, 8)).toBe("held");
+  expect(await processor.process({ ...timeout, dueAt: 9 }, 8)).toBe("held");
+  expect([asked, hurry.mock.calls, calls]).toEqual([[7, 9], [["e1"], ["e1"]], []]);
+  expect(await processor.process(sleep, 8)).toBe("done");
+  expect([asked.length, hurry.mock.calls.length]).toEqual([2, 2]);
+});
+
+test.each([
+  [timeout, "The execution timed out"],
+  [deadline, "A deadline cancelled the execution"],
+])("the bodies of an execution that ends here are aborted with the reason: $kind", async (timer, reason) => {
+  const { processor, engine } = processorOn({ onDeadline: '"cancel"' });
+  const stop = vi.fn();
+  vi.spyOn(engine, "driver").mockResolvedValue({ holds: () => false, stop } as never);
+  expect(await processor.process(timer, 8)).toBe("done");
+  expect(stop.mock.calls).toEqual([[{ kind: "elsewhere" }, new Error(reason)]]);
+});
+
+test("a sleep whose load fails gives its slot back", async () => {
+  const { processor, engine } = processorOn();
+  vi.mocked(engine.load).mockRejectedValue(new Error("unreadable"));
+  await expect(processor.process(sleep, 6)).rejects.toThrow("unreadable");
+  expect([processor.room, engine.claims.holds("t")]).toEqual([20, false]);
+});
+
+test("a deadline that resumes is a resume with the time of the deadline", async () => {
+  const { engine, calls } = processorOn({ onDeadline: '{"resume":7}' });
+  const run = vi.spyOn(engine.admission, "runWhenFree").mockResolvedValue(true);
+  vi.spyOn(engine.store, "resume").mockImplementation(async ({ events }) => ({
+    kind: "claimed",
+    events: events.map((event) => ({ ...event, sequence: 4 })),
+  }));
+  const processor = dueTimerProcessor(engine, { loadNow: async () => "done" });
+  expect(await processor.process(deadline, 8)).toBe("done");
+  expect(run.mock.calls).toMatchObject([[{ executionId: "e1", dueAt: 7, user: "ada" }]]);
+  expect(calls).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { plainKind } from "../../../test/support/plain-kind.ts";
 import { engineForTest } from "../../../test/support/test-engine.ts";
+import { StoreUnavailableError } from "../../errors/index.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import type { EngineKind } from "./engine-kind.ts";
 import { Retention, type RetentionOptions, retentionBounds } from "./retention.ts";
@@ -10,6 +11,9 @@ const turns: EngineKind = {
   ...{ ...plainKind, name: "turn", keptFor: 500 },
   claimable: { workflowIds: [], agentIds: ["bot"] },
 };
+
+/** More than any case here makes. */
+const mostCalls = 5000;
 
 interface Left {
   /** How many batches of each there are to remove. */
@@ -23,29 +27,33 @@ interface Left {
 function retentionOf(options: RetentionOptions, left: Left = {}, kinds: readonly EngineKind[] = []) {
   const rest = { executions: 0, conversations: 0, forks: 0, compactions: 0, ...left };
   const calls: unknown[] = [];
+  const note = (name: string, query: unknown) => {
+    calls.push([name, query]);
+    if (calls.length > mostCalls) throw new Error("it removes without an end");
+  };
   const { conversations } = memoryStore();
   const made = engineForTest(
     {
       deleteFinished: async (query) => {
-        calls.push(["delete", query]);
+        note("delete", query);
         return { executionIds: [`e${rest.executions}`, "twice"], more: --rest.executions > 0 };
       },
       endedBeyond: async (query) => {
-        calls.push(["beyond", query]);
+        note("beyond", query);
         return query.keep === 7 ? undefined : { endAt: 3, executionId: "last" };
       },
       compact: async (query) => {
-        calls.push(["compact", query]);
+        note("compact", query);
         return { more: --rest.compactions > 0 };
       },
       conversations: {
         ...conversations,
         removeUnchanged: async (query) => {
-          calls.push(["conversations", query]);
+          note("conversations", query);
           return rest.conversations-- > 0 ? ["c1", "c2"] : [];
         },
         removeUnfinishedFork: async (query) => {
-          calls.push(["fork", query]);
+          note("fork", query);
           return rest.forks-- > 0;
         },
       },
@@ -198,4 +206,55 @@ test("options that retention cannot work with are refused, and durations are rea
   expect(retentionBounds({ maxAge: "1m", maxCount: 0, conversations: "1h" })).toEqual({
     ...{ maxAge: 60_000, maxCount: 0, conversationAge: 3_600_000 },
   });
+});
+
+test("the usual pace: fifty executions and five hundred events in a batch, a round a minute", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { engine, calls } = retentionOf({});
+  const retention = new Retention(engine, { maxAge: 400 });
+  onTestFinished(() => retention.stop());
+  const deletions = () => calls.filter((call) => Array.isArray(call) && call[0] === "delete");
+  retention.start();
+  await expect.poll(deletions).toMatchObject([["delete", { limit: 50, events: 500 }]]);
+  await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(59_999);
+  expect(deletions()).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  await expect.poll(deletions).toHaveLength(2);
+});
+
+test.each(["conversations", "fork", "compact"])(
+  "a stop while %s are removed ends that loop",
+  async (where) => {
+    const endless = { conversations: 1e9, forks: where === "fork" ? 1e9 : 0, compactions: 1e9 };
+    const options = where === "conversations" ? { conversations: 1 } : { maxCount: 7 };
+    const { retention, calls } = retentionOf(options, endless);
+    const count = () => calls.filter((call) => Array.isArray(call) && call[0] === where).length;
+    const run = retention.run();
+    await expect.poll(count, { interval: 1 }).toBeGreaterThan(1);
+    await retention.stop();
+    await run;
+    const before = count();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(count()).toBe(before);
+  },
+);
+
+test("a round under way is not begun again, and trouble of the storage has no line of its own", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { engine, logger } = retentionOf({});
+  const reply = Promise.withResolvers<never>();
+  const endedBeyond = vi.fn(() => reply.promise);
+  const retention = new Retention(
+    { ...engineParts(engine), store: { ...engine.store, endedBeyond } },
+    { maxCount: 7 },
+  );
+  retention.start();
+  vi.advanceTimersByTime(120_000);
+  expect(endedBeyond.mock.calls).toEqual([[{ keep: 7 }]]);
+  reply.reject(new StoreUnavailableError({ cause: new Error("full") }));
+  await retention.stop();
+  expect(logger.messages).toEqual([expect.stringContaining("the storage is in trouble")]);
 });

@@ -69,7 +69,7 @@ test("the image serves with its console and /ui, and refuses calls without a tok
     ...image.env,
     HOST: "127.0.0.1",
     PORT: port,
-    DATABASE_URL: database.url,
+    ...database.settings(0),
     JWT_SECRET: secret,
   };
   const node = spawn(process.execPath, args, {

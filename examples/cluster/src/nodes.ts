@@ -9,12 +9,13 @@ export type NodeStatus = "starting" | "up" | "down";
 
 /** One node of the cluster; its process changes. */
 export class ClusterNode {
-  readonly #databaseUrl: string;
+  readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
   #url: string | undefined;
 
-  constructor(databaseUrl: string) {
-    this.#databaseUrl = databaseUrl;
+  /** `settings`: the environment that names its database. */
+  constructor(settings: Readonly<Record<string, string>>) {
+    this.#settings = settings;
   }
 
   get status(): NodeStatus {
@@ -32,7 +33,7 @@ export class ClusterNode {
     if (this.#process !== undefined) return;
     const child = fork(nodeFile, {
       execArgv: process.execArgv,
-      env: { ...process.env, DATABASE_URL: this.#databaseUrl },
+      env: { ...process.env, ...this.#settings },
     });
     this.#process = child;
     const gone = once(child, "exit").then(([code]) => {

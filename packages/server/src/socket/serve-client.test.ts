@@ -1,8 +1,10 @@
 // A failure of a client's handler closes only that client, with an error code, and the cause is logged.
-import { once } from "node:events";
+
+import { EventEmitter, once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createLogger } from "@andante/core";
-import { expect, onTestFinished, test } from "vitest";
+import { RecordingLogger } from "@andante/core/test";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { inTime } from "../../../core/test/support/in-time.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
@@ -54,4 +56,26 @@ test("a message that cannot be worked on, after those that could", async () => {
   expect(await inTime(closed, "the close")).toEqual(ended);
   expect(texts).toEqual(["good"]);
   expect(lines).toEqual([expect.objectContaining(line)]);
+});
+
+test("a client's events reach its handler, messages only while it is open; its errors are logged", () => {
+  const logger = new RecordingLogger();
+  const socket = Object.assign(new EventEmitter(), { OPEN: 1, readyState: 1, close: vi.fn() });
+  const client: WebSocket = Object([socket])[0];
+  const handler = { open: vi.fn(), message: vi.fn(), close: vi.fn() };
+  serveClient(client, handler, logger);
+  expect(handler.open.mock.calls).toEqual([[client]]);
+  socket.emit("message", Buffer.from("one"));
+  socket.readyState = 2;
+  socket.emit("message", Buffer.from("two"));
+  expect(handler.message.mock.calls).toEqual([[client, "one"]]);
+  const err = new Error("invalid frame");
+  socket.emit("error", err);
+  socket.emit("close");
+  expect(handler.close.mock.calls).toEqual([[client]]);
+  expect(logger.lines).toEqual([{ level: "debug", msg: "a WebSocket was closed after a client error", err }]);
+  const { close: _, ...without } = handler;
+  serveClient(client, without, logger);
+  socket.emit("close");
+  expect(socket.close).not.toHaveBeenCalled();
 });

@@ -1,5 +1,5 @@
 // Outputs of client-side tools are checked with their schemas; those of tools that ran here, and checked ones, are not.
-import { tool, type UIMessage } from "ai";
+import { jsonSchema, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { checkOutputs } from "./check-outputs.ts";
@@ -29,4 +29,35 @@ test("an output that was checked before is not checked again", async () => {
   const known = message({ at: 5 });
   const tools = { locate: tool(schemas) };
   await expect(checkOutputs({ ...known }, tools, known)).resolves.toBeUndefined();
+});
+
+test("only outputs are checked, of tools that have a schema for them and a way to check it", async () => {
+  const [part] = message({ at: 5 }).parts;
+  if (part?.type !== "tool-locate") throw new Error("no tool part");
+  const call = { type: "tool-locate", toolCallId: "c", input: {} } as const;
+  const others: UIMessage["parts"] = [
+    { type: "text", text: "here" },
+    { ...call, state: "input-available" },
+    { ...call, state: "output-error", errorText: "no" },
+  ];
+  const tools = { locate: tool(schemas) };
+  await expect(checkOutputs({ ...message(0), parts: others }, tools)).resolves.toBeUndefined();
+  await expect(checkOutputs({ ...message(0), parts: [...others, part] }, tools)).rejects.toThrow(
+    "input: the output of tool locate does not fit its schema",
+  );
+  const open = { locate: tool({ inputSchema: z.object({}) }) };
+  await expect(checkOutputs(message({ at: 5 }), open)).resolves.toBeUndefined();
+  const unchecked = { locate: tool({ ...schemas, outputSchema: jsonSchema({ type: "object" }) }) };
+  await expect(checkOutputs(message({ at: 5 }), unchecked)).resolves.toBeUndefined();
+  const inherited: UIMessage = {
+    ...message(0),
+    parts: [{ ...call, type: "tool-constructor", state: "output-available", output: 1 }],
+  };
+  await expect(checkOutputs(inherited, tools)).resolves.toBeUndefined();
+});
+
+test("an output in another place than the known one is checked", async () => {
+  const known = message({ at: 5 });
+  const moved: UIMessage = { ...known, parts: [{ type: "text", text: "x" }, ...known.parts] };
+  await expect(checkOutputs(moved, { locate: tool(schemas) }, known)).rejects.toThrow("does not fit");
 });

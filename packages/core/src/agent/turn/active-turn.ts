@@ -4,7 +4,7 @@ import { type AndanteError, ReplyStoppedError } from "../../errors/index.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import type { TextReply } from "../reply/text-reply.ts";
 
-/** Reads a reply from its beginning, for someone who attaches. */
+/** Reads a reply from its beginning, for a reader that attaches. */
 export type ReadReply = () => AsyncIterableIterator<UIMessageChunk>;
 
 /** How a reply is asked for. */
@@ -19,7 +19,7 @@ export interface Question {
   readonly body: string | undefined;
 }
 
-/** A reply as those get it who ask the same again. */
+/** A running reply, for a caller that sends the same message again. */
 export type SharedReply =
   | { readonly mode: "chat"; readonly read: ReadReply }
   | { readonly mode: "text"; readonly reply: Promise<TextReply> };
@@ -98,7 +98,7 @@ export class ActiveTurn {
     return this.#begun.promise;
   }
 
-  /** Those who ask the same again get this text. */
+  /** Callers that send the same message again get this text. */
   shareText(reply: Promise<TextReply>): void {
     this.#shared.resolve({ mode: "text", reply });
   }

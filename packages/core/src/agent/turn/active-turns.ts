@@ -13,7 +13,7 @@ interface Holder {
   readonly userId: string | null;
 }
 
-/** The part of the limit that users who hold less get beyond it. */
+/** The part of the limit that users with fewer turns get beyond it. */
 const userReserve = 0.1;
 
 export class ActiveTurns {
@@ -102,7 +102,7 @@ export class ActiveTurns {
   }
 
   /**
-   * The turn waits for one of another process. It stays the first of those that wait; only the other one goes before it,
+   * The turn waits for one of another process. It stays the first of the turns that wait; only the other one goes before it,
    * should that continue here.
    */
   async yieldWhile(turn: ActiveTurn, work: Promise<void>): Promise<void> {
@@ -145,7 +145,7 @@ export class ActiveTurns {
     return undefined;
   }
 
-  /** Resolves when the message is kept that the conversation's turn replies to: those that wait come after it. */
+  /** Resolves when the message is kept that the conversation's turn replies to: messages that wait come after it. */
   async begun(conversationId: string): Promise<void> {
     await this.#queue.holder(conversationId)?.turn.hasBegun;
   }
@@ -155,7 +155,7 @@ export class ActiveTurns {
     this.#queue.holder(conversationId)?.turn.stop();
   }
 
-  /** Accepts nothing new. Turns get the grace period to end, then those are aborted that no other process continues. */
+  /** Accepts nothing new. Turns get the grace period to end, then the turns are aborted that no other process continues. */
   async close(grace: number): Promise<void> {
     this.#closing = true;
     await withTimeout(this.#allOver(), grace);

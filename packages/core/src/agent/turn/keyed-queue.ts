@@ -6,14 +6,14 @@ export interface Place {
   /** Lets the next one in. */
   leave(): void;
   /**
-   * Keeps its place while the work lasts, and lets those past that go ahead. Resolves when it is its turn again; rejects
+   * Keeps its place while the work lasts, and lets members past that go ahead. Resolves when it is its turn again; rejects
    * when the work does, or it is aborted.
    */
   yieldWhile(work: Promise<void>): Promise<void>;
 }
 
 export interface EnterOptions {
-  /** It goes ahead of all who wait, though not of the one that is in. Default: false. */
+  /** It goes ahead of all members that wait, but not of the one that is in. Default: false. */
   readonly ahead?: boolean;
   /** Called only where it has to wait, with its place taken already; throws to leave. */
   readonly mayWait?: () => Promise<void>;
@@ -88,7 +88,7 @@ async function yieldWhile<Member>(
   signal: AbortSignal,
 ): Promise<void> {
   standing.isAside = true;
-  // Those that went ahead are queued behind this one, if there are any.
+  // Members that went ahead are queued behind this one, if there are any.
   for (const each of line.filter(({ ahead }) => ahead)) {
     line.splice(line.indexOf(each), 1);
     insert(line, each);

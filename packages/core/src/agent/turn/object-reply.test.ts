@@ -110,6 +110,15 @@ test("only the text of the last step is the object", async () => {
   ]);
 });
 
+test("a reply without steps is its text", async () => {
+  const unstepped = textParts('{"n":', "2}").slice(2);
+  const { turn, calls } = turnForTest({ replies: [unstepped] });
+  expect(await objectReply(turn, shape)).toEqual({ n: 2 });
+  expect(prompts(calls)).toHaveLength(1);
+  const { parts } = reading({ isKept: false, replies: [unstepped] });
+  expect((await parts).at(-1)).toEqual({ type: "object", object: { n: 2 } });
+});
+
 test.each(["object", "streamObject"])("%s: a reply that fails is kept as far as it came", async (way) => {
   const cause = new Error("provider down");
   const failing = [...textParts('{"n":').slice(0, 4), { type: "error", error: cause }];

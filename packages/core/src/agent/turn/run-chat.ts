@@ -1,4 +1,4 @@
-// Runs the reply of a chat to its end, in the AI SDK's UI message stream, no matter who reads it.
+// Runs the reply of a chat to its end, in the AI SDK's UI message stream, with any number of readers or none.
 import type { UIMessageChunk } from "ai";
 import { InvalidOptionError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";

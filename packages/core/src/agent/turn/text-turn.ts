@@ -8,7 +8,7 @@ import type { Part } from "../reply/stream-parts.ts";
 import { type StepView, type TextReply, viewCall, viewReply, viewResult } from "../reply/text-reply.ts";
 import type { Turn } from "./turn.ts";
 
-/** Those who ask the same again in the conversation get this one. */
+/** Callers that send the same message again in the conversation get the same reply. */
 export function textReply(turn: Turn): Promise<TextReply> {
   const reply = turn.isKept ? keptText(turn) : plainText(turn);
   turn.shareText(reply);
@@ -66,7 +66,7 @@ type Growing = {
     : StepView[Field];
 };
 
-/** Collects the steps of a streamed reply, for callers who get it as a whole. */
+/** Collects the steps of a streamed reply, for callers that get it as a whole. */
 export class StepCollector {
   readonly #steps: Growing[] = [];
   #finishReason: FinishReason = "other";

@@ -105,7 +105,7 @@ export class Turn {
     );
   }
 
-  /** Those who ask the same again in the conversation get this text. */
+  /** Callers that send the same message again in the conversation get this text. */
   shareText(reply: Promise<TextReply>): void {
     // Readers handle its rejection, if there are any.
     reply.catch(() => undefined);

@@ -1,6 +1,7 @@
 // The engine: which executions it holds, how it loads and releases them, and its lines.
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import { inTime } from "../../../test/support/in-time.ts";
 import { plainKind } from "../../../test/support/plain-kind.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import { JournalDamagedError } from "../../errors/index.ts";
@@ -79,7 +80,7 @@ test("a loaded execution runs here until the engine closes, which names it", asy
   expect((await engine.driver("e1"))?.executionId).toBe("e1");
   const { settled } = engine.waiters.wait("e1");
   await engine.close(0);
-  expect(await settled).toEqual({ kind: "stopped" });
+  expect(await inTime(settled, "the settlement")).toEqual({ kind: "stopped" });
   expect(calls).toEqual([{ release: { executionId: "e1", token: "t", offer: true } }]);
   expect(logger.of("warn")).toEqual([
     {
@@ -95,7 +96,7 @@ test("one that is gone, has ended or does not fit is not run, and its callers re
   for (const made of [engineWith({}, nap, true), engineWith({ endAt: 5 })]) {
     const { settled } = made.engine.waiters.wait("e1");
     await made.load();
-    expect(await settled).toEqual({ kind: "elsewhere" });
+    expect(await inTime(settled, "the settlement")).toEqual({ kind: "elsewhere" });
     expect([made.engine.has("e1"), made.calls, made.engine.room]).toEqual([false, [], 10]);
   }
 });

@@ -1,6 +1,7 @@
 // Due timers one by one: the write of each, the loads that follow, and the lines and settlements of an end.
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
+import { inTime } from "../../../test/support/in-time.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import type { DueTimer, Store, StoredExecution } from "../../store/store.ts";
 import { suspension } from "../../store-cases/store-cases.ts";
@@ -116,7 +117,7 @@ test("a timeout ends the execution with its error, publishes it and settles its 
   ]);
   const event = expect.objectContaining({ type: "workflow-error", sequence: 9, timestamp: 1234 });
   expect(published.mock.calls).toEqual([[rowForTest({ stepIndex: 2, status: "suspended" }), [event], 2]]);
-  expect(await settled).toEqual({ kind: "elsewhere" });
+  expect(await inTime(settled, "the settlement")).toEqual({ kind: "elsewhere" });
   for (const forget of forgotten) expect(forget).toHaveBeenCalledWith("e1");
   expect(logger.of("error")).toMatchObject([{ msg: "the execution failed", err: { message } }]);
 });

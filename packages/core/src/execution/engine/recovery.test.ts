@@ -11,6 +11,9 @@ import { Recovery } from "./recovery.ts";
 
 const nap = createWorkflow({ id: "nap", input: z.unknown() }).andThen({ id: "one", execute: () => 1 });
 
+/** More than any case here makes. */
+const mostQueries = 100;
+
 interface Found {
   readonly kinds?: readonly EngineKind[];
   readonly maxRunning?: number;
@@ -24,6 +27,7 @@ function recoveryOf(found: readonly ClaimedExecution[], { operations, ...options
   const released: Parameters<Store["release"]>[0][] = [];
   const claimAbandoned: Store["claimAbandoned"] = async ({ owner, key, ...query }) => {
     queries.push(query);
+    if (queries.length > mostQueries) throw new Error("it polls without an end");
     const { only, limit, suspects, suspectAfter, except = [], agentIds = [] } = query;
     const fits = (row: ClaimedExecution) =>
       (only === undefined ? !except.includes(row.executionId) : row.executionId === only) &&

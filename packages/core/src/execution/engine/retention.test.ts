@@ -12,6 +12,9 @@ const turns: EngineKind = {
   claimable: { workflowIds: [], agentIds: ["bot"] },
 };
 
+/** More than any case here makes. */
+const mostCalls = 5000;
+
 interface Left {
   /** How many batches of each there are to remove. */
   readonly executions?: number;
@@ -24,29 +27,33 @@ interface Left {
 function retentionOf(options: RetentionOptions, left: Left = {}, kinds: readonly EngineKind[] = []) {
   const rest = { executions: 0, conversations: 0, forks: 0, compactions: 0, ...left };
   const calls: unknown[] = [];
+  const note = (name: string, query: unknown) => {
+    calls.push([name, query]);
+    if (calls.length > mostCalls) throw new Error("it removes without an end");
+  };
   const { conversations } = memoryStore();
   const made = engineForTest(
     {
       deleteFinished: async (query) => {
-        calls.push(["delete", query]);
+        note("delete", query);
         return { executionIds: [`e${rest.executions}`, "twice"], more: --rest.executions > 0 };
       },
       endedBeyond: async (query) => {
-        calls.push(["beyond", query]);
+        note("beyond", query);
         return query.keep === 7 ? undefined : { endAt: 3, executionId: "last" };
       },
       compact: async (query) => {
-        calls.push(["compact", query]);
+        note("compact", query);
         return { more: --rest.compactions > 0 };
       },
       conversations: {
         ...conversations,
         removeUnchanged: async (query) => {
-          calls.push(["conversations", query]);
+          note("conversations", query);
           return rest.conversations-- > 0 ? ["c1", "c2"] : [];
         },
         removeUnfinishedFork: async (query) => {
-          calls.push(["fork", query]);
+          note("fork", query);
           return rest.forks-- > 0;
         },
       },

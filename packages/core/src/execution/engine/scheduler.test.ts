@@ -8,6 +8,9 @@ import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { type DueTimerProcessor, type Processed, Scheduler } from "./scheduler.ts";
 
+/** More than any case here makes. */
+const mostPolls = 300;
+
 /** A scheduler that finds these timers, and hands them to `process`. */
 function schedulerOn(
   due: () => readonly DueTimer[],
@@ -16,8 +19,14 @@ function schedulerOn(
   others: Partial<DueTimerProcessor> = {},
 ) {
   const logger = new RecordingLogger();
+  let polls = 0;
   const scheduler = new Scheduler({
-    store: wrapStore(memoryStore(), { due: async () => due() }),
+    store: wrapStore(memoryStore(), {
+      due: async () => {
+        if (++polls > mostPolls) throw new Error("it polls without an end");
+        return due();
+      },
+    }),
     clock,
     logger,
     workflowIds: ["nap"],
@@ -268,6 +277,7 @@ function recordedScheduler(options: { readonly storageFails?: boolean; readonly 
     store: wrapStore(memoryStore(), {
       due: async (query) => {
         queries.push(query);
+        if (queries.length > mostPolls) throw new Error("it polls without an end");
         return state.timers;
       },
     }),

@@ -1,6 +1,7 @@
 // Each decision alone: the facts that it requests, the changes that it makes, and the record that it leaves.
 import { expect, test } from "vitest";
 import { commitOf, event, suspension } from "../../store-cases/store-cases.ts";
+import { rowText } from "../sql/journal-row.ts";
 import type { Cancel, Commit, Pause, Resume } from "../store.ts";
 import {
   type Changes,
@@ -541,4 +542,34 @@ test("plain is a commit without usage, events of others, and fields that quick s
   expect(isPlain(commit({ usage }))).toBe(false);
   expect(isPlain(commit({ others: { sequence: 1, at: 1 } }))).toBe(false);
   expect(isPlain({ ...commit(), ...{ priority: 1 } })).toBe(false);
+});
+
+test("a resume, pause or cancel that is repeated returns its first events and changes nothing", () => {
+  const kept = (type: string, key: string, stepIndex: number | null = 1) => {
+    const first = { ...event(type), timestamp: 50, stepIndex };
+    return { first: { ...first, sequence: 6 }, recorded: { sequence: 6, events: rowText(5, [first]), key } };
+  };
+  const later = { sequence: 7 };
+  const resumed = kept("workflow-resumed", "mine");
+  expect(decide(decisions.resume, resume(), recordOf(later), resumed)).toMatchObject({
+    ...{ result: { kind: "claimed", events: [resumed.first] }, changed: [] },
+  });
+  const owned = kept("workflow-resumed", "mine.owned");
+  expect(decide(decisions.resume, resume(), recordOf(later), owned)).toMatchObject({
+    ...{ result: { kind: "owned", events: [owned.first] }, changed: [] },
+  });
+  const paused = kept("workflow-suspended", "p", 4);
+  expect(decide(decisions.pause, pauseOf, recordOf(later), paused)).toMatchObject({
+    result: { kind: "paused", event: paused.first, suspension: { ...pauseOf.suspension, stepIndex: 4 } },
+    changed: [],
+  });
+  const bare = kept("workflow-suspended", "p", null);
+  expect(decide(decisions.pause, pauseOf, waiting(later), bare)).toMatchObject({
+    ...{ result: { kind: "paused", suspension: { stepIndex: 0 } }, changed: [] },
+  });
+  const cancelled = kept("workflow-cancelled", "c", null);
+  const ended = recordOf({ ...later, endAt: 50, status: "cancelled" });
+  expect(decide(decisions.cancel, cancelOf, ended, cancelled)).toMatchObject({
+    ...{ result: { kind: "cancelled", event: cancelled.first }, changed: [] },
+  });
 });

@@ -34,3 +34,20 @@ test("one user takes no more than its share", () => {
   expect([1, 2, 3].map((number) => queue.add(waiting(`e${number}`, "ada")))).toEqual([true, true, false]);
   expect(queue.add(waiting("other", "bob"))).toBe(true);
 });
+
+test("those that wait are known by their users and their claims, without the state that may have changed", () => {
+  const queue = new RunQueue(0.0001);
+  expect(queue.users()).toEqual([]);
+  queue.keep({ ...waiting("a", "ada", "t1"), resumed: { state: {} as never, journal: undefined } });
+  queue.keep(waiting("b", "ada", "t2"));
+  expect([queue.users(), queue.isEmpty]).toEqual([["ada", "ada"], false]);
+  expect([queue.holds("a", "t1"), queue.holds("a", "t2"), queue.holds("c", "t1")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  // A share of less than one place is one place.
+  expect([queue.add(waiting("c", "bob")), queue.add(waiting("d", "bob"))]).toEqual([true, false]);
+  expect(queue.take("a")).toEqual({ ...waiting("a", "ada", "t1"), resumed: undefined });
+  expect(queue.take("a")).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 // Outputs of client-side tools are checked with their schemas; those of tools that ran here, and checked ones, are not.
-import { jsonSchema, tool, type UIMessage } from "ai";
+import { jsonSchema, type ToolSet, tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { checkOutputs } from "./check-outputs.ts";
@@ -45,7 +45,7 @@ test("only outputs are checked, of tools that have a schema for them and a way t
   await expect(checkOutputs({ ...message(0), parts: [...others, part] }, tools)).rejects.toThrow(
     "input: the output of tool locate does not fit its schema",
   );
-  const open = { locate: tool({ inputSchema: z.object({}) }) };
+  const open: ToolSet = { locate: { inputSchema: schemas.inputSchema } };
   await expect(checkOutputs(message({ at: 5 }), open)).resolves.toBeUndefined();
   const unchecked = { locate: tool({ ...schemas, outputSchema: jsonSchema({ type: "object" }) }) };
   await expect(checkOutputs(message({ at: 5 }), unchecked)).resolves.toBeUndefined();

@@ -98,6 +98,8 @@ async function tryFaults(
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,
+    // The first pass runs every test in one process, which filled 4 GB.
+    testRunnerNodeArgs: ["--max-old-space-size=8192"],
     ignorePatterns: ["/bench", "/docs/pictures", "/reports"],
     // Tests have a time limit of their own; this one is for faults that never let go of the thread.
     timeoutMS: 45_000,

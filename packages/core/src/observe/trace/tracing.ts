@@ -1,7 +1,7 @@
 // The traces of one Andante: follows executions and agents, stores spans that no journal has, notifies listeners.
 import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
-import { isEnd, type JournalEvent } from "../../journal/events.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -61,19 +61,6 @@ export interface AgentCallFacts {
   readonly traceparent?: string | undefined;
 }
 
-/** As many events of an execution may wait to be applied. */
-const mostWaiting = 16;
-
-/**
- * An execution that runs here. Its events wait while no listener wants spans and no body asks for its own: most
- * executions have ended by then, and are never applied. This takes 3 % off the processor time of a request of one step.
- */
-interface LiveExecution {
-  readonly execution: TracedExecution;
-  spans: ExecutionSpans | undefined;
-  readonly waiting: JournalEvent[];
-}
-
 export class Tracing {
   /** The spans of other processes; undefined where there are none. */
   readonly elsewhere: SpansElsewhere | undefined;
@@ -84,7 +71,7 @@ export class Tracing {
   readonly #exported: ExportedSpans;
   readonly #calls: AgentCalls;
   readonly #followers = new Set<(event: SpanEvent) => void>();
-  readonly #live = new TurnoverMap<string, LiveExecution>();
+  readonly #live = new TurnoverMap<string, ExecutionSpans>();
   readonly #logger: Logger;
   /** Undefined until it is loaded, and where it is not installed. */
   #integration: MakeIntegration | undefined;
@@ -140,7 +127,8 @@ export class Tracing {
 
   /** The header that names an execution's root span, for the caller that started it with this `traceparent`. */
   traceparent(executionId: string, given: string | undefined): string | undefined {
-    const ids = this.#spansOfLive(executionId)?.ids ?? new TraceIds(executionId, parseTraceparent(given));
+    const live = this.#live.get(executionId)?.ids;
+    const ids = live ?? new TraceIds(executionId, parseTraceparent(given));
     if (!this.#samples(ids.traceId)) return undefined;
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
@@ -154,24 +142,23 @@ export class Tracing {
 
   /** A new execution is about to run here. */
   begin(execution: TracedExecution): void {
-    this.#live.set(execution.executionId, { execution, spans: undefined, waiting: [] });
+    this.adopt(this.derive(execution));
   }
 
   /** An execution is loaded here, with its open spans. */
   adopt(spans: ExecutionSpans): void {
-    const { execution } = spans;
-    this.#live.set(execution.executionId, { execution, spans, waiting: [] });
+    this.#live.set(spans.execution.executionId, spans);
   }
 
   /** The spans of an execution that does not run here yet: the caller applies events to them. */
   derive(execution: TracedExecution, packed?: string): ExecutionSpans {
     const listener: SpanListener = {
-      wants: () => this.#isWanted,
+      wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, execution),
       ended: (span) => {
         this.#notify("span-end", span, execution);
         if (this.#exported.wanted && this.#samples(span.traceId)) {
-          this.#exported.give(span, spansSampled(this.#spansOfLive(span.executionId ?? "")));
+          this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
       },
     };
@@ -180,29 +167,10 @@ export class Tracing {
 
   /** Events were committed. */
   receive(executionId: string, events: readonly JournalEvent[]): void {
-    const waiting = this.#live.get(executionId)?.waiting;
-    if (waiting === undefined) return;
-    if (this.#isWanted || waiting.length + events.length > mostWaiting) {
-      const spans = this.#spansOfLive(executionId);
-      for (const event of events) spans?.apply(event);
-    } else waiting.push(...events);
-    if (!events.some(isEnd)) return;
-    if (this.elsewhere === undefined) this.#live.delete(executionId);
-    else this.leave(executionId);
-  }
-
-  get #isWanted(): boolean {
-    return this.#exported.wanted || this.#followers.size > 0;
-  }
-
-  /** The spans of an execution that runs here, with all of its events. */
-  #spansOfLive(executionId: string): ExecutionSpans | undefined {
-    const live = this.#live.get(executionId);
-    if (live === undefined) return undefined;
-    live.spans ??= this.derive(live.execution);
-    // No listener wanted these.
-    live.spans.replay(live.waiting.splice(0));
-    return live.spans;
+    const spans = this.#live.get(executionId);
+    if (spans === undefined) return;
+    for (const event of events) spans.apply(event);
+    if (spans.endAt !== null) this.leave(executionId);
   }
 
   isLive(executionId: string): boolean {
@@ -211,7 +179,7 @@ export class Tracing {
 
   /** The execution has left this process; an idle one may come back, and continues with the returned spans. */
   leave(executionId: string): ExecutionSpans | undefined {
-    const spans = this.#spansOfLive(executionId);
+    const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
     if (spans !== undefined) this.elsewhere?.left(spans);
     return spans;
@@ -219,7 +187,7 @@ export class Tracing {
 
   /** The span in which a body runs; undefined when its execution is not traced. */
   placeOf(executionId: string, path: string): TraceParent | undefined {
-    const spans = this.#spansOfLive(executionId);
+    const spans = this.#live.get(executionId);
     const spanId = spans?.spanIdAt(path);
     if (spans?.ids === undefined || spanId === undefined) return undefined;
     return { traceId: spans.ids.traceId, spanId, sampled: spans.ids.sampled };
@@ -256,7 +224,7 @@ export class Tracing {
       return this.#spansOf(make, { ...above.call, agentId: facts.agentId, parent, rootSpanId: spanId });
     }
     const { agentId, executionId, stepPath = "", userId = null, conversationId = null } = facts;
-    const spans = executionId === undefined ? undefined : this.#spansOfLive(executionId);
+    const spans = executionId === undefined ? undefined : this.#live.get(executionId);
     const place =
       executionId === undefined ? parseTraceparent(facts.traceparent) : this.placeOf(executionId, stepPath);
     if (executionId !== undefined && (place === undefined || !this.#samples(place.traceId))) return undefined;

@@ -51,6 +51,14 @@ test("a message of useChat is accepted, and stored by id, never twice", async ()
   ]);
 });
 
+test("a client may send its whole history to a conversation, and 1 000 messages without one", async () => {
+  const history = Array.from({ length: 1000 }, (_, index) => user(`h${index}`, "before"));
+  const messages = [...history, user("last", "now")];
+  const kept = await chat("echo", { id: newId(), messages });
+  expect([kept.status, saidIn(await kept.rest())]).toEqual([200, "You said: now"]);
+  expect((await chat("echo", { messages })).status).toBe(400);
+});
+
 test("only the last message is taken: the client's earlier ones do not count", async () => {
   const id = newId();
   await (await chat("echo", { id, messages: [user("u1", "truth")] })).rest();

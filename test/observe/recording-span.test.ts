@@ -203,3 +203,17 @@ test("a span without a time of its own begins by the clock that it is given", ()
     [1_700_000_000, 0],
   ]);
 });
+
+test("texts of errors lose their secrets; other attributes are the host's own", () => {
+  const { startSpan, ended } = ours();
+  const secret = "postgres://app:hunter2@db/main";
+  const span = startSpan("work", { ...start, attributes: { url: secret, "error.message": secret } }, parent);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: `cannot reach ${secret}` });
+  span.recordException({ name: "Error", message: secret, stack: `Error: ${secret}` });
+  span.end();
+  const [{ attributes, status, events } = { attributes: {}, status: {}, events: [] }] = ended;
+  expect(attributes.url).toBe(secret);
+  expect(JSON.stringify([attributes["error.message"], status, events])).not.toContain("hunter2");
+  expect(status).toMatchObject({ message: expect.stringContaining("cannot reach") });
+  expect(events).toHaveLength(1);
+});

@@ -84,3 +84,13 @@ test("a journal that lacks an event is refused with its number, within a page an
     });
   }
 });
+
+test("a read that is aborted between two pages asks for no further one", async () => {
+  const store = storeOf(Array.from({ length: 4001 }, () => 1));
+  const controller = new AbortController();
+  const reading = readJournal(store, { executionId: "e", signal: controller.signal });
+  expect((await reading.next()).value?.events).toHaveLength(2000);
+  controller.abort(new Error("the client is gone"));
+  await expect(reading.next()).rejects.toThrow("the client is gone");
+  expect(store.queries).toHaveLength(1);
+});

@@ -59,16 +59,19 @@ test("the operation has the caller, and its log lines name agent, conversation a
 });
 
 test("the memory of the files is given back at the end of the turn", async () => {
-  const pool = new FilePool(1000);
+  // As many as a file may have, and as many as it has.
+  const pool = new FilePool(8 * 1024 * 1024);
   const { environment, turns } = environmentForTest({ files: pool });
   const active = turns.begin("clerk", undefined);
   const { files } = operationOf(environment, Object({ id: "clerk" }), {}, new Map(), active);
-  const end = vi.spyOn(files, "end");
-  await Promise.resolve();
-  expect(end).not.toHaveBeenCalled();
+  await files.load(async () => ({ data: new Uint8Array(600) }));
+  const others = pool.take(8 * 1024 * 1024 - 500, AbortSignal.timeout(5000));
+  const isFree = () =>
+    Promise.race([others.then(() => true), new Promise((resolve) => setImmediate(resolve, false))]);
+  expect(await isFree()).toBe(false);
   active.end();
   await active.over;
-  expect(end).toHaveBeenCalledTimes(1);
+  expect(await isFree()).toBe(true);
 });
 
 test.each([
@@ -160,7 +163,9 @@ test("in a conversation only the last message counts, and the turn is recorded a
   };
   const { start, accept, turns } = environmentForTest({ kept: { begin }, conversations: {} });
   const options = { conversationId: "c", context: { a: 1 }, mode: "stream" } as const;
-  const started = await start([replied, asked], options, { window: 5, title: () => "T" });
+  // More than a call may have without a conversation: the client sends its whole history.
+  const history = Array.from({ length: 1001 }, () => replied);
+  const started = await start([...history, asked], options, { window: 5, title: () => "T" });
   if (started.kind !== "new") throw new Error("expected a new turn");
   const { turn } = started;
   const message = { kind: "post", messageId: "u", body: JSON.stringify(asked), title: "hi", again: false };

@@ -1,6 +1,7 @@
 // Forks and replays copy stored data: many at once take turns, do not delay other users and are bounded for each user.
 import { randomUUID } from "node:crypto";
 import { createWorkflow } from "@andante/core";
+import type { ServeOptions } from "@andante/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { dataOf, errorOf, textOf } from "../support/responses.ts";
@@ -12,7 +13,7 @@ const eve = bearer(await tokenFor("eve"));
 const ada = bearer(await tokenFor("ada"));
 
 /** A fork that begins when the test opens the door. */
-async function serveSlowForks() {
+async function serveSlowForks(options: Partial<ServeOptions> = {}) {
   const store = temporaryFile().open();
   const doors: (() => void)[] = [];
   const counts = { running: 0, most: 0 };
@@ -25,7 +26,7 @@ async function serveSlowForks() {
     counts.running -= 1;
     return fork(given);
   };
-  const server = await serveForTest({ store, auth: provider() });
+  const server = await serveForTest({ store, auth: provider(), ...options });
   for (const [user, id] of [
     ["eve", "talk-of-eve"],
     ["ada", "talk-of-ada"],
@@ -34,37 +35,43 @@ async function serveSlowForks() {
   return { server, doors, counts };
 }
 
-test("forks of one user beyond the bound are 429 with retry-after; those up to it, and another user's, are made", async () => {
-  const { server, doors, counts } = await serveSlowForks();
-  const fork = (user: Record<string, string>, id: string) =>
-    server.post(`/api/conversations/${id}/fork`, {}, user);
-  const sent = Array.from({ length: 60 }, () => fork(eve, "talk-of-eve"));
-  const refused: Awaited<(typeof sent)[number]>[] = [];
-  const made: Awaited<(typeof sent)[number]>[] = [];
-  // One is made and nine wait: the others come back at once.
-  await new Promise<void>((resolve) => {
-    for (const each of sent)
-      void each.then((answer) => {
-        if (answer.status === 200) return made.push(answer);
-        return refused.push(answer) === 50 ? resolve() : undefined;
-      });
-  });
-  for (const answer of refused) {
-    errorOf(answer, 429);
-    expect(answer.headers.get("retry-after")).toBe("2");
-    expect(answer.headers.get("x-error-code")).toBe("too-many-copies");
-  }
-  const other = fork(ada, "talk-of-ada");
-  let finished = false;
-  const all = Promise.all([...sent, other]).finally(() => (finished = true));
-  while (!finished) {
-    doors.shift()?.();
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await all;
-  dataOf(await other);
-  expect([made.length, refused.length, counts.most]).toEqual([10, 50, 1]);
-});
+test.each<[string, Partial<ServeOptions>]>([
+  ["by default", {}],
+  ["where callers see the conversations of all", { authorize: () => true }],
+])(
+  "%s forks of one user beyond the bound are 429 with retry-after; those up to it, and another user's, are made",
+  async (_, options) => {
+    const { server, doors, counts } = await serveSlowForks(options);
+    const fork = (user: Record<string, string>, id: string) =>
+      server.post(`/api/conversations/${id}/fork`, {}, user);
+    const sent = Array.from({ length: 60 }, () => fork(eve, "talk-of-eve"));
+    const refused: Awaited<(typeof sent)[number]>[] = [];
+    const made: Awaited<(typeof sent)[number]>[] = [];
+    // One is made and nine wait: the others come back at once.
+    await new Promise<void>((resolve) => {
+      for (const each of sent)
+        void each.then((answer) => {
+          if (answer.status === 200) return made.push(answer);
+          return refused.push(answer) === 50 ? resolve() : undefined;
+        });
+    });
+    for (const answer of refused) {
+      errorOf(answer, 429);
+      expect(answer.headers.get("retry-after")).toBe("2");
+      expect(answer.headers.get("x-error-code")).toBe("too-many-copies");
+    }
+    const other = fork(ada, "talk-of-ada");
+    let finished = false;
+    const all = Promise.all([...sent, other]).finally(() => (finished = true));
+    while (!finished) {
+      doors.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await all;
+    dataOf(await other);
+    expect([made.length, refused.length, counts.most]).toEqual([10, 50, 1]);
+  },
+);
 
 /** A conversation of five messages, each longer than a page: five pages. */
 async function serveLongTalks() {

@@ -144,7 +144,8 @@ export const conversationRoutes = [
       const [conversationId, owner] = mine(context);
       const { conversationId: forkId, upTo } = context.body;
       const { signal } = context.http.req.raw;
-      const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, signal, ...owner };
+      const callerId = context.caller.userId;
+      const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, callerId, signal, ...owner };
       return context.andante.conversations.fork(conversationId, fork);
     },
   }),

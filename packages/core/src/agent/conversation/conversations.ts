@@ -83,6 +83,8 @@ export interface ForkOptions extends OwnerOption {
   readonly forkId?: string | undefined;
   /** The last message that it takes over. Default: the last one. */
   readonly upTo?: string | undefined;
+  /** The user whose share of copies it takes. Default: `userId`. */
+  readonly callerId?: string | undefined;
   /** Ends the copy between two of its pages; nothing of it is visible then. Default: none. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -211,14 +213,14 @@ export class Conversations {
 
   /** A new conversation of the same user that begins with the messages of this one. */
   async fork(conversationId: string, options: ForkOptions = {}): Promise<ConversationView> {
-    const { userId, forkId = uuid(), upTo, signal } = options;
+    const { userId, forkId = uuid(), upTo, callerId = userId ?? null, signal } = options;
     checkUrlId(forkId, "forkId");
     await this.#ready;
     // Equal requests, such as one that a client repeats, continue one copy.
     const wish = JSON.stringify([conversationId, userId, forkId, upTo]);
     const copyId = createHash("sha256").update(wish).digest("base64url");
     const fork = { copyId, conversationId, userId, forkId, upTo };
-    const { kind } = await this.#forks.run(userId ?? null, (pass) => this.#copy(fork, pass, signal));
+    const { kind } = await this.#forks.run(callerId, (pass) => this.#copy(fork, pass, signal));
     if (kind === "more") {
       const problem = "The conversation was changed again and again while it was copied, try again later";
       throw new ConversationConflictError({ problem });

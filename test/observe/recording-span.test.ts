@@ -211,9 +211,10 @@ test("texts of errors lose their secrets; other attributes are the host's own", 
   span.setStatus({ code: SpanStatusCode.ERROR, message: `cannot reach ${secret}` });
   span.recordException({ name: "Error", message: secret, stack: `Error: ${secret}` });
   span.end();
-  const [{ attributes, status, events } = { attributes: {}, status: {}, events: [] }] = ended;
-  expect(attributes.url).toBe(secret);
-  expect(JSON.stringify([attributes["error.message"], status, events])).not.toContain("hunter2");
-  expect(status).toMatchObject({ message: expect.stringContaining("cannot reach") });
-  expect(events).toHaveLength(1);
+  const { url, ...attributes } = ended[0]?.attributes ?? {};
+  expect(url).toBe(secret);
+  const kept = JSON.stringify([attributes, ended[0]?.status, ended[0]?.events]);
+  expect(kept).not.toContain("hunter2");
+  expect(kept).toContain("cannot reach");
+  expect([Object.keys(attributes), ended[0]?.events.length]).toEqual([["error.message"], 1]);
 });

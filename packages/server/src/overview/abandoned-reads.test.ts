@@ -1,5 +1,5 @@
 // Reads of several executions or pages end between two of them when the client is gone.
-import { type Andante, createAndante, createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { createAndante, createLogger, createWorkflow, memoryStore } from "@andante/core";
 import type { Store } from "@andante/core/store";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";

@@ -98,7 +98,7 @@ async function tryFaults(
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,
-    // The first pass runs every test in one process, which filled 4 GB.
+    // The first pass runs every test in one process, which ran out of memory with Node's default.
     testRunnerNodeArgs: ["--max-old-space-size=8192"],
     ignorePatterns: ["/bench", "/docs/pictures", "/reports"],
     // Tests have a time limit of their own; this one is for faults that never let go of the thread.

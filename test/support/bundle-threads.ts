@@ -1,5 +1,5 @@
 // Bundles the threads of the sources before the tests: a thread that loads its sources one by one costs 130 ms of
-// processor time and a bundled one 60 ms, and the tests start thousands of them.
+// processor time and a bundled one 60 ms, and every server of a test starts one.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";

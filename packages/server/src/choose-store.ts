@@ -7,7 +7,7 @@ import { countOpenExecutions } from "@andante/core/internal";
 export interface ChosenStore {
   readonly store: Store;
   /** Logs the choice of the store and warns of likely mistakes. */
-  tell(logger: Logger): Promise<void>;
+  log(logger: Logger): Promise<void>;
 }
 
 /** A store that an environment variable chooses. */
@@ -76,10 +76,10 @@ const restate: Choice = {
 const nothing = async () => undefined;
 
 export async function chooseStore(given: Store | undefined): Promise<ChosenStore> {
-  if (given !== undefined) return { store: given, tell: nothing };
+  if (given !== undefined) return { store: given, log: nothing };
   const path = process.env.ANDANTE_DB ?? "./andante.db";
   const [chosen, other] = [postgres, restate].filter((choice) => variable(choice.variable) !== undefined);
-  if (chosen === undefined) return { store: sqliteStore({ path }), tell: nothing };
+  if (chosen === undefined) return { store: sqliteStore({ path }), log: nothing };
   if (other !== undefined)
     throw new OptionError({
       option: other.variable,
@@ -89,7 +89,7 @@ export async function chooseStore(given: Store | undefined): Promise<ChosenStore
   const store = await chosen.make(variable(set) ?? "");
   return {
     store,
-    async tell(logger) {
+    async log(logger) {
       logger.info({ store: store.location }, `using ${name}, because ${set} is set`);
       const open = await countOpenExecutions(path);
       const left = `this file holds open executions, which do not run: ${set} names another store`;

@@ -98,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     ...appOptions
   } = options;
   const connectionOptions = timeoutsOf(timeouts);
-  const { store, tell } = await chooseStore(given);
+  const { store, log: logChoice } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
   // The store's thread is starting; this thread loads the listener in parallel.
@@ -137,7 +137,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       process.on("SIGTERM", stopOn);
       process.on("SIGINT", stopOn);
     }
-    await tell(logger);
+    await logChoice(logger);
     await service.andante.ready();
   } catch (error) {
     leaveSignals();

@@ -47,7 +47,7 @@ export class Hints {
 
   wrote(executionId: string): void {
     if (!this.#hasOthers) return;
-    this.#wrote.add(executionId);
+    if (this.#wrote.size <= maxNamed) this.#wrote.add(executionId);
     this.#send();
   }
 

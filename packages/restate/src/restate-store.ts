@@ -81,11 +81,16 @@ export function restateStore(options: RestateStoreOptions): Store {
     observations: observationOperations(shards),
     rollups: rollupOperations(shards),
     health: async () => {
-      const never = { count: 0, reason: "" };
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))
         : "the store is not open";
-      return { problem, bytes: null, restarts: never };
+      const nodes = problem === null ? await shards.read(0, "nodes", null).catch(() => undefined) : undefined;
+      return {
+        problem,
+        bytes: null,
+        restarts: { count: 0, reason: "" },
+        ...(nodes !== undefined && { nodes }),
+      };
     },
   };
 }

@@ -19,8 +19,8 @@ export async function register(ingress: Ingress, settings: Settings): Promise<vo
     "/services",
   );
   const handlersOf = (service: string) => known.services.find(({ name }) => name === service)?.handlers ?? [];
-  const isServed = services.every(({ name, object }) =>
-    Object.keys(object).every((handler) => handlersOf(name).some((each) => each.name === handler)),
+  const isServed = services.every((service) =>
+    namesIn(service).every((handler) => handlersOf(service.name).some(({ name }) => name === handler)),
   );
   if (!isKnown || !isServed) {
     // An earlier release may have registered the same address with fewer handlers.
@@ -35,6 +35,10 @@ export async function register(ingress: Ingress, settings: Settings): Promise<vo
   if (agreed !== shards)
     throw new Error(`the namespace ${namespace} has ${agreed} shards, and the option asks for ${shards}`);
 }
+
+/** The handlers of an object: the SDK's types do not show them. */
+const namesIn = (service: object) =>
+  "object" in service && service.object instanceof Object ? Object.keys(service.object) : [];
 
 async function ask<Reply>(ingress: Ingress, path: string): Promise<Reply> {
   let response: Response;

@@ -299,7 +299,8 @@ export async function readForkPage(
   if (!isSame && upToLast.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes) return "too-long";
   const before = isSame ? (query.from?.copied ?? 0) : 0;
   const left = upToLast.filter(({ sequence }) => sequence > before);
-  const { copied, more } = endOfPage(left, page);
+  const sizes = left.map(({ sequence, bytes }) => ({ sequence, bytes }));
+  const { copied, more } = endOfPage(sizes, page);
   const chosen = left.filter(({ sequence }) => sequence <= copied);
   await cells.load(chosen.map(({ text }) => textKey(query.conversationId, text)));
   const bodyIn = ({ text }: MessageHead) => cells.get<string>(textKey(query.conversationId, text)) ?? "";

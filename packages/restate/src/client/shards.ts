@@ -4,8 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
-import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
-import { nodeName, shardName } from "../engine/objects.ts";
+import { type ItemResult, nodeName, type Reads, shardName, type Writes } from "../engine/objects.ts";
 import type { Settings } from "../options.ts";
 import { Ingress } from "./ingress.ts";
 import { Lane } from "./lane.ts";
@@ -130,10 +129,9 @@ export class Shards {
   /** Keeps the owner's lease for so many milliseconds of Restate's clock. */
   async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
     this.#requireOpen();
-    const { count: shards } = this;
-    const beat = { namespace: this.#namespace, shards, owner, beat: randomUUID(), isLast: lease <= 0 };
+    const of = { namespace: this.#namespace, shards: this.count, owner };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
-    const body = JSON.stringify(beat);
+    const body = JSON.stringify({ ...of, beat: randomUUID(), isLast: lease <= 0 });
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
     if (lease > 0)
       await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());

@@ -62,7 +62,7 @@ export async function askAgent(
   };
   const gate = step.budget && new BudgetGate(step.budget, recorder.waits, usage);
   const loop = new DurableLoop(recorder, logger, gate?.pass);
-  const files = new FileBudget({ pool: body.files });
+  const files = new FileBudget({ pool: body.files, userId });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },

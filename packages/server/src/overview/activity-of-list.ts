@@ -2,7 +2,7 @@
 import type { Andante } from "@andante/core";
 import { bucketOf, noDuration } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
-import type { ActivityPart } from "./activity-shapes.ts";
+import type { ActivityPart } from "./activity.ts";
 
 type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
 type Kind = RollupTotal["kind"];

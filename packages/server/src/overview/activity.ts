@@ -8,7 +8,7 @@ import { percentileOf } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
 import type { Value } from "../schemas/component.ts";
 import type { activity } from "../schemas/overview-schemas.ts";
-import { countsOfList } from "./activity-of-list.ts";
+import { type ActivityPart, countsOfList } from "./activity-of-list.ts";
 
 const minute = 60_000;
 
@@ -22,14 +22,6 @@ export interface ActivityQuery {
   readonly to: Date;
   /** Maximum number of points. */
   readonly points: number;
-}
-
-/** A set of executions. */
-export interface ActivityPart {
-  /** Only this user's executions. Default: all users'. */
-  readonly userId?: string | undefined;
-  /** Only executions of these workflows. Default: of all. */
-  readonly workflowIds?: readonly string[] | undefined;
 }
 
 type Counted = Pick<RollupTotal, "kind" | "bucket" | "count">;

@@ -2,7 +2,8 @@
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
-import { type ActivityPart, readActivity, type WorkflowActivity } from "../overview/activity.ts";
+import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
+import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";

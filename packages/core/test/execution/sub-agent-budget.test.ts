@@ -54,20 +54,23 @@ const pathsOf = async (andante: Andante, workflowId: string, executionId: string
 const one = { calls: 1, onReached: "suspend" } as const;
 
 onMemoryAndFile((bench) => {
-  test.each([false, true])("an approved amount counts for the sub-agents too (restart: %s)", async (restarts) => {
-    const { main, asked } = editorial();
-    const workflow = asking(main, one);
-    let andante = bench.andante(workflow);
-    const { executionId, suspension } = await andante.execute(workflow.id, 1);
-    expect(suspension?.stepPath).toBe("ask#call[1]");
-    if (restarts) {
-      await andante.close();
-      andante = bench.andante(workflow);
-    }
-    const ended = await andante.resume(workflow.id, executionId, { approved: true, calls: 5 });
-    expect(ended).toMatchObject({ status: "completed", result: { text: "done" }, usage: { calls: 6 } });
-    expect(asked()).toBe(6);
-  });
+  test.each([false, true])(
+    "an approved amount counts for the sub-agents too (restart: %s)",
+    async (restarts) => {
+      const { main, asked } = editorial();
+      const workflow = asking(main, one);
+      let andante = bench.andante(workflow);
+      const { executionId, suspension } = await andante.execute(workflow.id, 1);
+      expect(suspension?.stepPath).toBe("ask#call[1]");
+      if (restarts) {
+        await andante.close();
+        andante = bench.andante(workflow);
+      }
+      const ended = await andante.resume(workflow.id, executionId, { approved: true, calls: 5 });
+      expect(ended).toMatchObject({ status: "completed", result: { text: "done" }, usage: { calls: 6 } });
+      expect(asked()).toBe(6);
+    },
+  );
 });
 
 onMemory((bench) => {
@@ -113,7 +116,9 @@ onMemory((bench) => {
       else {
         expect(ended.status).toBe("error");
         const events = await andante.events(workflow.id, executionId);
-        expect(JSON.stringify(events)).toContain("the execution has used its budget, and the last reply asks");
+        expect(JSON.stringify(events)).toContain(
+          "the execution has used its budget, and the last reply asks",
+        );
       }
     }
   });

@@ -35,7 +35,8 @@ export function openForWriting({ path, maxBytes, isRestart = false }: DatabaseOp
     migrate(database);
     // Earlier owners of executions are gone: the lock proves it, unless this process itself had it.
     // Their rows stay until the next start: recovery of their executions counts as recovery from a crash.
-    if (!isRestart) database.exec("delete from owners where expires_at = 0; update owners set expires_at = 0");
+    if (!isRestart)
+      database.exec("delete from owners where expires_at = 0; update owners set expires_at = 0");
   } catch (error) {
     database?.close();
     lock?.close();

@@ -39,10 +39,10 @@ export function budgetConditions(
   budget: AgentBudget | undefined,
   operation: Operation,
 ): StopCondition<ToolSet, Context>[] {
-  const { mustStop } = operation;
+  const { loop } = operation;
   return [
     ...(budget === undefined ? [] : [() => budgetError(budget, operation.usage) !== undefined]),
-    ...(mustStop === undefined ? [] : [() => mustStop()]),
+    ...(loop?.gate === undefined ? [] : [() => loop.mustStop()]),
   ];
 }
 

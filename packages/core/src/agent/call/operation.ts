@@ -110,9 +110,6 @@ export class Operation implements OperationContext {
     return this.#usage;
   }
 
-  /** Whether the loop has to end after a step, for a reason outside the agent; undefined where there is none. */
-  mustStop: (() => Promise<boolean>) | undefined;
-
   /** True when a hook of the host refused the reply: it is not kept. */
   isRefused = false;
 

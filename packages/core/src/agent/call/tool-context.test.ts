@@ -133,7 +133,7 @@ function recorded() {
     toolCall: () => call,
     inside: (place: string) => (place === "p" ? inner : null),
   };
-  Object.assign(operation, { loop, mustStop: async () => true });
+  Object.assign(operation, { loop });
   return { operation, works, events, inner, call };
 }
 
@@ -182,7 +182,7 @@ test("the context of a recorded call has its place, and passes data and usage on
   if (context === undefined) throw new Error("the tool did not run");
   expect(context).toMatchObject({
     ...{ executionId: "e", stepPath: "ask#call[0].tool[0]", attempt: 2, idempotencyKey: "e:ask" },
-    ...{ loop: inner, mustStop: operation.mustStop, telemetry: undefined },
+    ...{ loop: inner, telemetry: undefined },
   });
   const chunks: unknown[] = [];
   operation.writer.readBy((chunk) => chunks.push(chunk));

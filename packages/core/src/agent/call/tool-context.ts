@@ -135,7 +135,6 @@ class ToolOperation extends Operation {
     this.attempt = call.attempt;
     this.idempotencyKey = call.idempotencyKey;
     this.emit = (type, data) => call.emit(type, data);
-    this.mustStop = above.mustStop;
   }
 
   override writeChunk(chunk: DataChunk): void {

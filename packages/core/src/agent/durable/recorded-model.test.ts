@@ -24,7 +24,8 @@ function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => v
     failed: (reason) => failures.push(reason),
   };
   const gates: unknown[] = [];
-  const loop = new DurableLoop(recorder, new RecordingLogger(), async (asked) => void gates.push(asked));
+  const gate = { pass: async (asked: DurableLoop) => void gates.push(asked), mustStop: async () => false };
+  const loop = new DurableLoop(recorder, new RecordingLogger(), gate);
   const plain = controlledModel(() => ({ text: ["he", "llo"] }));
   const walked: unknown[] = [];
   const model = recordedModel(boundedModel(plain, 60_000), loop, (usage) => walked.push(usage));

@@ -374,7 +374,7 @@ test("an approved budget counts from the usage when it was approved", async () =
   });
   const { agent, model } = ourAgent(() => ({ text: ["ok"] }));
   const reads: unknown[] = [];
-  const usedBy = (suspensionId: string | undefined) => {
+  const usedBy = (suspensionId?: string) => {
     reads.push(suspensionId);
     return { ...used, calls: suspensionId === "s1" ? 4 : 5 };
   };

@@ -1,5 +1,5 @@
 // An agent as JSON, for lists and details.
-import type { ToolApprovalStatus, ToolSet } from "ai";
+import type { JSONSchema7, ToolApprovalStatus, ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
 
@@ -31,7 +31,7 @@ export interface AgentDetail extends AgentSummary {
 }
 
 /** The JSON Schemas of tools, by their input schemas: anyone may list the agents, and a conversion takes long. */
-export type ToolSchemas = WeakMap<object, PromiseLike<JsonSchema> | JsonSchema>;
+export type ToolSchemas = WeakMap<object, PromiseLike<JSONSchema7> | JSONSchema7>;
 
 export async function describeAgent(
   agent: AgentInfo,

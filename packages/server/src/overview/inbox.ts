@@ -1,36 +1,8 @@
 // The inbox: the open suspensions of all workflows that a caller may see, oldest first, in pages.
-import type { Andante, ExecutionSuspension } from "@andante/core";
+import type { Andante } from "@andante/core";
 
-/** An open suspension with its execution. */
-export interface InboxItem {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly userId: string | null;
-  /** For calls of `authorize`; not in responses. */
-  readonly conversationId: string | null;
-  readonly startAt: string;
-  readonly suspension: ExecutionSuspension;
-  /** Resume data that fits the suspension's schema; absent where there is no schema. */
-  readonly example?: unknown;
-}
-
-export interface Inbox {
-  readonly items: readonly InboxItem[];
-  /** Whether further pages follow. */
-  readonly more: boolean;
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
-
-/** The filter by user and workflow, and the page. */
-export interface InboxQuery {
-  readonly userId?: string | undefined;
-  readonly workflowId?: string | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
-}
-
-export async function readInbox(andante: Andante, query: InboxQuery): Promise<Inbox> {
+/** A page of suspensions, each with resume data that fits its schema, where it has one. */
+export async function readInbox(andante: Andante, query: Parameters<Andante["live"]["waiting"]>[0]) {
   // Loaded on demand: a start needs no examples.
   const { exampleValue } = await import("@andante/core/internal/examples");
   await andante.ready();

@@ -1,6 +1,6 @@
 // The rows of the waterfall: steps by their start, each followed by the spans of its agents. A loop with many rounds is
 // shown in pages.
-import type { Span } from "../../api/types.ts";
+import type { Span } from "@andante/client";
 import { definitionPath, depthOf, lastName, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
 
 export type WaterfallRow =

@@ -1,6 +1,6 @@
 // The order of spans in a waterfall.
+import type { Span, TraceSummary } from "@andante/client";
 import { expect, test } from "vitest";
-import type { Span, TraceSummary } from "../../api/types.ts";
 import { spanRows, spanStatus } from "./span-rows.ts";
 
 const time = (milliseconds: number) => new Date(1_000_000 + milliseconds).toISOString();

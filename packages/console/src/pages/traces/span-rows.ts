@@ -1,5 +1,5 @@
 // The spans of a trace as rows of a waterfall: parents before children, and the period that contains all of them.
-import type { Span, TraceSummary } from "../../api/types.ts";
+import type { Span, TraceSummary } from "@andante/client";
 
 export interface SpanRow {
   readonly span: Span;

@@ -167,6 +167,14 @@ const bodies: readonly Attack[] = [
     run: (fight) =>
       repeat(fight, "/workflows/numbers/execute", `{"input":{"items":${listOf('""', 2_600_000)}}}`),
   },
+  {
+    name: "100 complete bodies of 4.1 MB at once",
+    run: async (fight) => {
+      // A character beyond Latin-1 makes a text of two bytes for each of its characters.
+      const text = `{"input":{"items":${listOf(`"${"x".repeat(59)}\u0100"`, 4_100_000)}}}`;
+      await repeat(fight, "/workflows/numbers/execute", text, 100);
+    },
+  },
   ...["/nowhere", "/custom"].map((path) => ({
     name: `bodies of 300 MB to ${path}`,
     run: async (fight: Fight) => {

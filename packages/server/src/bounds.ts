@@ -7,6 +7,7 @@ import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/r
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
 import { OwnTurns } from "./request/own-turn.ts";
+import { ParsedBodies } from "./request/parsed-bodies.ts";
 import { Places } from "./request/places.ts";
 import { Reads } from "./request/reads.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -16,6 +17,7 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
+  readonly parsed: ParsedBodies;
   /** Turns of the event loop for long bodies. */
   readonly turns: OwnTurns;
   readonly streams: OpenStreams;
@@ -28,7 +30,7 @@ export interface Bounds {
 }
 
 const defaultBodyLimit = 4 * 1024 * 1024;
-/** Bytes of all request bodies in memory: many routes accept callers without a token. */
+/** Bytes of all request bodies in memory, and of their parsed values: many routes accept callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
 /** This many of the largest bodies that custom routes accept fit at once: a route may stream them. */
 const largestAtOnce = 16;
@@ -50,6 +52,7 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    parsed: new ParsedBodies(maxHeldBodies),
     turns: new OwnTurns(),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),

@@ -128,7 +128,7 @@ export class ReplyRefusedError extends AndanteError {
 export interface BudgetReached {
   readonly what: string;
   readonly limit: number;
-  readonly whose?: "conversation" | "execution";
+  readonly whose?: "conversation" | "execution" | "reply";
 }
 
 /** A conversation, or an execution, has used as many tokens or calls as its budget allows. */

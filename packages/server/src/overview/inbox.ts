@@ -7,10 +7,18 @@ export async function readInbox(andante: Andante, query: Parameters<Andante["liv
   const { exampleValue } = await import("@andante/core/internal/examples");
   await andante.ready();
   const { items, nextCursor } = await andante.live.waiting(query);
+  // Most suspensions wait for the same kind of data, and an example takes milliseconds.
+  const examples = new Map<string, unknown>();
+  const exampleOf = (schema: object) => {
+    const key = JSON.stringify(schema);
+    const example = examples.has(key) ? examples.get(key) : exampleValue(schema).value;
+    examples.set(key, example);
+    return { example };
+  };
   return {
     items: items.map((item) => {
       const schema = item.suspension.resumeSchema;
-      return { ...item, ...(schema && { example: exampleValue(schema).value }) };
+      return { ...item, ...(schema && exampleOf(schema)) };
     }),
     more: nextCursor !== null,
     nextCursor,

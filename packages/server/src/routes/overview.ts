@@ -179,12 +179,23 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: async ({ andante, params, http, basePath }) => {
+    handle: async ({ andante, params, http, basePath, cachedReads }) => {
       // Loaded on demand: a start needs no examples.
-      const { exampleCalls, exampleInput } = await import("../openapi/example-call.ts");
+      const examples = await import("../openapi/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
-      const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
-      return { input: exampleInput(workflow), calls };
+      const { origin } = new URL(http.req.url);
+      const placeholder = examples.placeholderFor(origin);
+      // Anyone may ask, and the schema of a workflow decides how long an example takes: up to a second.
+      const { input, calls } = await cachedReads.get({
+        key: `example ${placeholder} ${workflow.id}`,
+        milliseconds: hour,
+        signal: http.req.raw.signal,
+        read: async () => ({
+          input: examples.exampleInput(workflow),
+          calls: examples.exampleCalls(placeholder + basePath, workflow),
+        }),
+      });
+      return { input, calls: calls.map((call) => examples.atOrigin(origin, call)) };
     },
   }),
 ];

@@ -60,7 +60,7 @@ export async function askAgent(
   const recorder = body.recorder();
   const gate = step.budget && new BudgetGate(step.budget, recorder, body);
   const loop = new DurableLoop(recorder, logger, gate);
-  const files = new FileBudget({ pool: body.files });
+  const files = new FileBudget({ pool: body.files, userId });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },

@@ -1,5 +1,6 @@
 // Reads a JSON body: checks its size and content type, and refuses `__proto__` keys.
 import { AndanteError } from "@andante/core";
+import { ownTurn } from "@andante/core/internal";
 import type { HonoRequest } from "hono";
 import {
   BadRequestError,
@@ -10,11 +11,12 @@ import {
 } from "../errors/request-errors.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
-import type { OwnTurns } from "./own-turn.ts";
 import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
 const short = 16 * 1024;
+/** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
+const veryLong = 256 * 1024;
 
 export interface BodyBounds {
   /** Bytes of one body. */
@@ -23,7 +25,6 @@ export interface BodyBounds {
   readonly bodies: HeldBytes;
   /** Counts the values of long bodies from then on. */
   readonly parsed: ParsedBodies;
-  readonly turns: OwnTurns;
 }
 
 /** The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`. */
@@ -48,7 +49,7 @@ async function readLong(
   request: HonoRequest,
   body: ReadableStream<Uint8Array>,
   length: number,
-  { maxBody, bodies, parsed, turns }: BodyBounds,
+  { maxBody, bodies, parsed }: BodyBounds,
 ): Promise<unknown> {
   const reader = body.getReader();
   const leave = () => void reader.cancel().catch(() => undefined);
@@ -65,11 +66,14 @@ async function readLong(
     if (cut !== undefined) throw cut;
     held.complete();
     if (bytes.byteLength > short) {
-      await turns.next();
+      await ownTurn("begin");
       if (request.raw.signal.aborted) throw new ClientGoneError();
       parsed.begin(request, parsedSize(bytes));
     }
-    return parseBody(request, new TextDecoder().decode(bytes));
+    const value = parseBody(request, new TextDecoder().decode(bytes));
+    held.end();
+    if (bytes.byteLength > veryLong) await ownTurn("continue");
+    return value;
   } finally {
     held.end();
   }

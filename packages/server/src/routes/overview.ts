@@ -86,7 +86,7 @@ export const overviewRoutes = [
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
-      const read = () => readInbox(andante, asked);
+      const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
       const items = await permission.visible(page.items, entryIds);
       return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };

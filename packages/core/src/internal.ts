@@ -34,6 +34,7 @@ export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { steadyTime, systemClock } from "./values/clock.ts";
+export { ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
 export { describeIssues } from "./values/schema.ts";
 export { isBelow } from "./values/step-path.ts";

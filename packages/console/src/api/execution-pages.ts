@@ -1,6 +1,7 @@
 // The loaded pages of a list of executions, and how changes are merged into them.
+import type { ExecutionChange } from "@andante/client";
 import type { InfiniteData } from "@tanstack/react-query";
-import type { ExecutionChange, ExecutionPage, ExecutionSummary } from "./types.ts";
+import type { ExecutionPage, ExecutionSummary } from "./types.ts";
 
 type Pages = InfiniteData<ExecutionPage, string>;
 

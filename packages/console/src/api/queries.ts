@@ -1,8 +1,8 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type { ExecutionFilter, TraceFilter } from "@andante/client";
+import type { Conversation, ExecutionFilter, ExecutionStatus, TraceFilter } from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
-import type { Conversation, ExecutionPage, ExecutionStatus } from "./types.ts";
+import type { ExecutionPage } from "./types.ts";
 
 /** The filters of a list of executions, as they are in the address. */
 export interface ExecutionFilters {

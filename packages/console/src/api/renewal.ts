@@ -1,9 +1,10 @@
 // Refreshes the visible data after changes of executions: rows at once, lists soon, counts and traces less often.
+import type { ExecutionChange, Trace } from "@andante/client";
 import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import { mergeFirstPage, patchRows, replaceRows } from "./execution-pages.ts";
 import { paced } from "./paced.ts";
 import type { ExecutionFilters } from "./queries.ts";
-import type { ExecutionChange, ExecutionPage, Trace } from "./types.ts";
+import type { ExecutionPage } from "./types.ts";
 
 /** Changed executions, and the number of further ones that did not fit into the event. */
 export interface Changes {

@@ -1,34 +1,5 @@
-// The client's types of responses, and variants of them for the pages.
+// Variants of the client's types of responses for the pages.
 import type * as client from "@andante/client";
-
-export type {
-  Activity,
-  ActivityPoint,
-  AgentDetail,
-  AgentSummary,
-  Conversation,
-  ConversationMessage,
-  ExecutionChange,
-  ExecutionResult,
-  ExecutionState,
-  ExecutionStatus,
-  Inbox,
-  InboxItem,
-  JsonSchema,
-  LogRecord,
-  ServerStatus,
-  Span,
-  Step,
-  StepActivity,
-  Suspension,
-  Trace,
-  TracePage,
-  TraceSummary,
-  Usage,
-  WorkflowDetail,
-  WorkflowExample,
-  WorkflowSummary,
-} from "@andante/client";
 
 export interface ExecutionSummary extends client.ExecutionSummary {
   /** The latest step from the feed of changes; not part of the list. */

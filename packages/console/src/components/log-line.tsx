@@ -1,6 +1,6 @@
 // One log line: time, level, message, and the other fields on demand.
+import type { LogRecord } from "@andante/client";
 import { type ReactNode, useState } from "react";
-import type { LogRecord } from "../api/types.ts";
 import { preciseClock } from "../format/numbers.ts";
 import { JsonView } from "./json-view.tsx";
 

@@ -1,5 +1,5 @@
 // Reads parts of a JSON Schema, which may have any form.
-import type { JsonSchema } from "../api/types.ts";
+import type { JsonSchema } from "@andante/client";
 
 /** Whether a value has fields; an array has, too. */
 export function isObject(value: unknown): value is JsonSchema {

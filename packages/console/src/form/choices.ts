@@ -1,6 +1,6 @@
 // The schema for rendering: a union of objects is a choice without a preselected branch. The form library would select
 // the first branch and fill in its discriminator.
-import type { JsonSchema } from "../api/types.ts";
+import type { JsonSchema } from "@andante/client";
 import { labelOf } from "../format/labels.ts";
 import { asSchema, isObject } from "./as-schema.ts";
 import { resolveRef } from "./resolve-ref.ts";

@@ -1,5 +1,5 @@
 // Resolves a `$ref` within the same schema: no other document is loaded.
-import type { JsonSchema } from "../api/types.ts";
+import type { JsonSchema } from "@andante/client";
 import { isObject } from "./as-schema.ts";
 
 /** Maximum length of a chain of references. */

@@ -1,8 +1,8 @@
 // A form generated from a JSON Schema, with JSON as the alternative. The server's errors are shown at their fields.
+import type { JsonSchema } from "@andante/client";
 import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
-import type { JsonSchema } from "../api/types.ts";
 import { asSchema } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";

@@ -1,5 +1,5 @@
 // Splits the server's error message about a value, and assigns each part to its field.
-import type { JsonSchema } from "../api/types.ts";
+import type { JsonSchema } from "@andante/client";
 import { asSchema } from "./as-schema.ts";
 
 /** Errors in the structure of the form library: nested by field name, then the messages. */

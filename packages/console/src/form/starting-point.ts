@@ -1,6 +1,6 @@
 // The initial values of a form for resume data: only required fields, and no decisions. The user must fill in optional
 // fields, and must choose Yes or No, one of several constants, and the branch of a union.
-import type { JsonSchema, Suspension } from "../api/types.ts";
+import type { JsonSchema, Suspension } from "@andante/client";
 import { asSchema } from "./as-schema.ts";
 import { choicesOf } from "./choices.ts";
 import { resolveRef } from "./resolve-ref.ts";

@@ -1,5 +1,5 @@
 // Rendering hints that a schema does not contain: long text gets a text area.
-import type { JsonSchema } from "../api/types.ts";
+import type { JsonSchema } from "@andante/client";
 import { asSchema } from "./as-schema.ts";
 
 type Look = Record<string, unknown>;

@@ -1,6 +1,6 @@
 // The positions of steps: below each other, side by side, inside their containers, never overlapping.
+import type { Step } from "@andante/client";
 import { expect, test } from "vitest";
-import type { Step } from "../api/types.ts";
 import { layOut, linesOf, type PlacedNode } from "./layout.ts";
 
 const step = (id: string, type = "andThen", steps?: readonly Step[]): Step => ({

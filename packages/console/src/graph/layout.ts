@@ -1,6 +1,6 @@
 // The positions of the steps of a workflow. A workflow is a tree of sequences and containers, so the layout is nested
+import type { Step } from "@andante/client";
 // boxes without crossing edges; two hundred steps take a millisecond.
-import type { Step } from "../api/types.ts";
 
 export interface PlacedNode {
   /** The step's path in the definition: `check/facts`. */

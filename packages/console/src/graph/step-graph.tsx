@@ -2,6 +2,7 @@
 //
 // The layout is computed in advance, so the library measures nothing, and all edges are two paths instead of one
 // element with subscriptions each; an unchanged step keeps its object and is not rendered again.
+import type { Step } from "@andante/client";
 import {
   Background,
   BackgroundVariant,
@@ -12,7 +13,6 @@ import {
   ViewportPortal,
 } from "@xyflow/react";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
-import type { Step } from "../api/types.ts";
 import { plural } from "../format/numbers.ts";
 import { stepStatusLabel, toneOf } from "../format/status.ts";
 import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";

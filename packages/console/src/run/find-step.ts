@@ -1,5 +1,5 @@
 // Finds a step in a definition by its path.
-import type { Step } from "../api/types.ts";
+import type { Step } from "@andante/client";
 
 export function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
   const [first, ...rest] = path;

@@ -1,5 +1,6 @@
 // The runs of steps, folded from the events of a journal: all of them, or those up to a scrubber's position.
-import type { ExecutionEvent, Suspension, Usage } from "../api/types.ts";
+import type { Suspension, Usage } from "@andante/client";
+import type { ExecutionEvent } from "../api/types.ts";
 
 export type StepStatus =
   | "running"

@@ -80,6 +80,11 @@ export class Journal {
     return this.#paths;
   }
 
+  /** The rounds, items and functions inside this step, at any depth; some of them twice. */
+  pathsInside(path: string): Iterable<string> {
+    return this.#inside.of(path);
+  }
+
   /** The checkpoints of bodies that have not ended; undefined when there are none. */
   get checkpoints(): Pick<JournaledCheckpoints, "get" | "of" | "waitsOf"> | undefined {
     return this.#parts.checkpoints;

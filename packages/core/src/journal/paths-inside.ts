@@ -28,6 +28,14 @@ export class PathsInside {
     }
   }
 
+  /** All paths inside this step, at any depth; some of them twice. */
+  *of(path: string): Iterable<string> {
+    for (const child of this.#inside?.get(path) ?? none) {
+      yield child;
+      yield* this.of(child);
+    }
+  }
+
   /** Takes out all paths inside this step, at any depth. */
   takeStep(path: string): readonly string[] {
     if (this.#inside?.has(path) !== true) return none;

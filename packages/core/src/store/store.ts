@@ -212,8 +212,8 @@ export interface Commit {
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /**
-   * Steps that those outcomes end although calls of theirs wait: suspensions at or below them are closed. A path is below
-   * a step when the step's path and a "/", "[" or "#" begin it. Default: none.
+   * Steps that those outcomes end although calls of theirs wait, and calls that do not wait any more: suspensions at or
+   * below them are closed. A path is below a step when the step's path and a "/", "[" or "#" begin it. Default: none.
    */
   readonly closeEnded?: readonly string[];
   /** The consequences of the outcomes: recorded only unless the execution is paused. */

@@ -8,6 +8,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { type Bench, flow, onMemory } from "../support/test-andante.ts";
+import { threadWorks } from "../support/thread-works.ts";
 
 onMemory((bench: Bench) => {
   const run = (workflow: WorkflowDefinition, input: unknown = {}) =>
@@ -311,6 +312,7 @@ onMemory((bench: Bench) => {
       });
 
       test("refuse an input", async () => {
+        threadWorks(maxValidation);
         const workflow = flow()
           .andThen({ id: "make", execute: () => large })
           .andThen({ id: "take", inputSchema: slow, execute: () => 1 });

@@ -11,6 +11,7 @@ import { sizeLimits } from "../../src/execution/limits/limits.ts";
 import { checkpointEvent, checkpointRetryEvent } from "../../src/execution/run/step-events.ts";
 import type { LiveText } from "../../src/execution/stream/feed.ts";
 import { Journal } from "../../src/journal/journal.ts";
+import { nothingUsed } from "../../src/store/usage.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { Step } from "../../src/workflow/step.ts";
 import { engineForTest, rowForTest } from "./test-engine.ts";
@@ -32,7 +33,7 @@ export interface GivenBody {
   readonly output?: number;
   readonly startsWork?: boolean;
   /** The usage of the execution, now or when the suspension with this id was resumed. Default: none. */
-  readonly used?: (suspensionId: string | undefined) => AgentUsage;
+  readonly used?: (suspensionId?: string) => AgentUsage;
   /** The record of an earlier run of the body. */
   readonly journal?: Journal;
 }
@@ -63,7 +64,8 @@ export function bodyForTest(given: GivenBody = {}) {
       ...factsOf(engine, row, journal),
       limits: sizeLimits({ reason, output, resumeData: 20 }),
       publishLive: (text) => published.push(text),
-      used: async (suspensionId) => used?.(suspensionId) ?? null,
+      used: async () => used?.() ?? null,
+      usedAtResumes: async (ids) => new Map(Array.from(ids, (id) => [id, used?.(id) ?? nothingUsed])),
     },
     ...{ command, scope },
     emit: (from, type, value) => emitted.push([from.path, type, value]),

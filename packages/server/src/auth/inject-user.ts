@@ -12,7 +12,7 @@ export function isWithoutId({ user, userId }: Caller): boolean {
 }
 
 /** The options of a start that name its user. */
-interface StarterOptions {
+export interface StarterOptions {
   readonly userId?: string | undefined;
   readonly context?: Readonly<Record<string, unknown>> | undefined;
 }

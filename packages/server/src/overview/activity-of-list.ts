@@ -2,10 +2,17 @@
 import type { Andante } from "@andante/core";
 import { bucketOf, noDuration } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
-import type { ActivityPart } from "./activity-shapes.ts";
 
 type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
 type Kind = RollupTotal["kind"];
+
+/** A set of executions. */
+export interface ActivityPart {
+  /** Only this user's executions. Default: all users'. */
+  readonly userId?: string | undefined;
+  /** Only executions of these workflows. Default: of all. */
+  readonly workflowIds?: readonly string[] | undefined;
+}
 
 /** The start of an execution, or its current status. */
 export interface ListedCount {

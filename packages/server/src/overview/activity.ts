@@ -6,10 +6,23 @@
 import type { Andante } from "@andante/core";
 import { percentileOf } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
-import { countsOfList } from "./activity-of-list.ts";
-import type { Activity, ActivityPart, ActivityQuery, Durations } from "./activity-shapes.ts";
+import type { Value } from "../schemas/component.ts";
+import type { activity } from "../schemas/overview-schemas.ts";
+import { type ActivityPart, countsOfList } from "./activity-of-list.ts";
 
 const minute = 60_000;
+
+type Activity = Value<typeof activity>;
+export type WorkflowActivity = Activity["workflows"][number];
+
+export interface ActivityQuery {
+  /** Disjoint sets of executions, counted together. */
+  readonly parts: readonly ActivityPart[];
+  readonly from: Date;
+  readonly to: Date;
+  /** Maximum number of points. */
+  readonly points: number;
+}
 
 type Counted = Pick<RollupTotal, "kind" | "bucket" | "count">;
 
@@ -87,12 +100,15 @@ async function countPart(
     return { overTime, totals: counts, complete };
   }
   const { workflowIds = [undefined] } = part;
-  const ranges = workflowIds.map((workflowId) => ({ workflowId, from, to }));
-  const [overTime, totals] = await Promise.all([
-    Promise.all(ranges.map((range) => rollups.overTime({ ...range, width }))),
-    Promise.all(ranges.map((range) => rollups.totals({ ...range, of: "executions" }))),
-  ]);
-  return { overTime: overTime.flat(), totals: totals.flat(), complete: true };
+  const overTime: CountedPart["overTime"][number][] = [];
+  const totals: CountedPart["totals"][number][] = [];
+  for (const workflowId of workflowIds) {
+    signal.throwIfAborted();
+    const range = { workflowId, from, to };
+    overTime.push(...(await rollups.overTime({ ...range, width })));
+    totals.push(...(await rollups.totals({ ...range, of: "executions" })));
+  }
+  return { overTime, totals, complete: true };
 }
 
 /** The minutes that overlap a period, in minutes since 1970. */
@@ -105,7 +121,7 @@ export function countOf(totals: readonly Counted[], kind: Counted["kind"]): numb
 }
 
 /** The durations of completed executions. */
-export function durationsOf(totals: readonly Counted[]): Durations {
+export function durationsOf(totals: readonly Counted[]): Pick<Activity, "p50" | "p95" | "p99"> {
   const counts = new Map<number, number>();
   for (const { kind, bucket, count } of totals)
     if (kind === "completed") counts.set(bucket, (counts.get(bucket) ?? 0) + count);

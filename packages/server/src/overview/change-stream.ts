@@ -6,27 +6,13 @@ import type { Andante } from "@andante/core";
 import type { ChangeFollower, ExecutionChange } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
+import type { Value } from "../schemas/component.ts";
+import type { changeEvent } from "../schemas/overview-schemas.ts";
 
-/** The changes of one execution since the previous event. */
-export interface SeenChange {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly userId: string | null;
-  /** Absent when unchanged. */
-  readonly status?: string;
-  readonly stepPath?: string;
-  readonly sequence: number;
-  readonly timestamp: string;
-}
-
+type ChangeEvent = Value<typeof changeEvent>;
+type SeenChange = Extract<ChangeEvent, { type: "changes" }>["executions"][number];
 /** The conversation is for calls of `authorize`; it is not sent. */
 type KnownChange = SeenChange & { readonly conversationId: string | null };
-
-export type ChangeEvent =
-  /** The stream is open: data read from now on includes all earlier changes. */
-  | { readonly type: "open" }
-  /** `missed`: the number of further changed executions, which did not fit into the event. */
-  | { readonly type: "changes"; readonly executions: readonly SeenChange[]; readonly missed: number };
 
 /** Milliseconds between two events. */
 const period = 200;

@@ -1,22 +1,9 @@
 // How long the steps of a workflow take, and how often each fails.
 import type { Andante } from "@andante/core";
 import { stepTotalsOfRuns } from "@andante/core/internal";
+import type { Value } from "../schemas/component.ts";
+import type { stepActivity } from "../schemas/overview-schemas.ts";
 import { countOf, durationsOf, wholeMinutes } from "./activity.ts";
-import type { Durations } from "./activity-shapes.ts";
-
-export interface StepActivity {
-  readonly from: string;
-  readonly to: string;
-  /** Only this many of the newest runs are counted; null where all are. */
-  readonly runs: number | null;
-  readonly steps: readonly ({
-    /** The path without iteration numbers. */
-    readonly stepPath: string;
-    readonly completed: number;
-    readonly failed: number;
-    readonly retried: number;
-  } & Durations)[];
-}
 
 export interface StepActivityQuery {
   readonly workflowId: string;
@@ -33,7 +20,7 @@ export async function readStepActivity(
   andante: Andante,
   query: StepActivityQuery,
   signal: AbortSignal,
-): Promise<StepActivity> {
+): Promise<Value<typeof stepActivity>> {
   await andante.ready();
   const { from, to, workflowId, userId } = query;
   const { rollups } = andante.live;

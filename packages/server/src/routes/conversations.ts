@@ -13,11 +13,18 @@ import {
   messagesQuery,
   removed,
 } from "../schemas/agent-schemas.ts";
-import { conversationInPath, forkedConversation } from "./conversation-ids.ts";
-import { ownerFor } from "./owner.ts";
+import { conversationInPath, forkedConversation, ownerFor } from "./conversation-ids.ts";
 
 const tag = "Conversations";
 const one = "/api/conversations/:conversationId";
+/** Rows about one conversation. */
+const ofConversation = {
+  access: "protected",
+  resource: ["conversationId", "agentId", "userId"],
+  ids: conversationInPath,
+  reveals: "own",
+  tag,
+} as const;
 
 export const conversationRoutes = [
   route({
@@ -45,33 +52,25 @@ export const conversationRoutes = [
     },
   }),
   route({
+    ...ofConversation,
     method: "GET",
     path: one,
-    access: "protected",
     action: "conversations.read",
-    resource: ["conversationId", "agentId", "userId"],
-    ids: conversationInPath,
-    reveals: "own",
     costs: "read",
     operationId: "getConversation",
     summary: "Show one conversation and what it has used",
-    tag,
     response: { kind: "json", description: "The conversation", data: conversation },
     errors: [404],
     handle: (context) => context.andante.conversations.read(...mine(context)),
   }),
   route({
+    ...ofConversation,
     method: "GET",
     path: `${one}/messages`,
-    access: "protected",
     action: "conversations.messages",
-    resource: ["conversationId", "agentId", "userId"],
-    ids: conversationInPath,
-    reveals: "own",
     costs: "read",
     operationId: "listMessages",
     summary: "Read the messages of a conversation, oldest or newest first",
-    tag,
     query: messagesQuery,
     response: {
       kind: "json",
@@ -85,16 +84,12 @@ export const conversationRoutes = [
     },
   }),
   route({
+    ...ofConversation,
     method: "PATCH",
     path: one,
-    access: "protected",
     action: "conversations.rename",
-    resource: ["conversationId", "agentId", "userId"],
-    ids: conversationInPath,
-    reveals: "own",
     operationId: "renameConversation",
     summary: "Give a conversation another title, or other metadata",
-    tag,
     body: changeBody,
     response: { kind: "json", description: "The conversation", data: conversation },
     errors: [400, 404, 413, 415, 503],
@@ -104,18 +99,14 @@ export const conversationRoutes = [
     },
   }),
   route({
+    ...ofConversation,
     method: "GET",
     path: `${one}/export`,
-    access: "protected",
     action: "conversations.export",
     requires: ["conversations.read", "conversations.messages"],
-    resource: ["conversationId", "agentId", "userId"],
-    ids: conversationInPath,
-    reveals: "own",
     costs: "export",
     operationId: "exportConversation",
     summary: "Export a conversation with all its messages, one JSON value on each line",
-    tag,
     response: {
       kind: "other",
       description: "The conversation, then its messages",
@@ -126,17 +117,14 @@ export const conversationRoutes = [
       jsonLines(await context.andante.conversations.export(...mine(context)), context),
   }),
   route({
+    ...ofConversation,
     method: "POST",
     path: `${one}/fork`,
-    access: "protected",
     action: "conversations.fork",
     requires: ["conversations.messages"],
-    resource: ["conversationId", "agentId", "userId"],
     ids: (known) => forkedConversation(known),
-    reveals: "own",
     operationId: "forkConversation",
     summary: "Begin another conversation with the messages of this one",
-    tag,
     body: forkBody,
     response: { kind: "json", description: "The new conversation", data: conversation },
     errors: [400, 404, 409, 413, 415, 429, 503],
@@ -150,16 +138,12 @@ export const conversationRoutes = [
     },
   }),
   route({
+    ...ofConversation,
     method: "DELETE",
     path: one,
-    access: "protected",
     action: "conversations.remove",
-    resource: ["conversationId", "agentId", "userId"],
-    ids: conversationInPath,
-    reveals: "own",
     operationId: "removeConversation",
     summary: "Remove a conversation with its messages",
-    tag,
     response: { kind: "json", description: "It is removed", data: removed },
     errors: [404, 503],
     handle: async (context) => {

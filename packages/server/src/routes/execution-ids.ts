@@ -2,19 +2,14 @@
 import type { Andante } from "@andante/core";
 import { entryIds } from "../auth/entry-ids.ts";
 import { givenIds, type Ids } from "../auth/permission.ts";
+import type { RouteContext } from "../route.ts";
 
-interface PathOf {
-  readonly andante: Andante;
-  readonly params: Ids;
-}
-
-interface StartIds {
-  readonly executionId?: string | undefined;
-  readonly conversationId?: string | undefined;
-}
+type PathOf = Pick<RouteContext, "andante" | "params">;
 
 interface StartOf extends PathOf {
-  readonly body: { readonly options?: StartIds | undefined };
+  readonly body: {
+    readonly options?: { executionId?: string | undefined; conversationId?: string | undefined } | undefined;
+  };
 }
 
 /** For routes of one execution. None for an execution of another workflow than the path's, which is a 404. */

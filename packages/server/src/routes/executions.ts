@@ -1,33 +1,63 @@
-// Executions: their state, their events, and commands.
-import type { ExecutionState } from "@andante/core";
+// Executions: lists, their state, their events, and commands.
+import type { ExecutionState, ListOptions } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
-import { startOptionsOf } from "../auth/inject-user.ts";
+import { entryIds } from "../auth/entry-ids.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
-import { headerOf } from "../request/node-request.ts";
-import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
+import { executionIdHeader, headerText } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
-import { type ResourceId, type RouteContext, route } from "../route.ts";
+import { type RouteContext, route } from "../route.ts";
+import type { Value } from "../schemas/component.ts";
 import {
   attachQuery,
   eventsQuery,
   executionEvent,
   executionEvents,
+  executionPage,
   executionResult,
   executionState,
+  listQuery,
   replayBody,
   resumeBody,
   suspendBody,
   suspendResult,
+  workflowListQuery,
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { about, accepted, deliver } from "./delivery.ts";
 import { executionInPath, replayedExecution } from "./execution-ids.ts";
+import { startOptions } from "./start-options.ts";
 import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Executions";
 const execution = "/workflows/:id/executions/:executionId";
 const anyExecution = "/api/executions/:executionId";
-const resource: readonly ResourceId[] = ["workflowId", "executionId", "conversationId", "userId"];
+/** Rows about one execution. */
+const ofExecution = {
+  resource: ["workflowId", "executionId", "conversationId", "userId"],
+  ids: executionInPath,
+  tag,
+} as const;
+/** The same below its workflow, which must be registered. */
+const ofWorkflow = { ...ofExecution, check: knownWorkflow } as const;
+/** Rows that change an execution; the body may hold a reason. */
+const byReason = {
+  method: "POST",
+  body: suspendBody,
+  bodyOptional: true,
+  errors: [400, 404, 413, 415, 503],
+} as const;
+
+/** Lists of executions. */
+const list = {
+  method: "GET",
+  access: "protected",
+  action: "executions.list",
+  resource: ["workflowId", "userId", "conversationId"],
+  reveals: "own",
+  costs: "read",
+  tag,
+  response: { kind: "json", description: "A page of executions", data: executionPage },
+} as const;
 
 type Visible = Pick<RouteContext, "andante" | "params" | "caller" | "scope">;
 
@@ -37,52 +67,41 @@ function ids(params: Readonly<Record<string, string>>): [workflowId: string, exe
 
 export const executionRoutes = [
   route({
+    ...ofWorkflow,
     method: "GET",
     path: `${execution}/state`,
     contract: true,
     access: "public",
     action: "executions.read",
     costs: "read",
-    resource,
-    ids: executionInPath,
     operationId: "getExecutionState",
     summary: "Show how an execution stands",
-    tag,
     response: { kind: "json", description: "The execution", data: executionState },
     errors: [404],
-    check: knownWorkflow,
     handle: ({ andante, params }) => andante.state(...ids(params)),
   }),
   route({
-    method: "POST",
+    ...ofWorkflow,
+    ...byReason,
     path: `${execution}/suspend`,
     contract: true,
     access: "public",
     action: "executions.suspend",
-    resource,
-    ids: executionInPath,
     operationId: "suspendExecution",
     summary: "Suspend a running execution",
-    tag,
-    body: suspendBody,
-    bodyOptional: true,
     response: { kind: "json", description: "The suspension", data: suspendResult },
-    errors: [400, 404, 413, 415, 503],
-    check: knownWorkflow,
     handle: ({ andante, params, body, caller }) =>
       andante.suspend(...ids(params), { reason: body.reason, userId: caller.userId }),
   }),
   route({
+    ...ofWorkflow,
     method: "POST",
     path: `${execution}/resume`,
     contract: true,
     access: "public",
     action: "executions.resume",
-    resource,
-    ids: executionInPath,
     operationId: "resumeExecution",
     summary: "Resume a suspended execution and run it until it ends or is suspended again",
-    tag,
     body: resumeBody,
     bodyOptional: true,
     headers: ["prefer"],
@@ -94,43 +113,36 @@ export const executionRoutes = [
       headers: about,
     },
     errors: [400, 404, 409, 413, 415, 503],
-    check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, basePath }) => {
+    handle: async (context) => {
+      const { andante, params, body, caller } = context;
       const [workflowId, executionId] = ids(params);
       const options = { ...body.options, userId: caller.userId };
       const resumed = await andante.startResume(workflowId, executionId, body.resumeData, options);
-      return deliver({ http, basePath }, workflowId, resumed);
+      return deliver(context, workflowId, resumed);
     },
   }),
   route({
-    method: "POST",
+    ...ofWorkflow,
+    ...byReason,
     path: `${execution}/cancel`,
     access: "protected",
     action: "executions.cancel",
-    resource,
-    ids: executionInPath,
     operationId: "cancelExecution",
     summary: "Cancel an execution that has not ended",
-    tag,
-    body: suspendBody,
-    bodyOptional: true,
     response: { kind: "json", description: "The cancelled execution", data: executionResult },
-    errors: [400, 404, 413, 415, 503],
-    check: knownWorkflow,
     handle: ({ andante, params, body, caller }) =>
       andante.cancel(...ids(params), { reason: body.reason, userId: caller.userId }),
   }),
   route({
+    ...ofWorkflow,
     method: "POST",
     path: `${execution}/replay`,
     access: "protected",
     action: "executions.replay",
-    resource,
     ids: (known) => replayedExecution(known),
     reveals: "own",
     operationId: "replayExecution",
     summary: "Start a new execution from a step of one that is suspended or has ended",
-    tag,
     body: replayBody,
     headers: ["prefer", "traceparent"],
     response: {
@@ -141,47 +153,40 @@ export const executionRoutes = [
       headers: about,
     },
     errors: [400, 404, 409, 413, 415, 429, 503],
-    check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
+    handle: async (context) => {
+      const { andante, params, body } = context;
       const [workflowId, executionId] = ids(params);
-      const options = startOptionsOf(body.options ?? {}, caller, gate.enabled);
-      const traceparent = headerOf(http.req, traceparentHeader);
-      const how = { ...options, traceparent, stepId: body.stepId };
-      const started = await andante.startReplay(workflowId, executionId, how);
-      return deliver({ http, basePath }, workflowId, started);
+      const options = { ...startOptions(context, body.options ?? {}), stepId: body.stepId };
+      const started = await andante.startReplay(workflowId, executionId, options);
+      return deliver(context, workflowId, started);
     },
   }),
   route({
+    ...ofWorkflow,
     method: "GET",
     path: `${execution}/events`,
     access: "protected",
     action: "executions.events",
     requires: ["executions.read"],
-    resource,
-    ids: executionInPath,
     reveals: "own",
     costs: "read",
     operationId: "listExecutionEvents",
     summary: "Read the journal of an execution",
-    tag,
     query: eventsQuery,
     response: { kind: "json", description: "The events in order", data: executionEvents },
     errors: [400, 404],
-    check: knownWorkflow,
     handle: ({ andante, params, query }) => andante.events(...ids(params), defined(query)),
   }),
   route({
+    ...ofWorkflow,
     method: "GET",
     path: `${execution}/stream`,
     access: "protected",
     action: "executions.attach",
     requires: ["executions.events", "executions.read"],
-    resource,
-    ids: executionInPath,
     reveals: "own",
     operationId: "followExecution",
     summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
-    tag,
     query: attachQuery,
     headers: ["last-event-id"],
     response: {
@@ -192,34 +197,32 @@ export const executionRoutes = [
       headers: ["x-execution-id"],
     },
     errors: [400, 404, 503],
-    check: knownWorkflow,
-    handle: async ({ andante, logger, params, query, http, stream }) => {
+    handle: async (context) => {
+      const { andante, params, query, http } = context;
       const [workflowId, executionId] = ids(params);
       const after = query.after ?? lastEventId(http.req.header("last-event-id"));
       const headers = { [executionIdHeader]: headerText(executionId) };
       const attached = await andante.attach(workflowId, executionId, after);
       if (attached === undefined) return new RouteResponse(null, { status: 204, headers });
-      const how = { headers, withIds: true, logger, stream, signal: http.req.raw.signal };
-      return eventResponse(attached.events, how);
+      return eventResponse(attached.events, context, { headers, withIds: true });
     },
   }),
   route({
+    ...ofExecution,
     method: "GET",
     path: anyExecution,
     access: "protected",
     reveals: "own",
     action: "executions.read",
     costs: "read",
-    resource,
-    ids: executionInPath,
     operationId: "findExecution",
     summary: "Show how an execution stands, also one whose workflow is not registered any more",
-    tag,
     response: { kind: "json", description: "The execution", data: executionState },
     errors: [404],
     handle: (context) => findVisible(context),
   }),
   route({
+    ...ofExecution,
     method: "GET",
     path: `${anyExecution}/events`,
     access: "protected",
@@ -227,11 +230,8 @@ export const executionRoutes = [
     action: "executions.events",
     costs: "read",
     requires: ["executions.read"],
-    resource,
-    ids: executionInPath,
     operationId: "findExecutionEvents",
     summary: "Read the journal of an execution, also one whose workflow is not registered any more",
-    tag,
     query: eventsQuery,
     response: { kind: "json", description: "The events in order", data: executionEvents },
     errors: [400, 404],
@@ -241,26 +241,55 @@ export const executionRoutes = [
     },
   }),
   route({
-    method: "POST",
+    ...ofExecution,
+    ...byReason,
     path: `${anyExecution}/cancel`,
     access: "protected",
     action: "executions.cancel",
-    resource,
-    ids: executionInPath,
     operationId: "cancelFoundExecution",
     summary: "Cancel an execution, also one whose workflow is not registered any more",
-    tag,
-    body: suspendBody,
-    bodyOptional: true,
     response: { kind: "json", description: "The cancelled execution", data: executionResult },
-    errors: [400, 404, 413, 415, 503],
     handle: async (context) => {
       const { workflowId, executionId } = await findVisible(context);
       const { body, caller } = context;
       return context.andante.cancel(workflowId, executionId, { reason: body.reason, userId: caller.userId });
     },
   }),
+  route({
+    ...list,
+    path: "/workflows/:id/executions",
+    operationId: "listWorkflowExecutions",
+    summary: "List the executions of a workflow, newest first",
+    query: workflowListQuery,
+    errors: [400, 404],
+    check: knownWorkflow,
+    handle: (context) => listVisible(context, { ...context.query, workflowId: context.params.id ?? "" }),
+  }),
+  route({
+    ...list,
+    path: "/api/executions",
+    operationId: "listExecutions",
+    summary: "List executions, newest first",
+    query: listQuery,
+    errors: [400],
+    handle: (context) => listVisible(context, context.query),
+  }),
 ];
+
+/** A page of executions visible to the caller. A caller without an id owns none. */
+async function listVisible(context: RouteContext, { id, ...query }: Value<typeof listQuery>) {
+  const { userId } = context.caller;
+  if (context.scope === "all") return listPermitted(context, { ...query, idPrefix: id });
+  if (userId === undefined || (query.userId ?? userId) !== userId)
+    return { executions: [], nextCursor: null };
+  return listPermitted(context, { ...query, idPrefix: id, userId });
+}
+
+/** A page without the executions that the host's `authorize` refuses: a short page may not be the last. */
+async function listPermitted({ andante, permission }: RouteContext, query: ListOptions) {
+  const page = await andante.list(query);
+  return { ...page, executions: await permission.visible(page.executions, entryIds) };
+}
 
 /** The execution in the path. A caller limited to its own gets a 404 for another's. */
 async function findVisible({ andante, params, caller, scope }: Visible): Promise<ExecutionState> {

@@ -3,12 +3,9 @@ import type { Route } from "../route.ts";
 import { agentRoutes } from "./agents.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
-import { executionListRoutes } from "./execution-lists.ts";
 import { executionRoutes } from "./executions.ts";
-import { logRoutes } from "./logs.ts";
-import { metricsRoutes } from "./metrics.ts";
+import { observabilityRoutes } from "./observability.ts";
 import { overviewRoutes } from "./overview.ts";
-import { traceRoutes } from "./traces.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
@@ -16,10 +13,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...workflowRoutes,
   ...executionRoutes,
-  ...executionListRoutes,
   ...overviewRoutes,
-  ...logRoutes,
-  ...traceRoutes,
-  ...metricsRoutes,
+  ...observabilityRoutes,
   ...documentationRoutes(() => routes),
 ];

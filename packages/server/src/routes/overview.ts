@@ -2,8 +2,8 @@
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
 import type { Permission } from "../auth/permission.ts";
-import { readActivity } from "../overview/activity.ts";
-import type { ActivityPart, WorkflowActivity } from "../overview/activity-shapes.ts";
+import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
+import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
@@ -33,20 +33,20 @@ const firstTime = -8_640_000_000_000_000;
 const inboxKept = 200;
 const activityKept = 2000;
 
+/** Rows about executions that the caller may see. */
+const ofVisible = { method: "GET", access: "protected", reveals: "own", tag } as const;
+
 const endOfMinute = (time: number) => new Date(Math.ceil(time / minute) * minute);
 
 export const overviewRoutes = [
   route({
-    method: "GET",
+    ...ofVisible,
     path: "/api/server",
-    access: "protected",
     action: "server.read",
     resource: [],
-    reveals: "own",
     costs: "read",
     operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
-    tag,
     response: { kind: "json", description: "The server", data: serverStatus },
     errors: [],
     handle: async ({ andante, caller, gate, scope }) => {
@@ -68,48 +68,38 @@ export const overviewRoutes = [
     },
   }),
   route({
-    method: "GET",
+    ...ofVisible,
     path: "/api/inbox",
-    access: "protected",
     action: "executions.list",
     requires: ["executions.read"],
     resource: ["workflowId", "userId", "conversationId"],
-    reveals: "own",
     costs: "read",
     operationId: "getInbox",
     summary: "List what waits for a person, of all workflows, the oldest first",
-    tag,
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: async (context) => {
       const { query, andante, http, permission, cachedReads } = context;
+      const { signal } = http.req.raw;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
-      const { signal } = http.req.raw;
-      const page = await cachedReads.get({
-        key,
-        milliseconds: inboxKept,
-        signal,
-        read: () => readInbox(andante, asked),
-      });
+      const read = (until: AbortSignal) => readInbox(andante, asked, until);
+      const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
       const items = await permission.visible(page.items, entryIds);
       return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };
     },
   }),
   route({
-    method: "GET",
+    ...ofVisible,
     path: "/api/activity",
-    access: "protected",
     action: "executions.list",
     resource: ["workflowId", "userId"],
-    reveals: "own",
     costs: "read",
     operationId: "getActivity",
     summary: "Count what started, completed and failed over a time, with durations",
-    tag,
     query: activityQuery,
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
@@ -138,16 +128,13 @@ export const overviewRoutes = [
     },
   }),
   route({
-    method: "GET",
+    ...ofVisible,
     path: "/api/workflows/:id/activity",
-    access: "protected",
     action: "executions.list",
     resource: ["workflowId"],
-    reveals: "own",
     costs: "read",
     operationId: "getStepActivity",
     summary: "Count how often each step of a workflow completed and failed, with durations",
-    tag,
     query: stepActivityQuery,
     response: { kind: "json", description: "The counts of each step", data: stepActivity },
     errors: [400, 404, 503],
@@ -165,24 +152,19 @@ export const overviewRoutes = [
     },
   }),
   route({
-    method: "GET",
+    ...ofVisible,
     path: "/api/changes",
-    access: "protected",
     action: "executions.follow",
     requires: ["executions.list"],
     resource: ["workflowId", "userId", "conversationId"],
-    reveals: "own",
     operationId: "followChanges",
     summary: "Follow what changes in all executions",
-    tag,
     response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
     errors: [503],
     handle: (context) => {
-      const { andante, logger, stream, http, permission } = context;
       const owner = ownerIn(context);
       const sees = (userId: string | null) => owner === undefined || (owner !== null && userId === owner);
-      const changes = new ChangeStream(andante, sees, permission);
-      return eventResponse(changes, { headers: {}, logger, stream, signal: http.req.raw.signal });
+      return eventResponse(new ChangeStream(context.andante, sees, context.permission), context);
     },
   }),
   route({
@@ -197,12 +179,23 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: async ({ andante, params, http, basePath }) => {
+    handle: async ({ andante, params, http, basePath, cachedReads }) => {
       // Loaded on demand: a start needs no examples.
-      const { exampleCalls, exampleInput } = await import("../openapi/example-call.ts");
+      const examples = await import("../openapi/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
-      const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
-      return { input: exampleInput(workflow), calls };
+      const { origin } = new URL(http.req.url);
+      const placeholder = examples.placeholderFor(origin);
+      // Anyone may ask, and the schema of a workflow decides how long an example takes: up to a second.
+      const { input, calls } = await cachedReads.get({
+        key: `example ${placeholder} ${workflow.id}`,
+        milliseconds: hour,
+        signal: http.req.raw.signal,
+        read: async () => ({
+          input: examples.exampleInput(workflow),
+          calls: examples.exampleCalls(placeholder + basePath, workflow),
+        }),
+      });
+      return { input, calls: calls.map((call) => examples.atOrigin(origin, call)) };
     },
   }),
 ];

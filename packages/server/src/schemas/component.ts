@@ -5,6 +5,9 @@ import { isObject } from "../is-object.ts";
 /** A schema, or a part of one, that is made on its first use. */
 export type Shape<Made = z.ZodType> = () => Made;
 
+/** The type of the values that a schema describes. */
+export type Value<S extends Shape> = z.output<ReturnType<S>>;
+
 const named = new Map<string, Shape>();
 
 /**

@@ -36,14 +36,15 @@ function source() {
   };
 }
 
-function respond(from: ReturnType<typeof source>, options: Partial<EventResponseOptions> = {}) {
-  const { signal } = new AbortController();
-  const response = eventResponse(from.events, {
-    headers: {},
-    logger: silent,
-    signal,
-    ...options,
-  }).toResponse();
+interface Given extends EventResponseOptions {
+  readonly signal?: AbortSignal;
+  readonly logger?: RecordingLogger;
+}
+
+function respond(from: ReturnType<typeof source>, given: Given = {}) {
+  const { signal = new AbortController().signal, logger = silent, ...options } = given;
+  const context = { http: { req: { raw: { signal } } }, logger };
+  const response = eventResponse(from.events, context, options).toResponse();
   const reader = response.body?.getReader();
   if (reader === undefined) throw new Error("no body");
   const decoder = new TextDecoder();
@@ -83,50 +84,38 @@ describe("the frame", () => {
 });
 
 describe("the heartbeat", () => {
-  test("is a comment, sent only after the whole time of silence, and again after the next", async () => {
+  test("is a comment, sent only after 15 seconds of silence, and again after the next", async () => {
     const from = source();
-    const { read } = respond(from, { heartbeat: 1000 });
+    const { read } = respond(from);
     const seen: (string | undefined)[] = [];
     const first = read().then((text) => seen.push(text));
-    await vi.advanceTimersByTimeAsync(999);
+    await vi.advanceTimersByTimeAsync(14_999);
     expect(seen).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
     await first;
     expect(seen).toEqual([": heartbeat\n\n"]);
     const second = read();
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(15_000);
     expect(await second).toBe(": heartbeat\n\n");
   });
 
   test("starts its count anew with each event, and loses no event that comes after it", async () => {
     const from = source();
-    const { read } = respond(from, { heartbeat: 1000 });
+    const { read } = respond(from);
     for (let sequence = 1; sequence <= 5; sequence++) {
       const text = read();
-      await vi.advanceTimersByTimeAsync(900);
+      await vi.advanceTimersByTimeAsync(14_000);
       from.send({ sequence });
       expect(await text).toBe(`data: {"sequence":${sequence}}\n\n`);
     }
     const before = from.asked();
     const silence = read();
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(15_000);
     expect(await silence).toBe(": heartbeat\n\n");
     expect(from.asked(), "a heartbeat does not read a further event").toBe(before);
     const text = read();
     from.send({ sequence: 6 });
     expect(await text).toBe('data: {"sequence":6}\n\n');
-  });
-
-  test("comes after 15 seconds by default", async () => {
-    const from = source();
-    const { read } = respond(from);
-    const text = read();
-    await vi.advanceTimersByTimeAsync(14_999);
-    from.send({ sequence: 1 });
-    expect(await text).toBe('data: {"sequence":1}\n\n');
-    const silence = read();
-    await vi.advanceTimersByTimeAsync(15_000);
-    expect(await silence).toBe(": heartbeat\n\n");
   });
 
   test("leaves no timer behind", async () => {

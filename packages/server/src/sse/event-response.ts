@@ -1,33 +1,38 @@
 // Server-sent events: one `data:` line and a blank line per event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
-import { RouteResponse } from "../response/route-response.ts";
+import { type HeaderFields, RouteResponse } from "../response/route-response.ts";
 import { FrameReader, type SentEvent } from "./frames.ts";
 import type { OpenStream } from "./open-streams.ts";
 
-export interface EventResponseOptions {
-  readonly headers: Record<string, string>;
+/** The request that the events respond to. */
+export interface EventResponseContext {
+  /** The signal is aborted when the client disconnects, also before anything was sent. */
+  readonly http: { readonly req: { readonly raw: { readonly signal: AbortSignal } } };
   /** Receives the error of a failed stream. */
   readonly logger: Logger;
-  /** The request's signal: aborted when the client disconnects, also before anything was sent. */
-  readonly signal: AbortSignal;
   /** Its place among the open streams, freed at its end. Default: none. */
   readonly stream?: OpenStream | undefined;
+}
+
+export interface EventResponseOptions {
+  readonly headers?: HeaderFields;
   /** Adds an `id:` line with the event's number, so that a browser reconnects automatically. Default: false. */
   readonly withIds?: boolean;
   /** A line of data after the last event, such as `[DONE]`. Default: none. */
   readonly last?: string;
-  /** Milliseconds of silence after which a comment is sent. Default: 15 000. */
-  readonly heartbeat?: number;
 }
 
+/** Milliseconds of silence after which a comment is sent. */
+const heartbeat = 15_000;
 const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
 /** Responds with the events of an iterator. A disconnect ends it; for a client that stalls nothing is read from it. */
 export function eventResponse(
   events: AsyncIterableIterator<SentEvent>,
-  options: EventResponseOptions,
+  { http, logger, stream }: EventResponseContext,
+  { headers, withIds = false, last }: EventResponseOptions = {},
 ): RouteResponse {
-  const { headers, logger, signal, stream, last, withIds = false, heartbeat = 15_000 } = options;
+  const { signal } = http.req.raw;
   // Called by event listeners and by the stream's cleanup: no caller could catch a rejection.
   const leave = async () => {
     stream?.end();

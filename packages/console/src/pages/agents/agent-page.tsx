@@ -1,9 +1,9 @@
 // One agent: its conversations, the chat, its instructions and tools.
+import type { AgentDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
-import type { AgentDetail } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";

@@ -1,6 +1,6 @@
 // Facts from the traces of a conversation.
+import type { Span } from "@andante/client";
 import { expect, test } from "vitest";
-import type { Span } from "../../api/types.ts";
 import { replyFacts } from "./reply-facts.ts";
 
 const span = (startTime: string, duration: number, attributes: Span["attributes"]) => ({

@@ -1,5 +1,5 @@
 // Facts about replies from the traces of a conversation: time to the first token, and the duration of each tool call.
-import type { Span, Trace } from "../../api/types.ts";
+import type { Span, Trace } from "@andante/client";
 
 export interface ReplyFacts {
   /** The trace of the newest reply. */

@@ -1,8 +1,8 @@
 // The conversations of an agent, newest first, with a mark on those that wait for an approval.
+import type { Conversation } from "@andante/client";
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { waitsQuery } from "../../api/queries.ts";
-import type { Conversation } from "../../api/types.ts";
 import { Status } from "../../components/status.tsx";
 import { Ago } from "../../components/time.tsx";
 import { count } from "../../format/numbers.ts";

@@ -1,9 +1,9 @@
 // Cancel, pause and replay: each asks for confirmation and describes its effects.
+import type { ExecutionState, Step } from "@andante/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
-import type { ExecutionState, Step } from "../../api/types.ts";
 import { Confirm } from "../../components/dialog.tsx";
 
 interface ActProps {

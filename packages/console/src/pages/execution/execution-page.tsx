@@ -1,4 +1,5 @@
 // One execution: graph, events and waterfall are three views of one selection, which is in the address.
+import type { Span, Step } from "@andante/client";
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
@@ -8,7 +9,7 @@ import {
   executionTraceQuery,
   workflowQuery,
 } from "../../api/queries.ts";
-import type { ExecutionEvent, Span, Step } from "../../api/types.ts";
+import type { ExecutionEvent } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";

@@ -1,8 +1,8 @@
 // The heading of an execution: its workflow, its status, and its commands.
+import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { part } from "../../api/andante.ts";
-import type { ExecutionState, Step, WorkflowDetail } from "../../api/types.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";

@@ -1,8 +1,9 @@
 // The middle of the page: events, logs, state, input and result.
+import type { ExecutionState } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { executionLogsQuery, executionTraceQuery } from "../../api/queries.ts";
-import type { ExecutionEvent, ExecutionState } from "../../api/types.ts";
+import type { ExecutionEvent } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";

@@ -1,9 +1,9 @@
 // The selected step: its status, input and output, attempts and logs, and the form when it waits.
+import type { ExecutionState, Step, Suspension, WorkflowDetail } from "@andante/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
 import { executionLogsQuery, inboxQuery } from "../../api/queries.ts";
-import type { ExecutionState, Step, Suspension, WorkflowDetail } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { Status } from "../../components/status.tsx";

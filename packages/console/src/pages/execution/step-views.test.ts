@@ -1,6 +1,7 @@
 // The text of a step in the graph: its status first, and times as of the shown event.
+import type { Step } from "@andante/client";
 import { expect, test } from "vitest";
-import type { ExecutionEvent, Step } from "../../api/types.ts";
+import type { ExecutionEvent } from "../../api/types.ts";
 import { foldRun } from "../../run/step-runs.ts";
 import { stepView } from "./step-views.ts";
 

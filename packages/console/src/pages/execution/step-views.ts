@@ -1,5 +1,6 @@
 // The look of each step in the graph: its status and a short text.
-import type { ExecutionEvent, Step } from "../../api/types.ts";
+import type { Step } from "@andante/client";
+import type { ExecutionEvent } from "../../api/types.ts";
 import { duration, plural } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { StepView } from "../../graph/step-graph.tsx";

@@ -1,7 +1,7 @@
 // The waterfall: a bar for each attempt of a step, and for its waits.
+import type { Span } from "@andante/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Span } from "../../api/types.ts";
 import { SparkBars } from "../../components/spark.tsx";
 import { Dot } from "../../components/status.tsx";
 import { count, duration } from "../../format/numbers.ts";

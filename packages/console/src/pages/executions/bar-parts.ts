@@ -1,5 +1,5 @@
 // The parts of a bar: failed and waiting executions, and the rest of the started ones.
-import type { ActivityPoint } from "../../api/types.ts";
+import type { ActivityPoint } from "@andante/client";
 
 /**
  * Executions that failed in a minute may have started before it, so there may be more failed than started ones. The

@@ -1,9 +1,9 @@
 // The numbers of executions that are known without counting the list: the server's counts per minute, running
 // executions and the inbox. A list of millions is never counted for a page.
+import type { ExecutionStatus } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
-import type { ExecutionStatus } from "../../api/types.ts";
 import { count } from "../../format/numbers.ts";
 import type { Search } from "../../layout/search.ts";
 import { spanOf } from "./spans.ts";

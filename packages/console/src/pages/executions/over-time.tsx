@@ -1,6 +1,6 @@
 // A chart of the executions started in each interval: completed, failed and waiting, stacked.
+import type { ActivityPoint } from "@andante/client";
 import { memo } from "react";
-import type { ActivityPoint } from "../../api/types.ts";
 import { clock, plural } from "../../format/numbers.ts";
 import type { Search } from "../../layout/search.ts";
 import { barParts } from "./bar-parts.ts";

@@ -1,7 +1,7 @@
 // The four numbers at the top of Home, each with a small chart of the last hour.
+import type { Activity, ActivityPoint, Inbox, ServerStatus } from "@andante/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Activity, ActivityPoint, Inbox, ServerStatus } from "../../api/types.ts";
 import { SparkBars, SparkLine } from "../../components/spark.tsx";
 import { useNow } from "../../components/time.tsx";
 import { age, count, duration, share } from "../../format/numbers.ts";

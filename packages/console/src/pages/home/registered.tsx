@@ -1,9 +1,9 @@
 // The registered workflows and agents, with the load of each.
+import type { Activity } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot } from "lucide-react";
 import { agentsQuery, workflowsQuery } from "../../api/queries.ts";
-import type { Activity } from "../../api/types.ts";
 import { count, plural, shortCount } from "../../format/numbers.ts";
 import { NotYet } from "./not-yet.tsx";
 

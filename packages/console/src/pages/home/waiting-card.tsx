@@ -1,6 +1,6 @@
 // The oldest inbox items, each with its question and a link to answer it.
+import type { Inbox, InboxItem } from "@andante/client";
 import { Link } from "@tanstack/react-router";
-import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Ago, useNow } from "../../components/time.tsx";
 import { deadlineWords } from "../../format/due.ts";

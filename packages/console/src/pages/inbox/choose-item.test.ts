@@ -1,6 +1,6 @@
 // The item that the inbox shows while its list changes.
+import type { InboxItem } from "@andante/client";
 import { expect, test } from "vitest";
-import type { InboxItem } from "../../api/types.ts";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 
 const itemOf = (suspensionId: string, workflowId = "refund"): InboxItem => ({

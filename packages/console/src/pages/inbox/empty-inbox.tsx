@@ -1,8 +1,8 @@
 // The empty inbox: its purpose, and a workflow that would fill it.
+import type { Step } from "@andante/client";
 import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { andante } from "../../api/andante.ts";
 import { exampleQuery, workflowQuery, workflowsQuery } from "../../api/queries.ts";
-import type { Step } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 
 function asks(steps: readonly Step[]): boolean {

@@ -1,9 +1,9 @@
 // One open suspension: the question, its data, the form, and the position of the execution.
+import type { Inbox, InboxItem } from "@andante/client";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { andante } from "../../api/andante.ts";
 import { inboxQuery } from "../../api/queries.ts";
-import type { Inbox, InboxItem } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { Ago } from "../../components/time.tsx";
 import { LazyForm } from "../../form/lazy-form.tsx";

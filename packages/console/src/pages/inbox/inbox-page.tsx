@@ -1,9 +1,9 @@
 // The inbox: the open suspensions, and the form that answers one.
+import type { Inbox, InboxItem } from "@andante/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
-import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";

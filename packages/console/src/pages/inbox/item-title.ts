@@ -1,5 +1,5 @@
 // The title of an open suspension: its reason, else its step; and the number of items.
-import type { Inbox, InboxItem } from "../../api/types.ts";
+import type { Inbox, InboxItem } from "@andante/client";
 
 export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension" | "workflowId">): string {
   return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;

@@ -1,8 +1,8 @@
 // The steps of an execution before and after its suspension.
+import type { InboxItem, Step } from "@andante/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery } from "../../api/queries.ts";
-import type { InboxItem, Step } from "../../api/types.ts";
 import { Dot } from "../../components/status.tsx";
 import { useNow } from "../../components/time.tsx";
 import { deadlineWords } from "../../format/due.ts";

@@ -1,8 +1,8 @@
 // The live tail of log lines, over the server's socket; it reconnects automatically.
+import type { LogRecord } from "@andante/client";
 import { useEffect, useState } from "react";
 import { address } from "../../api/andante.ts";
 import { currentToken } from "../../api/token.ts";
-import type { LogRecord } from "../../api/types.ts";
 import { isObject } from "../../form/as-schema.ts";
 
 /** Maximum lines on the page. */

@@ -1,9 +1,9 @@
 // Logs: a live tail with filters; each line links to its execution.
+import type { LogRecord } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
-import type { LogRecord } from "../../api/types.ts";
 import { LogLine } from "../../components/log-line.tsx";
 import { Choice, Menu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-slash.ts";

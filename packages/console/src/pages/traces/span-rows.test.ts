@@ -1,6 +1,6 @@
 // The order of spans in a waterfall.
+import type { Span, TraceSummary } from "@andante/client";
 import { expect, test } from "vitest";
-import type { Span, TraceSummary } from "../../api/types.ts";
 import { spanRows, spanStatus } from "./span-rows.ts";
 
 const time = (milliseconds: number) => new Date(1_000_000 + milliseconds).toISOString();
@@ -40,6 +40,17 @@ test("parents come before children, siblings by their start, an unknown parent i
     ["strange", 0, 5, 60],
   ]);
   expect(width).toBe(60);
+});
+
+test("spans whose parents are a circle, as a caller can choose them, are shown after the others", () => {
+  const { rows } = spanRows([
+    span("one", "two", 0, 10),
+    span("two", "one", 1, 9),
+    span("inside", "two", 2, 3),
+    span("own", "own", 3, 4),
+    span("root", null, 5, 6),
+  ]);
+  expect(rows.map(({ span: { spanId } }) => spanId)).toEqual(["root", "one", "two", "inside", "own"]);
 });
 
 test("a chain of 20 000 spans, each inside the one before, is no problem", () => {

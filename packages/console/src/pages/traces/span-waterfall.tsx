@@ -1,7 +1,7 @@
 // The spans of a trace as a waterfall; renders only visible rows.
+import type { Span, TraceSummary } from "@andante/client";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { Span, TraceSummary } from "../../api/types.ts";
 import { duration } from "../../format/numbers.ts";
 import { toneOf } from "../../format/status.ts";
 import { type SpanRow, type SpanRows, spanStatus } from "./span-rows.ts";

@@ -1,9 +1,9 @@
 // One trace: its agent or workflow, a waterfall of its spans, and the attributes of the selected span.
+import type { Span, Trace } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { traceQuery } from "../../api/queries.ts";
-import type { Span, Trace } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";

@@ -1,7 +1,7 @@
 // The duration and failure rate of each step over the last day.
+import type { Step, StepActivity, WorkflowDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { stepActivityQuery } from "../../api/queries.ts";
-import type { Step, StepActivity, WorkflowDetail } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
 

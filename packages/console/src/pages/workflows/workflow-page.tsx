@@ -1,8 +1,8 @@
 // One workflow: its graph, a form to run it, recent runs, durations and failures by step, its schemas.
+import type { Step, WorkflowDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { activityQuery, workflowQuery } from "../../api/queries.ts";
-import type { Step, WorkflowDetail } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";

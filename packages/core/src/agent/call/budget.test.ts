@@ -1,5 +1,6 @@
 // The budget of an agent: its valid forms, and when it is used up.
 import { expect, test } from "vitest";
+import { loopOver } from "../../../test/support/loop-for-test.ts";
 import { BudgetReachedError } from "../../errors/index.ts";
 import { budgetConditions, budgetError, checkBudget } from "./budget.ts";
 import { Operation } from "./operation.ts";
@@ -42,9 +43,11 @@ test("the loop ends after the step that uses the budget up, or that a reason out
   expect(await stops({ calls: 1 }, operation)).toEqual([false]);
   operation.count({ totalTokens: 5 });
   expect(await stops({ calls: 1 }, operation)).toEqual([true]);
-  operation.mustStop = async () => true;
-  expect(await stops({ calls: 2 }, operation)).toEqual([false, true]);
-  expect(await stops(undefined, operation)).toEqual([true]);
+  const gate = { pass: async () => undefined, mustStop: async () => true };
+  const { loop } = loopOver({}, { gate });
+  const gated = () => new Operation(operation, { loop });
+  expect(await stops({ calls: 2 }, gated())).toEqual([false, true]);
+  expect(await stops(undefined, gated())).toEqual([true]);
 });
 
 test("the error names the limit, and the execution where the budget is its own", () => {

@@ -237,9 +237,7 @@ test("nothing is committed where nothing waits, and the gate is asked after the 
   const commit = async () => {
     order.push("commit");
   };
-  const gate = async () => {
-    order.push("gate");
-  };
+  const gate = { pass: async () => void order.push("gate"), mustStop: async () => false };
   const waiting = { isDeferring: true, defer: () => undefined, commit };
   const { loop } = loopOver({}, { gate, recorder: { deferral: waiting } });
   await loop.passGate();
@@ -253,17 +251,17 @@ test("nothing is committed where nothing waits, and the gate is asked after the 
 });
 
 test("an agent that is asked as a whole passes the gate, and the next call has the next place", async () => {
-  const gate = vi.fn(async () => undefined);
+  const gate = { pass: vi.fn(async () => undefined), mustStop: async () => true };
   const { loop, written } = loopOver({}, { gate, recorder: { now: () => 7 } });
   const ended = await loop.whole(async () => ({ output: '"text"', usage: undefined }));
   const whole = { call: { kind: "agent" }, output: '"text"', usage: undefined };
   expect(ended).toEqual(whole);
   expect(written).toEqual([{ ...whole, place: "call[0]", startedAt: 7 }]);
-  expect(gate.mock.calls).toEqual([[loop]]);
+  expect(gate.pass.mock.calls).toEqual([[loop]]);
   expect(loop.nextPlace).toBe("call[1]");
   const known = loopOver({ "call[0]": { ...outcome, call: { kind: "agent" } } }, { gate }).loop;
   await known.whole(() => Promise.reject(new Error("asked")));
-  expect(gate).toHaveBeenCalledTimes(1);
+  expect(gate.pass).toHaveBeenCalledTimes(1);
   expect(known.nextPlace).toBe("call[1]");
 });
 

@@ -19,14 +19,20 @@ interface CurrentCall {
   readonly tools: Map<string, ToolCall>;
 }
 
-export type CallGate = (loop: DurableLoop) => Promise<void>;
+/** Decides on the calls of models that are not recorded, those of sub-agents included. */
+export interface CallGate {
+  /** Asked before each of them: rejects when there may be none. */
+  pass(loop: DurableLoop): Promise<void>;
+  /** Asked after each step of a loop: whether that was the last one. */
+  mustStop(): Promise<boolean>;
+}
 
 export class DurableLoop {
   readonly recorder: CallRecorder;
   readonly logger: Logger;
   /** The prefix of the places of this loop: "" for the agent that was called, the tool's place for a sub-agent. */
   readonly #prefix: string;
-  readonly #gate: CallGate | undefined;
+  readonly gate: CallGate | undefined;
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How many calls of the model have ended: the next one has this number, also when it is tried again. */
@@ -37,11 +43,10 @@ export class DurableLoop {
   #left: LoopLeftError | undefined;
   #warnedOfPrompt = false;
 
-  /** `gate` is asked before each call of a model that is not recorded; it rejects when there may be none. */
   constructor(recorder: CallRecorder, logger: Logger, gate?: CallGate, prefix = "") {
     this.recorder = recorder;
     this.logger = logger;
-    this.#gate = gate;
+    this.gate = gate;
     this.#prefix = prefix;
     // Tools that run before the first call: a person has approved them since.
     this.#current = { place: `${prefix}start`, positions: new Map(), tools: new Map() };
@@ -59,7 +64,7 @@ export class DurableLoop {
 
   /** The loop of a sub-agent that a tool calls. */
   inside(place: string): DurableLoop {
-    return new DurableLoop(this.recorder, this.logger, this.#gate, `${place}.`);
+    return new DurableLoop(this.recorder, this.logger, this.gate, `${place}.`);
   }
 
   /** The place of the next call of the model. */
@@ -75,7 +80,12 @@ export class DurableLoop {
   /** Rejects when there may be no further call of the model. */
   async passGate(): Promise<void> {
     await this.committed();
-    await this.#gate?.(this);
+    await this.gate?.pass(this);
+  }
+
+  /** True when no further call of the model may follow the last one. */
+  async mustStop(): Promise<boolean> {
+    return !this.nextCallIsRecorded && (await this.gate?.mustStop()) === true;
   }
 
   /** Resolves when every call that has ended is committed. */

@@ -20,11 +20,13 @@ function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => v
     ...{ executionId: "e", attempt: 1, isEmpty: false, signal: new AbortController().signal },
     ...{ now: () => 5, pathOf: (place: string) => `ask#${place}`, emit: () => undefined },
     ...{ read: (place: string) => records[place], checkMayBegin: mayBegin },
+    usedBelow: () => undefined,
     record: async (call) => void written.push(call),
     failed: (reason) => failures.push(reason),
   };
   const gates: unknown[] = [];
-  const loop = new DurableLoop(recorder, new RecordingLogger(), async (asked) => void gates.push(asked));
+  const gate = { pass: async (asked: DurableLoop) => void gates.push(asked), mustStop: async () => false };
+  const loop = new DurableLoop(recorder, new RecordingLogger(), gate);
   const plain = controlledModel(() => ({ text: ["he", "llo"] }));
   const walked: unknown[] = [];
   const model = recordedModel(boundedModel(plain, 60_000), loop, (usage) => walked.push(usage));

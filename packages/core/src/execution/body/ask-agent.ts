@@ -35,8 +35,10 @@ export interface AskingBody
   observed(): Promise<void>;
   /** The usage of the models; set when it is known. */
   usage: StepUsage | undefined;
-  /** The usage of the whole execution so far, or at the moment when the call at this path was resumed. */
-  used(resumedPath?: string): Promise<StepUsage>;
+  /** The usage of the whole execution so far. */
+  used(): Promise<StepUsage>;
+  /** The usage of the whole execution at the moments when these suspensions were resumed, the earliest first. */
+  usedAtResumes(suspensionIds: ReadonlySet<string>): Promise<ReadonlyMap<string, StepUsage>>;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
   /** Publishes a piece of the reply, or a call of a tool. */
@@ -56,18 +58,13 @@ export async function askAgent(
   await body.observed();
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
-  const usage = {
-    now: () => body.used(),
-    whenResumed: (place: string) => body.used(recorder.pathOf(place)),
-  };
-  const gate = step.budget && new BudgetGate(step.budget, recorder.waits, usage);
-  const loop = new DurableLoop(recorder, logger, gate?.pass);
-  const files = new FileBudget({ pool: body.files });
+  const gate = step.budget && new BudgetGate(step.budget, recorder, body);
+  const loop = new DurableLoop(recorder, logger, gate);
+  const files = new FileBudget({ pool: body.files, userId });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },
   );
-  if (gate !== undefined) operation.mustStop = () => gate.mustStop(loop);
   const ask = askerOf(step, path, { operation, loop, body, gate });
   try {
     const messages = await messagesOf(prompt, path, step.agent);

@@ -37,11 +37,10 @@ export interface ExecutionFacts {
   /** The memory that the files of all agent calls share. */
   readonly files: FilePool;
   readonly observation: Observation;
-  /**
-   * The usage of the execution's agents so far, in every life of it, or at the moment when this suspension was resumed;
-   * read from the store.
-   */
-  used(resumedSuspensionId?: string): Promise<StoredUsage | null>;
+  /** The usage of the execution's agents so far, in every life of it; read from the store. */
+  used(): Promise<StoredUsage | null>;
+  /** The usage at the moments when these suspensions were resumed, the earliest first; read from the journal. */
+  usedAtResumes(suspensionIds: ReadonlySet<string>): Promise<ReadonlyMap<string, StoredUsage>>;
   /** Publishes the text of an agent to the execution's followers. */
   publishLive(text: LiveText): void;
 }

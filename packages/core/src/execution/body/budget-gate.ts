@@ -1,20 +1,30 @@
-// The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's decision.
+// The budget of an execution as one agent step keeps it: stops its loops, or waits for a person's decision.
 //
 // The usage of the execution is read from the store before each call of a model that is not recorded, so that steps
-// beside this one count too. Recorded calls are replayed without asking. An approved amount counts from the moment
-// of the decision; when steps beside this one have used it up before the call, the call waits again.
+// beside this one count too. Recorded calls are replayed without asking. A decision counts for the whole step, wherever
+// in it the call waited: an approved amount, from the moment of the decision, for the agent and all its sub-agents
+// together; a denial ends all their loops, and with them the reply. When the last approved amount has been used before
+// a call, the call waits again.
 import { budgetError } from "../../agent/call/budget.ts";
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
-import type { DurableLoop } from "../../agent/durable/durable-loop.ts";
+import type { CallGate, DurableLoop } from "../../agent/durable/durable-loop.ts";
+import type { BudgetReachedError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { ExecutionBudget } from "../../workflow/step.ts";
 
+/** The calls of the step. */
+interface StepCalls {
+  readonly waits: CallWaits;
+  /** The resumes of its calls of models, those of sub-agents included: each has a decision, as JSON text. */
+  modelResumes(): Iterable<{ readonly suspensionId: string; readonly data: string }>;
+}
+
 /** Reads the usage of the whole execution. */
-export interface BudgetUsage {
-  now(): Promise<StepUsage>;
-  /** The usage at the moment when the call at this place was resumed. */
-  whenResumed(place: string): Promise<StepUsage>;
+export interface UsageReader {
+  used(): Promise<StepUsage>;
+  /** The usage at the moments when these suspensions were resumed, the earliest first. */
+  usedAtResumes(suspensionIds: ReadonlySet<string>): Promise<ReadonlyMap<string, StepUsage>>;
 }
 
 /** A person's decision about further calls. */
@@ -37,61 +47,64 @@ const decisionSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-export class BudgetGate {
+export class BudgetGate implements CallGate {
   readonly #budget: ExecutionBudget;
-  readonly #waits: CallWaits;
-  readonly #usage: BudgetUsage;
-  /** The usage at each approval of this step, by place: read from the journal once. */
-  readonly #usedAt = new Map<string, Promise<StepUsage>>();
-  /** True when it has ended the loop. */
+  readonly #calls: StepCalls;
+  readonly #usage: UsageReader;
+  /** The usage at each resume that this run of the step knows of, by suspension: read from the journal. */
+  #usedAt: ReadonlyMap<string, StepUsage> = new Map();
+  /** True when it has ended a loop. */
   hasStopped = false;
 
-  constructor(budget: ExecutionBudget, waits: CallWaits, usage: BudgetUsage) {
+  constructor(budget: ExecutionBudget, calls: StepCalls, usage: UsageReader) {
     this.#budget = budget;
-    this.#waits = waits;
+    this.#calls = calls;
     this.#usage = usage;
   }
 
-  /** Asked after each step of the loop: whether that was the last one. */
-  async mustStop(loop: DurableLoop): Promise<boolean> {
-    if (loop.nextCallIsRecorded) return false;
+  async mustStop(): Promise<boolean> {
     const isLast =
       this.#budget.onReached === "suspend"
-        ? this.#decisionAt(loop.nextPlace)?.approved === false
-        : (await this.#reached(loop)) !== undefined;
+        ? this.#isDenied(this.#decisions())
+        : budgetError(this.#budget, await this.#usage.used()) !== undefined;
     if (isLast) this.hasStopped = true;
     return isLast;
   }
 
-  /** Asked before each call of a model: rejects when there may be none, or leaves the loop to wait. */
-  readonly pass = async (loop: DurableLoop): Promise<void> => {
-    const problem = await this.#reached(loop);
+  async pass(loop: DurableLoop): Promise<void> {
+    const used = await this.#usage.used();
+    const reached = budgetError(this.#budget, used, "execution");
+    if (reached === undefined) return;
+    if (this.#budget.onReached !== "suspend") throw reached;
+    const decisions = this.#decisions();
+    if (this.#isDenied(decisions)) throw reached;
+    const problem = await this.#reachedBeyond(reached, used, decisions);
     if (problem === undefined) return;
-    const place = loop.nextPlace;
-    const decision = this.#decisionAt(place);
-    if (this.#budget.onReached !== "suspend" || decision?.approved === false) throw problem;
+    const { waits } = this.#calls;
     const { tokens, calls } = this.#budget;
-    const data = { used: await this.#usage.now(), budget: { tokens, calls } };
-    const again = decision !== undefined;
-    this.#waits.wait(place, { reason: problem.message, data, resumeSchema: decisionSchema, again });
+    const data = { used, budget: { tokens, calls } };
+    const place = loop.nextPlace;
+    const again = waits.resumedWith(place) !== undefined;
+    waits.wait(place, { reason: problem.message, data, resumeSchema: decisionSchema, again });
     throw loop.leave(new CallsWaitError());
-  };
-
-  async #reached(loop: DurableLoop) {
-    return budgetError(await this.#limitsAt(loop), await this.#usage.now(), "execution");
   }
 
-  /** The step's own limits, or those of the last approval. */
-  async #limitsAt(loop: DurableLoop): Promise<ExecutionBudget> {
-    for (let call = loop.calls; call >= 0; call--) {
-      const place = loop.placeOf(call);
-      const decision = this.#decisionAt(place);
-      if (decision?.approved !== true) continue;
-      const used = this.#usedAt.get(place) ?? this.#usage.whenResumed(place);
-      this.#usedAt.set(place, used);
-      return this.#after(await used, decision);
+  /** Why there may be no call although the budget was raised; undefined when an approval allows one. */
+  async #reachedBeyond(
+    reached: BudgetReachedError,
+    used: StepUsage,
+    decisions: ReadonlyMap<string, BudgetDecision>,
+  ): Promise<BudgetReachedError | undefined> {
+    const isKnown = [...decisions.keys()].every((suspensionId) => this.#usedAt.has(suspensionId));
+    if (!isKnown) this.#usedAt = await this.#usage.usedAtResumes(new Set(decisions.keys()));
+    let last = reached;
+    for (const [suspensionId, usedThen] of this.#usedAt) {
+      const decision = decisions.get(suspensionId);
+      const problem = decision && budgetError(this.#after(usedThen, decision), used, "execution");
+      if (decision && problem === undefined) return undefined;
+      last = problem ?? last;
     }
-    return this.#budget;
+    return last;
   }
 
   #after(used: StepUsage, more: BudgetDecision): ExecutionBudget {
@@ -103,8 +116,13 @@ export class BudgetGate {
     };
   }
 
-  #decisionAt(place: string): BudgetDecision | undefined {
-    const resumed = this.#waits.resumedWith(place);
-    return resumed === undefined ? undefined : JSON.parse(resumed);
+  #decisions(): ReadonlyMap<string, BudgetDecision> {
+    return new Map(
+      Array.from(this.#calls.modelResumes(), ({ suspensionId, data }) => [suspensionId, JSON.parse(data)]),
+    );
+  }
+
+  #isDenied(decisions: ReadonlyMap<string, BudgetDecision>): boolean {
+    return [...decisions.values()].some(({ approved }) => !approved);
   }
 }

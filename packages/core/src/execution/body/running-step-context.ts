@@ -131,10 +131,12 @@ export class RunningStepContext implements StepContext {
     return this.#facts.observation.open();
   }
 
-  async used(resumedPath?: string): Promise<AgentUsage> {
-    const { journal } = this.#facts;
-    const suspension = resumedPath === undefined ? undefined : journal.get(resumedPath)?.suspension;
-    return (await this.#facts.used(suspension?.suspensionId)) ?? nothingUsed;
+  async used(): Promise<AgentUsage> {
+    return (await this.#facts.used()) ?? nothingUsed;
+  }
+
+  usedAtResumes(suspensionIds: ReadonlySet<string>): Promise<ReadonlyMap<string, AgentUsage>> {
+    return this.#facts.usedAtResumes(suspensionIds);
   }
 
   /** Publishes a piece of an agent's reply or a call of its tool, while the attempt counts. */

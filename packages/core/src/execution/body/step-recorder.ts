@@ -11,6 +11,9 @@ import type { BodyRun } from "./body-run.ts";
 import type { CallSuspension } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
 
+/** The end of the path of a call of a model, such as `ask#call[2]` or `ask#call[2].tool[0].call[0]`. */
+const modelCall = /[#.]call\[\d+\]$/;
+
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;
   readonly #records: BodyRecords;
@@ -50,6 +53,16 @@ export class StepRecorder implements CallRecorder {
     return known?.call && { call: known.call, output: known.output, usage: known.usage };
   }
 
+  usedBelow(place: string): StepUsage | undefined {
+    const { journal } = this.#run.facts;
+    let total: StepUsage | null = null;
+    for (const path of new Set(journal.pathsInside(`${this.pathOf(place)}.call`))) {
+      const usage = journal.checkpoints?.get(path)?.usage;
+      if (usage !== undefined) total = sumUsage(total, usage);
+    }
+    return total ?? undefined;
+  }
+
   checkMayBegin(): void {
     this.#records.checkMayBegin();
   }
@@ -66,6 +79,16 @@ export class StepRecorder implements CallRecorder {
   /** For a body that ends with its agent's reply. */
   deferring(): CallDeferral {
     return new DeferredCall(this.#records, (place) => this.pathOf(place));
+  }
+
+  /** The resumes of the step's calls of models, those of sub-agents included. */
+  *modelResumes(): Iterable<{ readonly suspensionId: string; readonly data: string }> {
+    const { facts, command } = this.#run;
+    for (const path of facts.journal.pathsInside(command.path)) {
+      const { suspension, resumption } = facts.journal.get(path) ?? {};
+      if (suspension === undefined || resumption === undefined || !modelCall.test(path)) continue;
+      yield { suspensionId: suspension.suspensionId, data: resumption.data };
+    }
   }
 
   readonly waits: CallWaits = {

@@ -30,7 +30,7 @@ function usedOn(events: readonly NewEvent[], total: StepUsage | null, exists = t
     events: async ({ after }) =>
       events.map((event, index) => ({ ...encodeEvent(event), sequence: index + 1 })).slice(after),
   });
-  return factsOf(engine, row, new Journal()).used;
+  return factsOf(engine, row, new Journal());
 }
 
 const journal = [
@@ -43,17 +43,24 @@ const journal = [
 ];
 
 test("today's usage is that of the row", async () => {
-  expect(await usedOn(journal, usage(7))()).toEqual(usage(7));
-  expect(await usedOn(journal, null)()).toBeNull();
-  expect(await usedOn(journal, null)("s1")).toBeNull();
-  expect(await usedOn(journal, usage(7), false)("s1")).toBeNull();
+  expect(await usedOn(journal, usage(7)).used()).toEqual(usage(7));
+  expect(await usedOn(journal, null).used()).toBeNull();
+  expect(await usedOn(journal, usage(7), false).used()).toBeNull();
 });
 
-test("the usage at a resume is without the calls after it", async () => {
-  expect(await usedOn(journal, usage(7))("s1")).toEqual(usage(1));
-  expect(await usedOn(journal, usage(7))("s2")).toEqual(usage(3));
-  expect(await usedOn(journal, usage(7))("s3")).toEqual(usage(7));
-  expect(await usedOn(journal.slice(0, 5), usage(3))("s2")).toEqual(usage(3));
+test("the usage at a resume is without the calls after it; the earliest resume comes first", async () => {
+  const atResumes = async (facts: ReturnType<typeof usedOn>, ...ids: string[]) => [
+    ...(await facts.usedAtResumes(new Set(ids))),
+  ];
+  expect(await atResumes(usedOn(journal, usage(7)), "s2", "s1", "s3")).toEqual([
+    ["s1", usage(1)],
+    ["s2", usage(3)],
+  ]);
+  // Usage that no event of the journal has was there before it.
+  expect(await atResumes(usedOn(journal, usage(9)), "s2")).toEqual([["s2", usage(5)]]);
+  expect(await atResumes(usedOn(journal.slice(0, 5), usage(3)), "s2")).toEqual([["s2", usage(3)]]);
+  expect(await atResumes(usedOn([resumed("s1")], null), "s1")).toEqual([["s1", usage(0)]]);
+  expect(await atResumes(usedOn(journal, usage(7), false), "s1")).toEqual([]);
 });
 
 test("an execution without a user has none, and its lines name what it has", () => {

@@ -2,7 +2,7 @@
 import type { Journal } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
-import { type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
+import { nothingUsed, type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { Feed } from "../stream/feed.ts";
 import type { RunRow } from "./engine-kind.ts";
@@ -28,30 +28,32 @@ export function factsOf(sources: FactSources, row: RunRow, journal: Journal): Ex
     limits,
     files,
     observation,
-    used: (resumed) => readUsage(store, executionId, resumed),
+    used: async () => (await store.state(executionId))?.usage ?? null,
+    usedAtResumes: (suspensionIds) => usedAtResumes(store, executionId, suspensionIds),
     publishLive: (text) => feed.publishLive(executionId, text),
   };
 }
 
-/** `resumed`: the usage when this suspension was resumed, which is today's without the calls that came after it. */
-async function readUsage(
+/** The usage at each resume is the usage of today without the calls that came after the resume. */
+async function usedAtResumes(
   store: Pick<Store, "state" | "events">,
   executionId: string,
-  resumed: string | undefined,
-): Promise<StoredUsage | null> {
+  suspensionIds: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, StoredUsage>> {
   const state = await store.state(executionId);
-  if (state === undefined) return null;
-  const { usage: total } = state;
-  if (resumed === undefined || total === null) return total;
-  let isAfter = false;
-  let since: StoredUsage | null = null;
+  if (state === undefined) return new Map();
   const { sequence: upTo } = state.execution;
+  const before = new Map<string, StoredUsage>();
+  let sum = nothingUsed;
   for await (const { events } of readJournal(store, { executionId, upTo })) {
     for (const event of events) {
-      if (event.type === "workflow-resumed") isAfter ||= event.suspensionId === resumed;
-      else if (isAfter && event.type === "checkpoint-complete" && event.usage !== undefined)
-        since = sumUsage(since, event.usage);
+      if (event.type === "workflow-resumed" && suspensionIds.has(event.suspensionId))
+        before.set(event.suspensionId, sum);
+      else if (event.type === "checkpoint-complete" && event.usage !== undefined)
+        sum = sumUsage(sum, event.usage);
     }
   }
-  return since === null ? total : usageSince(total, since);
+  const total = state.usage ?? nothingUsed;
+  for (const [id, used] of before) before.set(id, usageSince(total, usageSince(sum, used)));
+  return before;
 }

@@ -32,7 +32,7 @@ export class CommitBatch {
   open: Suspension[] = [];
   /** The consequences of the outcomes; void when their branch has lost before they are committed. */
   following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
-  /** Steps that the outcomes end with a call waiting below them. */
+  /** Steps that the outcomes end with a call waiting below them, and calls that do not wait any more. */
   closeEnded: string[] = [];
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
@@ -85,8 +85,9 @@ export class CommitBatch {
 
   /** True when nothing of it has to be recorded. */
   get isEmpty(): boolean {
-    const { events, following, timers, clear } = this;
-    return events.length === 0 && following.length === 0 && timers.size === 0 && clear.length === 0;
+    const { events, following, timers, clear, closeEnded } = this;
+    const changes = events.length + following.length + timers.size + clear.length + closeEnded.length;
+    return changes === 0;
   }
 
   /** Leaves out events of branches that have lost meanwhile; ended steps stay, because other steps may see them. */

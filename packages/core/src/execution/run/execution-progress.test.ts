@@ -260,6 +260,22 @@ describe("waits", () => {
     expect(commit()).toMatchObject({ events: ["step-complete ask"], closed: ["ended ask"] });
   });
 
+  test("a call that does not wait any more loses its suspension, and has another one when it waits again", () => {
+    const { commit, end, resume, progress } = progressOf(start.andThen(step("ask")));
+    commit();
+    end("ask", waiting(call(0), call(1), call(2)));
+    commit();
+    resume(call(0).path);
+    commit();
+    end("ask", waiting(call(2)));
+    expect(commit()).toEqual({ closed: [`ended ${call(1).path}`] });
+    expect(progress.waits.suspensions.map(({ path }) => path)).toEqual([call(2).path]);
+    resume(call(2).path);
+    commit();
+    end("ask", waiting(call(1)));
+    expect(commit()).toEqual({ events: [`step-suspended ${call(1).path}`], open: [call(1).path] });
+  });
+
   test("sleeps end in the order of their times, and a limit between them comes first", () => {
     const nap = (id: string, duration: number) => andSleep({ id, duration });
     const steps = [nap("long", 900), nap("short", 300), body("gate")];

@@ -288,15 +288,20 @@ export class ExecutionProgress implements Work {
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 
-  /** Those that wait already, because the body has only run again for another one, keep their suspensions. */
+  /**
+   * Those that wait already, because the body has only run again for another one, keep their suspensions. Calls that do
+   * not wait any more lose theirs, such as that of a sub-agent beside one whose budget was raised for both.
+   */
   #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
     for (const call of calls) {
-      const known = this.#journal.get(call.path);
-      const isUsedUp = call.again && known?.resumption !== undefined;
-      if (known?.suspension !== undefined && !isUsedUp) continue;
+      const isResumed = this.#journal.get(call.path)?.resumption !== undefined;
+      if (this.#waits.suspension(call.path) !== undefined || (isResumed && !call.again)) continue;
       this.#createSuspension(command, callSuspensionOf(command, call, uuid(), this.#now()));
     }
     const paths = calls.map(({ path }) => path);
+    const waiting = new Set(paths);
+    for (const path of this.#waits.below(command.path))
+      if (!waiting.has(path) && this.#waits.close(path)) this.batch.closeEnded.push(path);
     this.#fibers.reply(fiber, { kind: "calls-suspended", paths }, ++this.#order);
   }
 

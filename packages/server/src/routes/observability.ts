@@ -1,43 +1,63 @@
-// Traces: lists, and one in full.
+// Logs, traces and metrics over HTTP.
 import { TraceNotFoundError } from "@andante/core/errors";
-import type { z } from "zod";
-import { entityIds } from "../auth/entry-ids.ts";
+import { entityIds, recordIds } from "../auth/entry-ids.ts";
+import { visibleLines, visibleRecord } from "../auth/view.ts";
 import { ForbiddenError } from "../errors/auth-errors.ts";
+import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
+import type { Value } from "../schemas/component.ts";
+import { logQuery, logRecords } from "../schemas/log-schemas.ts";
 import { trace, tracePage, traceQuery } from "../schemas/trace-schemas.ts";
 
 const tag = "Observability";
 
-type TraceQuery = z.output<ReturnType<typeof traceQuery>>;
+type TraceQuery = Value<typeof traceQuery>;
+/** Rows about traces. */
+const ofTraces = { method: "GET", access: "protected", reveals: "own", costs: "read", tag } as const;
 
-export const traceRoutes = [
+export const observabilityRoutes = [
   route({
     method: "GET",
+    path: "/api/logs",
+    contract: true,
+    access: "public",
+    action: "logs.read",
+    resource: ["workflowId", "agentId", "executionId", "conversationId", "userId"],
+    reveals: "outline",
+    costs: "read",
+    operationId: "listLogs",
+    summary: "Read the newest log lines that match, oldest first",
+    tag,
+    query: logQuery,
+    response: { kind: "json", description: "The lines", data: logRecords },
+    errors: [400, 503],
+    handle: async ({ andante, query, view, permission }) => {
+      await andante.ready();
+      const filter = visibleLines(view, query);
+      const lines = filter === undefined ? [] : await andante.logs.list(filter);
+      const permitted = await permission.visible(lines, recordIds);
+      return permitted.map((line) => visibleRecord(view, line));
+    },
+  }),
+  route({
+    ...ofTraces,
     path: "/api/traces",
-    access: "protected",
     action: "traces.list",
     resource: ["workflowId", "agentId", "conversationId", "userId", "executionId", "entityType", "entityId"],
-    reveals: "own",
-    costs: "read",
     operationId: "listTraces",
     summary: "List traces, newest first",
-    tag,
     query: traceQuery,
     response: { kind: "json", description: "A page of traces", data: tracePage },
     errors: [400, 503],
     handle: (context) => listVisible(context, context.query),
   }),
   route({
-    method: "GET",
+    ...ofTraces,
     path: "/api/traces/:traceId",
-    access: "protected",
     action: "traces.read",
     resource: ["traceId", "workflowId", "agentId", "conversationId", "userId"],
-    reveals: "own",
-    costs: "read",
     operationId: "getTrace",
     summary: "Show one trace with its spans",
-    tag,
     response: { kind: "json", description: "The trace", data: trace },
     errors: [404, 503],
     handle: async ({ andante, params, view, http, permission }) => {
@@ -53,6 +73,28 @@ export const traceRoutes = [
       const refused = found.roots.filter((root) => !roots.includes(root));
       const spans = found.spans.filter((span) => !refused.some((root) => isOf(span, root)));
       return { ...found, roots, spans };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/metrics",
+    // Metrics contain names and load of workflows, agents and models: with authentication they are not public.
+    access: "protected",
+    action: "metrics.read",
+    resource: [],
+    operationId: "getMetrics",
+    summary: "Read the metrics of this process in Prometheus' text format",
+    tag,
+    response: { kind: "other", description: "The metrics", contentType: "text/plain" },
+    errors: [],
+    handle: async ({ andante, cachedReads, http }) => {
+      await andante.ready();
+      const headers = { "content-type": andante.metrics.contentType };
+      // Reads counts of the store and lists open files: requests at the same time share one reading.
+      const read = () => andante.metrics.text();
+      const { signal } = http.req.raw;
+      const text = await cachedReads.get({ key: "metrics", milliseconds: 0, signal, read });
+      return new RouteResponse(text, { headers });
     },
   }),
 ];

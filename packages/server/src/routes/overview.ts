@@ -51,14 +51,14 @@ export const overviewRoutes = [
     errors: [],
     handle: async ({ andante, caller, gate, scope }) => {
       await andante.ready();
-      const { bytes } = await andante.health();
+      const { bytes, nodes = null } = await andante.health();
       const { running, limit } = andante.live.slots;
       // The counts are of all users: a caller that sees only its own does not get them.
       const seesAll = scope === "all";
       return {
         version,
         // Only the file name: callers must not see the folder.
-        store: { name: path.basename(andante.store.location), bytes },
+        store: { name: path.basename(andante.store.location), bytes, nodes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
         authentication: gate.enabled,

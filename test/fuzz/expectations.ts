@@ -47,6 +47,12 @@ export const designedFailures: readonly DesignedFailure[] = [
   },
   {
     status: 503,
+    error: /^The service is too busy to check this value, try again later$/,
+    at: /^\/(workflows|agents)\//,
+    why: "a validation that other processes keep from the processor is given up, and the value is not at fault",
+  },
+  {
+    status: 503,
     error: /^Too many sockets are open \(limit \d+\), try again later$/,
     at: /^\//,
     why: "limits.sockets is reached by clients that stay",

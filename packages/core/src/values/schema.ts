@@ -30,10 +30,12 @@ export type Validation<Value = unknown> =
 export function validate<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
+  maxTries = requestTries,
 ): Validation<Output> | Promise<Validation<Output>> {
   const parts = partsOf(value);
   if (parts <= largeFrom) return validateOwn(schema, value);
-  const result = parts > hugeFrom ? validateHuge(schema, value) : validateLarge(schema, value);
+  const result =
+    parts > hugeFrom ? validateHuge(schema, value, maxTries) : validateLarge(schema, value, maxTries);
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
@@ -55,17 +57,22 @@ export const maxValidation = 500;
 /** The part of `maxValidation` after which a value is refused for its own cost, and not tried again. */
 const ownPart = 0.8;
 
-/** On a busy machine. A try may take up to twice `maxValidation`: if the machine is free by then, other work waits for it. */
-const maxTries = 5;
+/**
+ * Tries on a busy machine: of a request, which the caller can send again, and of a step, which would fail for good. A try
+ * may take up to twice `maxValidation`: if the machine is free by then, other work waits for it.
+ */
+const requestTries = 3;
+export const stepTries = 20;
 const longestTry = 2 * maxValidation;
 
 /** A turn of the event loop before and after: making the value and writing it take as long. */
 async function validateHuge<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
+  maxTries: number,
 ): Promise<StandardSchemaV1.Result<Output>> {
   await ownTurn("continue");
-  const result = await validateLarge(schema, value);
+  const result = await validateLarge(schema, value, maxTries);
   await ownTurn("continue");
   return result;
 }
@@ -73,8 +80,8 @@ async function validateHuge<Output>(
 function validateLarge<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
+  triesLeft: number,
   milliseconds = maxValidation,
-  tries = 1,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> {
   const before = processorTime();
   try {
@@ -88,10 +95,10 @@ function validateLarge<Output>(
     const worked = processorTime() - before;
     if (worked >= ownPart * maxValidation)
       return { issues: [{ message: `it could not be validated within ${maxValidation} ms` }] };
-    if (tries === maxTries) throw new SchemaBusyError();
+    if (triesLeft === 1) throw new SchemaBusyError();
     // As long as the same part of the processor would take.
     const longer = Math.ceil(Math.min(longestTry, (maxValidation * milliseconds) / Math.max(1, worked)));
-    return ownTurn("continue").then(() => validateLarge(schema, value, longer, tries + 1));
+    return ownTurn("continue").then(() => validateLarge(schema, value, triesLeft - 1, longer));
   }
 }
 

@@ -320,6 +320,20 @@ onMemory((bench: Bench) => {
           message: expect.stringContaining("could not be validated within"),
         });
       });
+
+      test("do not refuse an input that the machine is too busy to validate, however often a request is tried", async () => {
+        threadWorks(0.79 * maxValidation);
+        let tries = 0;
+        const late = z.array(z.any()).refine(() => {
+          tries += 1;
+          while (tries < 4);
+          return true;
+        });
+        const workflow = flow()
+          .andThen({ id: "make", execute: () => large })
+          .andThen({ id: "take", inputSchema: late, execute: () => "taken" });
+        expect(await run(workflow)).toMatchObject({ status: "completed", result: "taken" });
+      });
     });
 
     test("of input and result are enforced", async () => {

@@ -51,19 +51,11 @@ async function readLong(
   length: number,
   { maxBody, bodies, parsed }: BodyBounds,
 ): Promise<unknown> {
-  const reader = body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
-  let cut: AndanteError | undefined;
-  const held = bodies.hold((isSlow) => {
-    cut = cutBody(isSlow);
-    leave();
-  });
+  const { reader, held, problemOf } = holdBody(body, bodies);
   try {
     const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
-      leave();
-      throw cut ?? problemOfBody(error);
+      throw problemOfBody(problemOf(error));
     });
-    if (cut !== undefined) throw cut;
     held.complete();
     if (bytes.byteLength > short) {
       await ownTurn("begin");
@@ -77,6 +69,17 @@ async function readLong(
   } finally {
     held.end();
   }
+}
+
+/** Reads of a body that is cut fail. It is not cancelled: Node would close the connection before the response is sent. */
+function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
+  const reader = body.getReader();
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+    reader.releaseLock();
+  });
+  return { reader, held, problemOf: (error: unknown) => cut ?? error };
 }
 
 /**
@@ -125,17 +128,12 @@ export function isShort(limit: number, request: HonoRequest): boolean {
  */
 export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
   if (request.body === null) return { request, end: () => undefined };
-  const reader = request.body.getReader();
-  const failed = Promise.withResolvers<never>();
-  // The route may not be reading when the body is cut.
-  failed.promise.catch(() => undefined);
-  const held = bodies.hold((isSlow) => {
-    failed.reject(cutBody(isSlow));
-    void reader.cancel().catch(() => undefined);
-  });
+  const { reader, held, problemOf } = holdBody(request.body, bodies);
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await Promise.race([failed.promise, reader.read()]);
+    const { done, value } = await reader.read().catch((error) => {
+      throw problemOf(error);
+    });
     if (done) {
       held.complete();
       return controller.close();
@@ -144,7 +142,7 @@ export function countBody(request: Request, bodies: HeldBytes): { request: Reque
     controller.enqueue(value);
     held.now(size);
   };
-  const cancel = (reason: unknown) => reader.cancel(reason);
+  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => undefined);
   const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   return { request: new Request(request, { body, duplex: "half" }), end: held.end };
 }

@@ -27,7 +27,7 @@ export type Validation<Value = unknown> =
  * took 7 s and 1.8 GB, and with a union all memory there is.
  */
 export function validate<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validation<Output> | Promise<Validation<Output>> {
   if (!isLarge(value)) return validateOwn(schema, value);
@@ -37,7 +37,7 @@ export function validate<Output>(
 
 /** Validates a value that the host's own code made, such as the output of a step: without a limit. */
 export function validateOwn<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validation<Output> | Promise<Validation<Output>> {
   const result = schema["~standard"].validate(value);
@@ -51,7 +51,7 @@ export const maxValidation = 1000;
 const maxValidationTries = 2;
 
 function validateLarge<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> {
   try {
@@ -80,7 +80,7 @@ const early = { abortEarly: true } as const;
  * library. A schema that throws is parsed again, as Zod does itself: this is how it reports that it is asynchronous.
  */
 function parseEarly<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> | undefined {
   if (!isEarlyParser(schema)) return undefined;
@@ -96,8 +96,8 @@ function resultOf<Output>(parsed: Parsed<Output>): StandardSchemaV1.Result<Outpu
 }
 
 function isEarlyParser<Output>(
-  schema: Schema<unknown, Output>,
-): schema is Schema<unknown, Output> & EarlyParser<Output> {
+  schema: StandardSchemaV1<unknown, Output>,
+): schema is StandardSchemaV1<unknown, Output> & EarlyParser<Output> {
   return (
     schema["~standard"].vendor === "zod" &&
     "safeParse" in schema &&

@@ -1,5 +1,5 @@
 // The spans of agents: model calls and tool calls, made by the AI SDK's own integration below the span that asks.
-import type { Attributes, Context, Span, SpanContext, SpanOptions } from "@opentelemetry/api";
+import type { Attributes, Context, SpanContext, SpanOptions } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { MakeIntegration } from "./ai-sdk-integration.ts";
 import { otelApi } from "./otel-api.ts";
@@ -72,7 +72,7 @@ export class AgentCalls implements SpanProcessor {
     name: string,
     options: SpanOptions | undefined,
     context: Context | undefined,
-  ): Span {
+  ): ReturnType<StartSpan> {
     // The integration finds its parent in the global context, which is the host's: the outermost span is put in its place.
     const { ROOT_CONTEXT, trace } = otelApi();
     const nested =

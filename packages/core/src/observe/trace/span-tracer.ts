@@ -9,9 +9,9 @@ export type StartSpan = (name: string, options?: SpanOptions, context?: Context)
 type Work = (span: Span) => unknown;
 
 export class SpanTracer implements Tracer {
-  readonly startSpan: StartSpan;
+  readonly startSpan: Tracer["startSpan"];
 
-  constructor(startSpan: StartSpan) {
+  constructor(startSpan: Tracer["startSpan"]) {
     this.startSpan = startSpan;
   }
 

@@ -227,6 +227,7 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   const response = await handleRequest(service, row, http, params).catch((error) =>
     failure(isAbort(error, http) ? new ClientGoneError() : error, service.logger),
   );
+  service.bounds.parsed.end(http.req);
   report(service, http.req.method, row.path, response.status, start);
   let sent = response;
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => headerOf(http.req, name));
@@ -289,9 +290,12 @@ async function handleRequest(
       stream,
       hasConsole,
     };
-    const data = await (cost === "read"
-      ? bounds.reads.run(client, http.req.raw.signal, () => row.handle(context))
-      : row.handle(context));
+    const handling =
+      cost === "read"
+        ? bounds.reads.run(client, http.req.raw.signal, () => row.handle(context))
+        : row.handle(context);
+    bounds.parsed.end(http.req);
+    const data = await handling;
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
     return response;

@@ -6,7 +6,7 @@ import type { AppLimits } from "./app-options.ts";
 import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
-import { OwnTurns } from "./request/own-turn.ts";
+import { ParsedBodies } from "./request/parsed-bodies.ts";
 import { Places } from "./request/places.ts";
 import { Reads } from "./request/reads.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -16,8 +16,7 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
-  /** Turns of the event loop for long bodies. */
-  readonly turns: OwnTurns;
+  readonly parsed: ParsedBodies;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
   /** Queue for the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
@@ -28,7 +27,7 @@ export interface Bounds {
 }
 
 const defaultBodyLimit = 4 * 1024 * 1024;
-/** Bytes of all request bodies in memory: many routes accept callers without a token. */
+/** Bytes of all request bodies in memory, and of their parsed values: many routes accept callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
 /** This many of the largest bodies that custom routes accept fit at once: a route may stream them. */
 const largestAtOnce = 16;
@@ -50,7 +49,7 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
-    turns: new OwnTurns(),
+    parsed: new ParsedBodies(maxHeldBodies),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,

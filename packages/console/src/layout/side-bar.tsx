@@ -7,7 +7,7 @@ import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
-import { bytes } from "../format/numbers.ts";
+import { bytes, plural } from "../format/numbers.ts";
 
 function Go({
   to,
@@ -103,6 +103,7 @@ function Foot() {
         <div className="cut" title={server.store.name}>
           {server.store.name}
           {server.store.bytes !== null && ` · ${bytes(server.store.bytes)}`}
+          {server.store.nodes !== null && ` · ${plural(server.store.nodes, "node")}`}
         </div>
       )}
       {server?.authentication && (

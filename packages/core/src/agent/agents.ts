@@ -6,7 +6,7 @@ import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { HeldTools } from "./call/callable-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
-import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
+import { type AgentDetail, type AgentSummary, describeAgent, type ToolSchemas } from "./describe-agent.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
 import type { TextReply } from "./reply/text-reply.ts";
 import type { ObjectShape } from "./schema/object-shape.ts";
@@ -54,6 +54,7 @@ export class Agents {
   readonly #turns: ActiveTurns;
   readonly #environment: TurnEnvironment;
   readonly #held: ReadonlySet<HeldTools>;
+  readonly #toolSchemas: ToolSchemas = new WeakMap();
   #replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
   /** Checks values against JSON Schemas, resume data of agent calls included. */
@@ -100,7 +101,7 @@ export class Agents {
   }
 
   async read(agentId: string): Promise<AgentDetail> {
-    const description = await describeAgent(this.#agent(agentId));
+    const description = await describeAgent(this.#agent(agentId), this.#toolSchemas);
     return { ...description, status: this.#turns.isRunning(agentId) ? "running" : "idle" };
   }
 

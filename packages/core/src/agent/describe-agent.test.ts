@@ -1,5 +1,5 @@
 // The tools of an agent in lists and details.
-import { tool } from "ai";
+import { jsonSchema, type Schema, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
@@ -17,7 +17,7 @@ const tools = {
 async function approvals(toolApproval: AgentOptions["toolApproval"]) {
   const model = controlledModel(() => ({ text: ["hello"] }));
   const agent = new Agent({ id: "writer", model, tools, ...(toolApproval && { toolApproval }) });
-  const described = await describeAgent(agent);
+  const described = await describeAgent(agent, new WeakMap());
   return Object.fromEntries(described.tools.map(({ name, approval }) => [name, approval]));
 }
 
@@ -42,7 +42,7 @@ test("the description has the whole agent; sub-agents are named, and are no tool
     ...{ id: "writer", name: "Writer", purpose: "Writes", instructions: "Be brief.", model },
     ...{ subAgents: [helper], tools: { described, bare: Object({ description: () => "x" }) } },
   });
-  expect(await describeAgent(agent)).toEqual({
+  expect(await describeAgent(agent, new WeakMap())).toEqual({
     ...{ id: "writer", name: "Writer", purpose: "Writes", instructions: "Be brief." },
     ...{ model: "scripted/scripted", subAgents: ["helper"] },
     tools: [
@@ -54,4 +54,24 @@ test("the description has the whole agent; sub-agents are named, and are no tool
       { name: "bare", description: "", inputSchema: {} },
     ],
   });
+});
+
+test("the schema of a tool is made once, however often the agent is described, and that of another tool too", async () => {
+  const model = controlledModel(() => ({ text: ["hello"] }));
+  let made = 0;
+  const lazy = (name: string) => (): Schema<object> => {
+    made += 1;
+    return jsonSchema({ type: "object", title: name });
+  };
+  const agentWith = (name: string) => {
+    const inputSchema = lazy(name);
+    return new Agent({ id: name, model, tools: { [name]: tool({ inputSchema, execute: () => name }) } });
+  };
+  const schemas = new WeakMap();
+  const titles: unknown[] = [];
+  for (const agent of [agentWith("one"), agentWith("other")])
+    for (let times = 0; times < 3; times++)
+      titles.push((await describeAgent(agent, schemas)).tools[0]?.inputSchema.title);
+  expect(titles).toEqual(["one", "one", "one", "other", "other", "other"]);
+  expect(made).toBe(2);
 });

@@ -1,5 +1,5 @@
 // An agent as JSON, for lists and details.
-import type { ToolApprovalStatus, ToolSet } from "ai";
+import type { JSONSchema7, ToolApprovalStatus, ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
 
@@ -30,7 +30,13 @@ export interface AgentDetail extends AgentSummary {
   readonly instructions: string | null;
 }
 
-export async function describeAgent(agent: AgentInfo): Promise<Omit<AgentDetail, "status">> {
+/** The JSON Schemas of tools, by their input schemas: anyone may list the agents, and a conversion takes long. */
+export type ToolSchemas = WeakMap<object, PromiseLike<JSONSchema7> | JSONSchema7>;
+
+export async function describeAgent(
+  agent: AgentInfo,
+  schemas: ToolSchemas,
+): Promise<Omit<AgentDetail, "status">> {
   const { id, name, purpose, instructions, model } = agent;
   const subAgents = agent.subAgents.map((each) => each.id ?? "");
   const tools = Object.entries(agent.tools).filter(([name]) => !subAgents.includes(name));
@@ -40,14 +46,22 @@ export async function describeAgent(agent: AgentInfo): Promise<Omit<AgentDetail,
     purpose,
     instructions,
     model,
-    tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool, agent))),
+    tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool, agent, schemas))),
     subAgents,
   };
 }
 
-async function describeTool(name: string, tool: ToolSet[string], agent: AgentInfo): Promise<AgentTool> {
+async function describeTool(
+  name: string,
+  tool: ToolSet[string],
+  agent: AgentInfo,
+  schemas: ToolSchemas,
+): Promise<AgentTool> {
   const { inputSchema } = tool;
-  const schema = inputSchema === undefined ? {} : await (await import("ai")).asSchema(inputSchema).jsonSchema;
+  const { asSchema } = await import("ai");
+  const made = inputSchema && (schemas.get(inputSchema) ?? asSchema(inputSchema).jsonSchema);
+  if (made !== undefined) schemas.set(inputSchema, made);
+  const schema = await made;
   // A description may be a function of the call, and here there is no call.
   const description = typeof tool.description === "string" ? tool.description : "";
   const approval = approvalOf(name, tool, agent);

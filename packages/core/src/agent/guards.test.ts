@@ -56,6 +56,37 @@ test.each(ways)("a reply that has used its budget asks no model any more: %s", a
   }
 });
 
+test.each(ways)("its sub-agents call no model any more either: %s", async (_, conversationId) => {
+  const asksHelper = { text: "ask", toolCalls: [{ toolName: "helper", input: { prompt: "p" } }] };
+  for (const [calls, expected] of [
+    [1, 0],
+    [3, 2],
+    [9, 3],
+  ] as const) {
+    const helped = scriptedModel([asksPing, asksPing, "found"]);
+    const helper = new Agent({ id: "helper", model: helped, tools: { ping }, maxRetries: 0 });
+    const options = { budget: { calls }, subAgents: [helper] };
+    await withAgent([asksHelper, "done"], options, async ({ agents }, model) => {
+      const { text } = await agents.text("a", "hi", { conversationId });
+      expect([text, 3 - helped.remaining, model.remaining]).toEqual(
+        expected === 3 ? ["done", 3, 0] : ["ask", expected, 1],
+      );
+    });
+  }
+});
+
+test.each(ways)("a sub-agent's own budget is for its task alone: %s", async (_, conversationId) => {
+  const task = { toolName: "helper", input: { prompt: "p" } };
+  const helped = scriptedModel([asksPing, asksPing, "one", asksPing, asksPing, "two"]);
+  const budget = { calls: 2 };
+  const helper = new Agent({ id: "helper", model: helped, tools: { ping }, maxRetries: 0, budget });
+  const script = [asksPing, asksPing, { text: "ask", toolCalls: [task] }, "done"];
+  await withAgent(script, { subAgents: [helper] }, async ({ agents }) => {
+    expect(await agents.text("a", "hi", { conversationId })).toMatchObject({ text: "done" });
+    expect(helped.remaining).toBe(4);
+  });
+});
+
 test("in a workflow that fails the step, and the error names the budget", async () => {
   await withAgent([asksPing, "never"], { budget: { calls: 1 } }, async (andante) => {
     const { executionId, status } = await andante.execute("w", {});

@@ -45,6 +45,17 @@ export class ReplyLimitError extends AndanteError {
   }
 }
 
+/** The files of other replies take the memory that files may take, or this user's share of it. */
+export class FilesBusyError extends AndanteError {
+  constructor() {
+    super("The files of other replies take all the memory that files may take, try again later", {
+      code: "files-busy",
+      status: 503,
+      retryAfter: 5,
+    });
+  }
+}
+
 /** A tool call was approved with a request that had been decided before. */
 export class ApprovalUsedError extends AndanteError {
   constructor() {
@@ -59,10 +70,13 @@ export class InvalidSchemaError extends AndanteError {
   }
 }
 
-/** More schemas wait to be checked than the service can check soon, or the thread that checks them does not start. */
+/**
+ * More schemas wait to be checked than the service can check soon, the thread that checks them does not start, or the
+ * validation of a large value got too little of the processor.
+ */
 export class SchemaBusyError extends AndanteError {
   constructor({ cause }: { cause?: unknown } = {}) {
-    super("Too many schemas are being checked, try again later", {
+    super("The service is too busy to check this value, try again later", {
       code: "schema-busy",
       status: 503,
       retryAfter: 1,
@@ -117,7 +131,7 @@ export class ReplyRefusedError extends AndanteError {
 export interface BudgetReached {
   readonly what: string;
   readonly limit: number;
-  readonly whose?: "conversation" | "execution";
+  readonly whose?: "conversation" | "execution" | "reply";
 }
 
 /** A conversation, or an execution, has used as many tokens or calls as its budget allows. */

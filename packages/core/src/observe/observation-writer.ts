@@ -32,15 +32,21 @@ type Item =
 
 // A hundred rows are written in about a millisecond: commits that share the writer's transaction hardly wait for them.
 const batchSize = 100;
+/** About as many characters are written at once. */
+const batchLength = 4_000_000;
 const period = 250;
 const retryPeriod = 2000;
+/** As many entries wait at most, with as many characters: the spans of one call may have megabytes. */
 const maxWaiting = 20_000;
+const maxLength = 32_000_000;
 const trimPeriod = 60_000;
 const trimBatch = 200;
 
 export class ObservationWriter extends BackgroundWriter {
   readonly #options: ObservationWriterOptions;
   #waiting: Item[] = [];
+  /** The characters of those that wait. */
+  #length = 0;
   #dropped = 0;
 
   constructor(options: ObservationWriterOptions) {
@@ -73,12 +79,13 @@ export class ObservationWriter extends BackgroundWriter {
   #add(item: Item): void {
     if (this.closed) return;
     this.#waiting.push(item);
-    if (this.#waiting.length > maxWaiting) this.#drop();
+    this.#length += lengthOf(item);
+    if (this.#waiting.length > maxWaiting || this.#length > maxLength) this.#drop();
     this.schedule(period);
   }
 
   #drop(): void {
-    const lost = this.#waiting.splice(0, maxWaiting / 10).length;
+    const lost = this.#take(maxWaiting / 10, Math.max(maxLength / 10, this.#length - maxLength)).length;
     this.#dropped += lost;
     this.#options.logger.warn(
       { lost, dropped: this.#dropped },
@@ -86,14 +93,28 @@ export class ObservationWriter extends BackgroundWriter {
     );
   }
 
+  /** The oldest: so many, or fewer that have this length together. */
+  #take(count: number, length: number): Item[] {
+    const before = this.#length;
+    let taken = 0;
+    for (const item of this.#waiting) {
+      if (taken === count || before - this.#length >= length) break;
+      this.#length -= lengthOf(item);
+      taken++;
+    }
+    return this.#waiting.splice(0, taken);
+  }
+
   protected override async write(): Promise<number | undefined> {
     // As much as waits now, and no more: a flush does not wait for lines that come meanwhile.
-    for (let left = this.#waiting.length; left > 0; left -= batchSize) {
-      const items = this.#waiting.splice(0, Math.min(left, batchSize));
+    for (let left = this.#waiting.length; left > 0; ) {
+      const items = this.#take(Math.min(left, batchSize), batchLength);
+      left -= items.length;
       try {
         await this.#options.store.append(batchOf(items));
       } catch (err) {
         this.#waiting.unshift(...items);
+        for (const item of items) this.#length += lengthOf(item);
         this.#options.logger.debug({ err }, "log lines and spans could not be written; trying again");
         return retryPeriod;
       }
@@ -115,6 +136,11 @@ export class ObservationWriter extends BackgroundWriter {
   protected override trimFailed(err: unknown): void {
     this.#options.logger.debug({ err }, "old log lines and traces could not be removed");
   }
+}
+
+function lengthOf({ kind, value }: Item): number {
+  if (kind === "root") return 0;
+  return kind === "log" ? value.record.length : value.spans.length;
 }
 
 function batchOf(items: readonly Item[]): ObservationBatch {

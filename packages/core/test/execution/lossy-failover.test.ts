@@ -160,6 +160,19 @@ test("a resume that is lost after its driver has read it, and given again with o
   expect(reads).toEqual(["first", "second"]);
 });
 
+test("the outline of a definition that is lost is kept again, so that later definitions are compared with it", async () => {
+  replicated.detach();
+  const workflow = flow().andThen({ id: "one", execute: () => "done" });
+  const [node] = join(1, workflow);
+  await node?.ready();
+  replicated.promote();
+  await expect.poll(() => node?.execute(workflow.id, {}, { executionId: "e" })).toBeDefined();
+  const { definition = null } = (await replicated.store.state("e"))?.execution ?? {};
+  expect(await replicated.store.outline(definition ?? "")).toBeUndefined();
+  const outline = () => replicated.store.outline(definition ?? "");
+  await expect.poll(outline, { timeout: 10_000 }).toContain('"one"');
+});
+
 test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {
   let runs = 0;
   const workflow = flow()

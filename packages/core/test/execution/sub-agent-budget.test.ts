@@ -208,6 +208,20 @@ onMemory((bench) => {
     expect(asked()).toEqual([1, 1, 1]);
   });
 
+  test("the agent's own budget counts the calls of sub-agents that are recorded and not read again", async () => {
+    const refund = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "refunded" });
+    const sub = researcher();
+    const script = [ask("editor 0", "researcher"), { calls: [plain("refund")] }, lookOnce("editor 2")];
+    const model = controlledModel((asked) => script[stepOf(asked)] ?? { text: ["end"] });
+    const [tools, budget] = [{ refund, look: look() }, { calls: 6 }];
+    const agent = new Agent({ id: "editor", model, subAgents: [sub.agent], tools, budget });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", allowIncomplete: true });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const ended = await andante.resume(workflow.id, executionId, { approved: true });
+    expect(ended).toMatchObject({ result: { text: "editor 2" }, usage: { calls: 6 } });
+  });
+
   test("each step has its own decisions, and a rewind forgets those of the step", async () => {
     const first = editorial();
     const workflow = asking(first.main, one).andThen({

@@ -25,6 +25,7 @@ export function loopOver(records: Readonly<Record<string, RecordedCall>>, given:
     now: () => 0,
     pathOf: (place) => `ask#${place}`,
     read: (place) => records[place],
+    usedBelow: () => undefined,
     checkMayBegin,
     record: async (call) => {
       written.push(call);

@@ -39,18 +39,18 @@ export class HintSender {
 
   /** Called when another process was noticed: from now on hints are sent. */
   sawOthers(): void {
-    this.#othersUntil = Date.now() + othersStay;
+    this.#othersUntil = performance.now() + othersStay;
   }
 
   wrote(executionIds: readonly string[]): void {
-    if (this.#closed || Date.now() > this.#othersUntil) return;
+    if (this.#closed || performance.now() > this.#othersUntil) return;
     for (const executionId of executionIds) this.#written.add(executionId);
     this.#schedule();
   }
 
   /** Notifies of work that this process leaves. */
   offered(): void {
-    if (this.#closed || Date.now() > this.#othersUntil) return;
+    if (this.#closed || performance.now() > this.#othersUntil) return;
     this.#offers = true;
     this.#schedule();
   }
@@ -66,20 +66,20 @@ export class HintSender {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (Date.now() <= this.#othersUntil) await withTimeout(this.#lastRound(), closingTime);
+    if (performance.now() <= this.#othersUntil) await withTimeout(this.#lastRound(), closingTime);
     await this.#options.connection.close();
   }
 
   #schedule(): void {
     const nothing = this.#written.size === 0 && !this.#offers;
     if (this.#timer !== undefined || this.#current !== undefined || nothing || this.#closed) return;
-    const wait = Math.max(0, this.#roundAt + period - Date.now());
+    const wait = Math.max(0, this.#roundAt + period - performance.now());
     this.#timer = setTimeout(() => this.#round(), wait).unref();
   }
 
   async #round(): Promise<void> {
     this.#timer = undefined;
-    this.#roundAt = Date.now();
+    this.#roundAt = performance.now();
     this.#current = this.#send(this.#takeHints());
     await this.#current;
     this.#current = undefined;

@@ -151,7 +151,7 @@ export class Readers {
     work: (query: Query, again: boolean) => Promise<Value>,
     patient = false,
   ): Promise<Value> {
-    const until = Date.now() + patience;
+    const until = performance.now() + patience;
     let again = false;
     for (let clashes = 0; ; ) {
       if (this.#closed) throw new StoreUnavailableError({ cause: new Error("the store is closed") });
@@ -171,7 +171,7 @@ export class Readers {
         again ||= tookTooLong(error);
         // A row that another client keeps locked is not the database's trouble.
         if (codeOf(error) !== lockTimedOut) this.#trouble = error;
-        if (Date.now() >= until && !patient)
+        if (performance.now() >= until && !patient)
           throw new StoreUnavailableError({ cause: new Error(problemOf(error), { cause: error }) });
         await new Promise((resolve) => setTimeout(resolve, tookTooLong(error) ? lockedPause : pause));
       }

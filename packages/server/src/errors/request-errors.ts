@@ -47,6 +47,17 @@ export class BodyTooLargeError extends AndanteError {
   }
 }
 
+/** The bodies of all requests together take the memory that there is for them. */
+export class BodiesLimitError extends AndanteError {
+  constructor() {
+    super("The requests that are being received are too large together, try again later", {
+      code: "bodies-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
 export class UnsupportedMediaTypeError extends AndanteError {
   constructor() {
     super("The request body must be JSON with Content-Type application/json", {

@@ -40,6 +40,17 @@ function shellWord(text: string): string {
 }
 
 /** Whether the text needs no quotes in a shell. */
-export function isShellWord(text: string): boolean {
+function isShellWord(text: string): boolean {
   return /^[\w:/.%-]+$/.test(text);
+}
+
+/** The placeholder for the origin in commands. Origins that need shell quotes have another placeholder. */
+export function placeholderFor(origin: string): string {
+  return isShellWord(origin) ? "http://origin.invalid" : "http://{origin.invalid}";
+}
+
+/** The text with this origin in place of the placeholder. */
+export function atOrigin(origin: string, text: string, written = (word: string) => word): string {
+  const word = written(origin.replaceAll("'", `'\\''`));
+  return text.replaceAll(placeholderFor(origin), () => word);
 }

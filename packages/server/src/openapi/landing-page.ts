@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { RouteResponse } from "../response/route-response.ts";
-import { exampleCalls, exampleQuestion, isShellWord } from "./example-call.ts";
+import { atOrigin, exampleCalls, exampleQuestion } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
 const style = `
@@ -37,18 +37,9 @@ export interface ServedAt {
   readonly fonts: readonly string[];
 }
 
-/** The placeholder for the origin in a template. Origins that need shell quotes have another placeholder. */
-export function placeholderFor(origin: string): string {
-  return isShellWord(origin) ? "http://origin.invalid" : "http://{origin.invalid}";
-}
-
 /** The page of a template at this origin, escaped: the client chooses the host. */
 export function pageAt(origin: string, template: RouteResponse): RouteResponse {
-  const text = escapeHtml(origin.replaceAll("'", `'\\''`));
-  return new RouteResponse(
-    String(template.body).replaceAll(placeholderFor(origin), () => text),
-    template,
-  );
+  return new RouteResponse(atOrigin(origin, String(template.body), escapeHtml), template);
 }
 
 export function landingPage(

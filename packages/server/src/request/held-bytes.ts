@@ -4,6 +4,8 @@
 export interface Held {
   /** Sets the number of bytes held now. */
   now(bytes: number): void;
+  /** The client has done its part: its bytes count until `end`, and it is not cut any more. */
+  complete(): void;
   /** Releases all bytes. */
   end(): void;
 }
@@ -12,8 +14,12 @@ interface Entry {
   bytes: number;
   /** Start of the hold, by the monotonic clock. */
   since: number;
-  readonly cut: () => void;
+  isComplete: boolean;
+  readonly cut: Cut;
 }
+
+/** Releases the held bytes of a client, which is slow or has only the most bytes. */
+type Cut = (isSlow: boolean) => void;
 
 /** Milliseconds after which a client counts as slow: a client in the middle of a large transfer is not cut. */
 const slowAfter = 1000;
@@ -32,12 +38,15 @@ export class HeldBytes {
     return this.#entries.size;
   }
 
-  /** `cut` releases the held bytes; it is called when all clients together exceed the bound. */
-  hold(cut: () => void): Held {
-    const entry: Entry = { bytes: 0, since: 0, cut };
+  /** `cut` is called when all clients together exceed the bound. */
+  hold(cut: Cut): Held {
+    const entry: Entry = { bytes: 0, since: 0, isComplete: false, cut };
     this.#entries.add(entry);
     return {
       now: (bytes) => this.#now(entry, bytes),
+      complete: () => {
+        entry.isComplete = true;
+      },
       end: () => {
         this.#now(entry, 0);
         this.#entries.delete(entry);
@@ -50,23 +59,28 @@ export class HeldBytes {
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
     entry.since = performance.now();
-    while (this.#bytes > this.#maxBytes) this.#cutLargest();
+    while (this.#bytes > this.#maxBytes && this.#cutLargest());
   }
 
-  /** Cuts the client that holds most, slow clients first. */
-  #cutLargest(): void {
+  /**
+   * Cuts the client that holds most, slow clients first. Not the newest one: clients that send a byte now and then would
+   * keep all others out.
+   */
+  #cutLargest(): boolean {
     const slowSince = performance.now() - slowAfter;
-    const largest = this.#largest(({ since }) => since <= slowSince) ?? this.#largest(() => true);
-    if (largest === undefined) return;
+    const slow = this.#largest(({ since }) => since <= slowSince);
+    const largest = slow ?? this.#largest(() => true);
+    if (largest === undefined) return false;
     this.#bytes -= largest.bytes;
     this.#entries.delete(largest);
-    largest.cut();
+    largest.cut(slow !== undefined);
+    return true;
   }
 
   #largest(among: (entry: Entry) => boolean): Entry | undefined {
     let largest: Entry | undefined;
     for (const entry of this.#entries)
-      if (among(entry) && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
+      if (!entry.isComplete && among(entry) && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
     return largest;
   }
 }

@@ -1,11 +1,11 @@
-// Bodies that are being read: the received bytes of all of them are bounded, and a stalled body is cut first.
+// Bodies until their handler has them: the bytes of all of them are bounded, and a stalled body is cut first.
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
-import { OwnTurns } from "./own-turn.ts";
+import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
-const turns = new OwnTurns();
+const parsed = new ParsedBodies(Number.POSITIVE_INFINITY);
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -22,7 +22,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, { maxBody: 100, bodies, turns });
+    const body = readJsonBody(request, { maxBody: 100, bodies, parsed });
     await write("[1,");
     await write("2,3]");
     await end();
@@ -33,14 +33,14 @@ test("a body that comes in pieces is read, and held no longer than that", async 
 
 test("one that makes no progress is refused when others would not fit beside it", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
-  const bodies = new HeldBytes(10);
+  const bodies = new HeldBytes(20);
   const [still, lively] = [sending(), sending()];
-  const refused = readJsonBody(still.request, { maxBody: 100, bodies, turns }).catch(
+  const refused = readJsonBody(still.request, { maxBody: 100, bodies, parsed }).catch(
     (error: unknown) => error,
   );
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const read = readJsonBody(lively.request, { maxBody: 100, bodies, turns });
+  const read = readJsonBody(lively.request, { maxBody: 100, bodies, parsed });
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
@@ -52,7 +52,7 @@ test("one that makes no progress is refused when others would not fit beside it"
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
   const { request, write } = sending();
-  const refused = readJsonBody(request, { maxBody: 10, bodies, turns }).catch((error: unknown) => error);
+  const refused = readJsonBody(request, { maxBody: 10, bodies, parsed }).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
@@ -74,7 +74,131 @@ test("a body that a route of the host's reads is held until it is read, and the 
   expect(await read).toBe("[1,2,3,4]");
   expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
   countBody(unread.request.raw, bodies).end();
+  other.end();
   expect(bodies.size).toBe(0);
+});
+
+test("a body that a route of the host's has read counts until the route ends", async () => {
+  const bodies = new HeldBytes(10);
+  const read = async (text: string) => {
+    const { request, write, end } = sending();
+    const { request: own, end: routeEnds } = countBody(request.raw, bodies);
+    const received = own.text().catch((error: unknown) => error);
+    await write(text);
+    // A body that was cut has ended already.
+    await end().catch(() => undefined);
+    return { received: await received, routeEnds };
+  };
+  const first = await read("[1,2]");
+  expect(first.received).toBe("[1,2]");
+  expect((await read("[1,2,3]")).received).toMatchObject({ status: 503, retryAfter: 1 });
+  expect((await read("[3,4]")).received).toBe("[3,4]");
+  first.routeEnds();
+  expect((await read("[5,6]")).received).toBe("[5,6]");
+});
+
+/** A request with a body of this many bytes. */
+function whole(bytes: number): HonoRequest {
+  const text = JSON.stringify("x".repeat(bytes - 2));
+  const headers = { "content-type": "application/json", "content-length": String(bytes) };
+  return new HonoRequest(new Request("http://localhost/", { method: "POST", body: text, headers }));
+}
+
+const outcomeOf = (reading: Promise<unknown>) =>
+  reading.then(
+    () => "read",
+    (error: unknown) => error,
+  );
+
+test("bodies that wait to be parsed count, and one that does not fit beside them is refused", async () => {
+  const bodies = new HeldBytes(100_000);
+  // No turn of the event loop begins while only streams are awaited.
+  const arrive = async (bytes: number) => {
+    const { request, write, end } = sending();
+    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
+    await write(JSON.stringify("x".repeat(bytes - 2)));
+    // A body that was cut has ended already.
+    await end().catch(() => undefined);
+    return () => outcome;
+  };
+  const refused = { status: 503, retryAfter: 1, code: "bodies-limit" };
+  const [one, second, third, fourth] = [
+    await arrive(50_000),
+    await arrive(50_000),
+    await arrive(40_000),
+    await arrive(17_000),
+  ];
+  expect(await Promise.all([one(), second(), third(), fourth()])).toMatchObject([
+    "read",
+    "read",
+    refused,
+    refused,
+  ]);
+  expect(await (await arrive(60_000))()).toBe("read");
+  expect(bodies.size).toBe(0);
+});
+
+test("a short body is read though others fill the memory for bodies", async () => {
+  const bodies = new HeldBytes(50_000);
+  const bounds = { maxBody: 60_000, bodies, parsed };
+  const long = readJsonBody(whole(50_000), bounds);
+  expect(await readJsonBody(whole(16 * 1024), bounds)).toHaveLength(16 * 1024 - 2);
+  expect(await long).toHaveLength(49_998);
+});
+
+test("a body in chunks of a byte takes no more memory than in one, and its progress counts", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const bodies = new HeldBytes(200);
+  const [tiny, other] = [sending(), sending()];
+  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, parsed });
+  const text = JSON.stringify("x".repeat(98));
+  for (const byte of text) {
+    await tiny.write(byte);
+    vi.advanceTimersByTime(999);
+  }
+  const stalled = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed }));
+  await other.write("x".repeat(101));
+  expect(await stalled).toMatchObject({ status: 503 });
+  await tiny.end();
+  expect(await read).toHaveLength(98);
+});
+
+test("the body of a client that left while it waited is not parsed", async () => {
+  const left = new AbortController();
+  const headers = { "content-type": "application/json", "content-length": "20000" };
+  const init = { method: "POST", body: "[".repeat(20_000), headers, signal: left.signal };
+  const request = new HonoRequest(new Request("http://localhost/", init));
+  const bodies = new HeldBytes(100_000);
+  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
+  left.abort();
+  expect(await read).toMatchObject({ code: "client-gone" });
+  expect(bodies.size).toBe(0);
+});
+
+test("parsed values count until their handler has them; a single one always fits", () => {
+  const values = new ParsedBodies(100);
+  const [one, other] = [whole(10), whole(10)];
+  values.begin(one, 1000);
+  expect(() => values.begin(other, 1)).toThrow(expect.objectContaining({ code: "bodies-limit" }));
+  values.end(other);
+  expect(() => values.begin(other, 1)).toThrow();
+  values.end(one);
+  values.end(one);
+  values.begin(one, 60);
+  values.begin(other, 40);
+  expect(() => values.begin(whole(10), 1)).toThrow();
+});
+
+test.each([
+  ["objects", "{}", 80],
+  ["lists of lists", "[[]]", 100],
+  ["numbers", "1", 8],
+  ["texts", JSON.stringify("x".repeat(1000)), 1000],
+])("the memory of parsed %s is not estimated too low", (_, element, bytes) => {
+  const count = 1000;
+  const json = Buffer.from(`[${Array(count).fill(element).join()}]`);
+  expect(parsedSize(json)).toBeGreaterThan(bytes * count);
+  expect(parsedSize(json)).toBeLessThan(30 * bytes * count);
 });
 
 test("long bodies that arrive together are parsed in different turns of the event loop", async () => {
@@ -87,7 +211,11 @@ test("long bodies that arrive together are parsed in different turns of the even
   count();
   const read = async (length: number) => {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, { maxBody: length + 2, bodies: new HeldBytes(1_000_000), turns });
+    const body = readJsonBody(request, {
+      maxBody: length + 2,
+      bodies: new HeldBytes(1_000_000),
+      parsed,
+    });
     await Promise.all([write(JSON.stringify("x".repeat(length))), end()]);
     expect(await body).toHaveLength(length);
     return turn;

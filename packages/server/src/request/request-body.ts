@@ -1,81 +1,148 @@
 // Reads a JSON body: checks its size and content type, and refuses `__proto__` keys.
 import { AndanteError } from "@andante/core";
+import { ownTurn } from "@andante/core/internal";
 import type { HonoRequest } from "hono";
-import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
-import type { HeldBytes } from "./held-bytes.ts";
+import {
+  BadRequestError,
+  BodiesLimitError,
+  BodyTooLargeError,
+  ClientGoneError,
+  UnsupportedMediaTypeError,
+} from "../errors/request-errors.ts";
+import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
-import type { OwnTurns } from "./own-turn.ts";
+import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
-/** Bytes up to which a body is read at once: 64 KiB × max connections stays small. */
-const short = 64 * 1024;
-
-/** Characters from which on a body is parsed in a reserved turn of the event loop. */
-const turnFrom = 16 * 1024;
+/** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
+const short = 16 * 1024;
+/** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
+const veryLong = 256 * 1024;
 
 export interface BodyBounds {
   /** Bytes of one body. */
   readonly maxBody: number;
-  /** Counts the bytes of all bodies being read. */
+  /** Counts the bytes of all long bodies until they are parsed. */
   readonly bodies: HeldBytes;
-  readonly turns: OwnTurns;
+  /** Counts the values of long bodies from then on. */
+  readonly parsed: ParsedBodies;
 }
 
-/** The parsed body; undefined when there is none. */
-export async function readJsonBody(
+/** The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`. */
+export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Promise<unknown> {
+  const length = announcedLength(request);
+  if (length > bounds.maxBody) throw new BodyTooLargeError({ limit: bounds.maxBody });
+  // Node's parser reads no more than the content length.
+  if (length <= short)
+    return parseBody(
+      request,
+      (await bodyAtHand(request.raw, length)) ?? (await request.text().catch(refuse)),
+    );
+  return request.raw.body === null ? undefined : readLong(request, request.raw.body, length, bounds);
+}
+
+/** NaN where the request does not announce it. */
+function announcedLength(request: HonoRequest): number {
+  return Number(headerOf(request, "content-length") ?? Number.NaN);
+}
+
+async function readLong(
   request: HonoRequest,
-  { maxBody, bodies, turns }: BodyBounds,
+  body: ReadableStream<Uint8Array>,
+  length: number,
+  { maxBody, bodies, parsed }: BodyBounds,
 ): Promise<unknown> {
-  const text = await readText(request, maxBody, bodies).catch(refuse);
-  if (text.length > turnFrom) await turns.next();
+  const { reader, held, problemOf } = holdBody(body, bodies);
+  try {
+    const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
+      throw problemOfBody(problemOf(error));
+    });
+    held.complete();
+    if (bytes.byteLength > short) {
+      await ownTurn("begin");
+      if (request.raw.signal.aborted) throw new ClientGoneError();
+      parsed.begin(request, parsedSize(bytes));
+    }
+    const value = parseBody(request, new TextDecoder().decode(bytes));
+    held.end();
+    if (bytes.byteLength > veryLong) await ownTurn("continue");
+    return value;
+  } finally {
+    held.end();
+  }
+}
+
+/** Reads of a body that is cut fail. It is not cancelled: Node would close the connection before the response is sent. */
+function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
+  const reader = body.getReader();
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+    reader.releaseLock();
+  });
+  return { reader, held, problemOf: (error: unknown) => cut ?? error };
+}
+
+/**
+ * The bytes in one buffer: a client may send each in a chunk of its own, and a list of these would be hundreds of times
+ * as large.
+ */
+async function readChunks(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  held: Held,
+  limit: number,
+  length: number,
+): Promise<Uint8Array> {
+  let bytes = new Uint8Array(0);
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return bytes.subarray(0, size);
+    const start = size;
+    size += value.byteLength;
+    if (size > limit) throw new BodyTooLargeError({ limit });
+    if (size > bytes.byteLength) {
+      const larger = new Uint8Array(Math.max(size, Math.min(2 * bytes.byteLength, length || limit)));
+      larger.set(bytes);
+      bytes = larger;
+    }
+    bytes.set(value, start);
+    held.now(bytes.byteLength);
+  }
+}
+
+function parseBody(request: HonoRequest, text: string): unknown {
   if (text.trim() === "") return undefined;
   if (!isJson(headerOf(request, "content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);
 }
 
-async function readText(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<string> {
-  const announced = headerOf(request, "content-length");
-  if (announced !== undefined) {
-    const length = Number(announced);
-    if (length > limit) throw new BodyTooLargeError({ limit });
-    // Node's parser reads no more than the content length.
-    if (length <= short) return (await bodyAtHand(request.raw, length)) ?? request.text();
-  }
-  if (request.raw.body === null) return "";
-  return readChunks(request.raw.body, limit, bodies);
-}
-
 /** Whether a body is absent, or short and within the limit by its content length, which Node's parser enforces. */
 export function isShort(limit: number, request: HonoRequest): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
-  return Number(headerOf(request, "content-length") ?? Number.NaN) <= Math.min(limit, short);
+  return announcedLength(request) <= Math.min(limit, short);
 }
 
 /**
- * The request with a body whose bytes count as held while a route reads it, until `end`. When the body is cut, the
+ * The request with a body whose bytes count as held until `end`: the route may keep them. When the body is cut, the
  * route's read fails.
  */
 export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
   if (request.body === null) return { request, end: () => undefined };
-  const reader = request.body.getReader();
-  const failed = Promise.withResolvers<never>();
-  // The route may not be reading when the body is cut.
-  failed.promise.catch(() => undefined);
-  const held = bodies.hold(() => {
-    failed.reject(lateBody());
-    void reader.cancel().catch(() => undefined);
-  });
+  const { reader, held, problemOf } = holdBody(request.body, bodies);
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await Promise.race([failed.promise, reader.read()]);
+    const { done, value } = await reader.read().catch((error) => {
+      throw problemOf(error);
+    });
     if (done) {
-      held.end();
+      held.complete();
       return controller.close();
     }
     size += value.byteLength;
     controller.enqueue(value);
     held.now(size);
   };
-  const cancel = (reason: unknown) => reader.cancel(reason);
+  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => undefined);
   const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   return { request: new Request(request, { body, duplex: "half" }), end: held.end };
 }
@@ -93,43 +160,10 @@ function brokenBody(): BadRequestError {
   return new BadRequestError({ problem: "The request body ended before it was complete" });
 }
 
-function lateBody(): BadRequestError {
-  return new BadRequestError({ problem: "The request body was not sent in time" });
-}
-
-async function readChunks(
-  body: ReadableStream<Uint8Array>,
-  limit: number,
-  bodies: HeldBytes,
-): Promise<string> {
-  const reader = body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
-  let isCut = false;
-  const held = bodies.hold(() => {
-    isCut = true;
-    leave();
-  });
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (isCut) throw lateBody();
-      if (done) {
-        return text + decoder.decode();
-      }
-      size += value.byteLength;
-      if (size > limit) throw new BodyTooLargeError({ limit });
-      text += decoder.decode(value, { stream: true });
-      held.now(size);
-    }
-  } catch (error) {
-    leave();
-    throw error;
-  } finally {
-    held.end();
-  }
+function cutBody(isSlow: boolean): AndanteError {
+  return isSlow
+    ? new BadRequestError({ problem: "The request body was not sent in time" })
+    : new BodiesLimitError();
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -29,6 +29,13 @@ vi.mock(import("../openapi/landing-page.ts"), async (load) => {
   return { ...original, landingPage };
 });
 
+const exampleCalls = vi.hoisted(() => vi.fn());
+vi.mock(import("../openapi/example-call.ts"), async (load) => {
+  const original = await load();
+  exampleCalls.mockImplementation(original.exampleCalls);
+  return { ...original, exampleCalls };
+});
+
 test("a compressed form is made once, also for requests that come while it is made", async () => {
   const built = new StaticResponse(text, page());
   const [one, other] = await Promise.all([
@@ -149,4 +156,17 @@ test("an asset of the interactive page is compressed once for all its requests",
   }
   expect(encodings).toEqual(["gzip", "gzip", "gzip"]);
   expect(made).toBe(1);
+});
+
+test("the example of a workflow is made once for all hosts, and each sees its own address", async () => {
+  exampleCalls.mockClear();
+  const expectAt = async (origin: string, address: string) => {
+    const response = await app.fetch(new Request(`${origin}/api/workflows/double/example`));
+    const calls = [expect.stringContaining(`curl -s ${address} -H`)];
+    expect(await response.json()).toMatchObject({ data: { input: { n: expect.any(Number) }, calls } });
+  };
+  for (const host of ["one.example", "two.example:8080", "one.example"])
+    await expectAt(`http://${host}`, `http://${host}/workflows/double/execute`);
+  expect(exampleCalls).toHaveBeenCalledTimes(1);
+  await expectAt("http://it's", `'http://it'\\''s/workflows/double/execute'`);
 });

@@ -43,6 +43,26 @@ test("every route that reads much, streams or exports counts against its bound, 
   });
 });
 
+test("metrics that are asked for at the same time are read from the store once, and then again", async () => {
+  const store = memoryStore();
+  let reads = 0;
+  const countSuspended = async () => {
+    reads += 1;
+    return store.observations.countSuspended();
+  };
+  const observations = { ...store.observations, countSuspended };
+  const [open, close] = [() => store.open(), () => store.close()];
+  const app = createApp({ workflows: {}, store: { ...store, open, close, observations } });
+  onTestFinished(() => app.close());
+  const ask = async () => (await app.fetch(new Request("http://localhost/metrics"))).text();
+  await app.andante.ready();
+  const texts = await Promise.all(Array.from({ length: 50 }, ask));
+  for (const text of texts) expect(text).toContain("andante_executions_suspended 0");
+  expect(reads).toBe(1);
+  await ask();
+  expect(reads).toBe(2);
+});
+
 test("a fork copies no further page once its client has left", async () => {
   const store = memoryStore();
   const left = new AbortController();

@@ -34,7 +34,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async (context) => {
         // Loaded on demand: it generates examples with a JSON Schema validator, which a start does not need.
-        const { landingPage, pageAt, placeholderFor } = await import("../openapi/landing-page.ts");
+        const { landingPage, pageAt } = await import("../openapi/landing-page.ts");
+        const { placeholderFor } = await import("../openapi/example-call.ts");
         const { http, basePath, hasConsole, built } = context;
         const visible = await visibleTo(context);
         const key = keyOf(visible);

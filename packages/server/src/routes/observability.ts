@@ -87,10 +87,14 @@ export const observabilityRoutes = [
     tag,
     response: { kind: "other", description: "The metrics", contentType: "text/plain" },
     errors: [],
-    handle: async ({ andante }) => {
+    handle: async ({ andante, cachedReads, http }) => {
       await andante.ready();
       const headers = { "content-type": andante.metrics.contentType };
-      return new RouteResponse(await andante.metrics.text(), { headers });
+      // Reads counts of the store and lists open files: requests at the same time share one reading.
+      const read = () => andante.metrics.text();
+      const { signal } = http.req.raw;
+      const text = await cachedReads.get({ key: "metrics", milliseconds: 0, signal, read });
+      return new RouteResponse(text, { headers });
     },
   }),
 ];

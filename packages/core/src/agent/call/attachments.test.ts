@@ -1,6 +1,7 @@
 // Files that messages name by address.
 import type { UIMessage } from "ai";
 import { expect, test, vi } from "vitest";
+import { FilesBusyError } from "../../errors/index.ts";
 import { Attachments } from "./attachments.ts";
 import type { Download } from "./bounded-download.ts";
 import { FileBudget } from "./file-budget.ts";
@@ -60,6 +61,15 @@ test("a file that cannot be loaded is refused when it is sent, and a note when i
       text: '[A file "plan.png" (image/png) was here and is no longer available.]',
     }),
   ]);
+});
+
+test("a file that finds no room can be tried again, also one of the history", async () => {
+  const busy: Download = () => Promise.reject(new FilesBusyError());
+  const files = new Attachments(() => ({}), never, new FileBudget(), busy);
+  const sent = message(file("https://a.example/x.png"));
+  await expect(files.check(sent)).rejects.toThrow(FilesBusyError);
+  files.forget();
+  await expect(files.resolve([sent])).rejects.toThrow(FilesBusyError);
 });
 
 test.each(["data:nonsense", "data:image/png;base64", "data:image/png;base64,not base64", "DATA:nonsense"])(

@@ -2,7 +2,7 @@
 //
 // An address that the model's provider loads by itself is left to it.
 import type { FileUIPart, UIMessage } from "ai";
-import { InputValidationError } from "../../errors/index.ts";
+import { FilesBusyError, InputValidationError } from "../../errors/index.ts";
 import { boundedDownload, type Download } from "./bounded-download.ts";
 import type { FileBudget } from "./file-budget.ts";
 
@@ -39,8 +39,8 @@ export class Attachments {
       try {
         if (isInline(part.url)) checkBase64(part.url);
         else if (mustLoad(part)) await this.#load(part);
-      } catch {
-        this.#signal.throwIfAborted();
+      } catch (error) {
+        this.#throwIfPassing(error);
         const name = part.filename ?? part.mediaType;
         throw new InputValidationError({
           detail: `input: the file ${name} could not be loaded from its URL`,
@@ -72,14 +72,20 @@ export class Attachments {
   async #resolvePart(part: FileUIPart): Promise<Part> {
     try {
       return { ...part, url: await this.#load(part) };
-    } catch {
-      this.#signal.throwIfAborted();
+    } catch (error) {
+      this.#throwIfPassing(error);
       const what = part.filename === undefined ? "" : ` "${part.filename}"`;
       return {
         type: "text",
         text: `[A file${what} (${part.mediaType}) was here and is no longer available.]`,
       };
     }
+  }
+
+  /** The file itself is not to blame when the call was aborted, or when other calls take the memory. */
+  #throwIfPassing(error: unknown): void {
+    this.#signal.throwIfAborted();
+    if (error instanceof FilesBusyError) throw error;
   }
 
   /** As a data URL. */

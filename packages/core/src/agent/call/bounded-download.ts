@@ -1,31 +1,71 @@
 // Loads the files that one call of an agent names by address, within its budget.
-//
-// The AI SDK's own function loads each. It refuses private addresses, also behind redirects and names.
-import { createDownload, DownloadError } from "ai";
-import type { FileBudget } from "./file-budget.ts";
+import { fetchUntrustedUrl } from "@ai-sdk/provider-utils";
+import { DownloadError } from "ai";
+import { AndanteError } from "../../errors/index.ts";
+import type { FileBounds, FileBudget } from "./file-budget.ts";
 
-/** Loads a file, or rejects. */
-export type Download = ReturnType<typeof createDownload>;
-
-/** `create` makes a function that loads at most so many bytes. */
-export function boundedDownload(
-  budget: FileBudget,
-  create: (limit: { maxBytes: number }) => Download = createDownload,
-): Download {
-  return ({ url, abortSignal }) =>
-    budget.load(
-      ({ maxBytes, signal }) =>
-        create({ maxBytes })({
-          url,
-          abortSignal: abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]),
-        }),
-      isTooLong,
-    );
+/** A loaded file. */
+interface LoadedFile {
+  readonly data: Uint8Array;
+  readonly mediaType: string | undefined;
 }
 
-/** The AI SDK's error for too many bytes has neither a status nor a cause, as has the one for an address that is not allowed. */
-function isTooLong(error: unknown): boolean {
-  return DownloadError.isInstance(error) && error.statusCode === undefined && error.cause === undefined;
+/** Loads a file, or rejects. */
+export type Download = (file: {
+  readonly url: URL;
+  readonly abortSignal?: AbortSignal | undefined;
+}) => Promise<LoadedFile>;
+
+type RequestFile = (url: URL, signal: AbortSignal) => Promise<Response>;
+
+/** The AI SDK's own request: it refuses private addresses, also behind redirects and names. */
+const requestFile: RequestFile = (url, abortSignal) =>
+  fetchUntrustedUrl({ url: url.href, headers: { "user-agent": "andante" }, abortSignal });
+
+export function boundedDownload(budget: FileBudget, request: RequestFile = requestFile): Download {
+  return ({ url, abortSignal }) =>
+    budget
+      .load((bounds) => {
+        const { signal } = bounds;
+        const both = abortSignal === undefined ? signal : AbortSignal.any([abortSignal, signal]);
+        return request(url, both).then((response) => readFile(response, url.href, bounds, both));
+      })
+      .catch((error: unknown) => {
+        if (error instanceof AndanteError || DownloadError.isInstance(error)) throw error;
+        throw new DownloadError({ url: url.href, cause: error });
+      });
+}
+
+/** Reserves the length that the response names before it reads the body, and more as more bytes arrive. */
+async function readFile(
+  response: Response,
+  url: string,
+  { reserve }: FileBounds,
+  signal: AbortSignal,
+): Promise<LoadedFile> {
+  const { status, statusText, headers, body } = response;
+  try {
+    if (!response.ok) throw new DownloadError({ url, statusCode: status, statusText });
+    await reserve(Number(headers.get("content-length")) || 0, signal);
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of body ?? []) {
+      length += chunk.byteLength;
+      await reserve(length, signal);
+      // A copy: a short chunk may keep the whole buffer of its socket in memory.
+      chunks.push(new Uint8Array(chunk));
+    }
+    const data = new Uint8Array(length);
+    let offset = 0;
+    for (const chunk of chunks) {
+      data.set(chunk, offset);
+      offset += chunk.byteLength;
+    }
+    return { data, mediaType: headers.get("content-type") ?? undefined };
+  } catch (error) {
+    await body?.cancel().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** The same for all files of a prompt, as the AI SDK asks for them before each call of the model: each is loaded once. */

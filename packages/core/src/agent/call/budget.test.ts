@@ -45,9 +45,9 @@ test("the loop ends after the step that uses the budget up, or that a reason out
   expect(await stops({ calls: 1 }, operation)).toEqual([true]);
   const gate = { pass: async () => undefined, mustStop: async () => true };
   const { loop } = loopOver({}, { gate });
-  const gated = new Operation(operation, { loop });
-  expect(await stops({ calls: 2 }, gated)).toEqual([false, true]);
-  expect(await stops(undefined, gated)).toEqual([true]);
+  const gated = () => new Operation(operation, { loop });
+  expect(await stops({ calls: 2 }, gated())).toEqual([false, true]);
+  expect(await stops(undefined, gated())).toEqual([true]);
 });
 
 test("the error names the limit, and the execution where the budget is its own", () => {

@@ -12,7 +12,7 @@ export interface BudgetLimits {
   readonly calls?: number;
 }
 
-/** For one reply; checked after each call of the model. */
+/** For one reply; checked after each call of the model, those of sub-agents included. A sub-agent's task is a reply too. */
 export interface AgentBudget extends BudgetLimits {
   /** For all replies of a conversation together; checked before each reply. Default: no limit. */
   readonly conversation?: BudgetLimits;
@@ -25,7 +25,7 @@ const knownBudget: KnownOptions<AgentBudget> = { ...knownLimits, conversation: t
 export function budgetError(
   limits: BudgetLimits | undefined,
   used: AgentUsage,
-  whose?: "execution",
+  whose?: "execution" | "reply",
 ): BudgetReachedError | undefined {
   const { tokens = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY } = limits ?? {};
   const reach = (what: string, limit: number) =>
@@ -34,14 +34,17 @@ export function budgetError(
   return used.calls >= calls ? reach("model calls", calls) : undefined;
 }
 
-/** Ends the loop of tools when the reply has used its budget. */
+/** Ends the loop of tools when the reply has used its budget, or the reply of an agent above has. */
 export function budgetConditions(
   budget: AgentBudget | undefined,
   operation: Operation,
 ): StopCondition<ToolSet, Context>[] {
-  const { loop } = operation;
+  const { loop, budgetReached: above } = operation;
+  if (budget !== undefined)
+    operation.budgetReached = () => budgetError(budget, operation.ownUsage, "reply") ?? above?.();
+  const { budgetReached } = operation;
   return [
-    ...(budget === undefined ? [] : [() => budgetError(budget, operation.usage) !== undefined]),
+    ...(budgetReached === undefined ? [] : [() => budgetReached() !== undefined]),
     ...(loop?.gate === undefined ? [] : [() => loop.mustStop()]),
   ];
 }

@@ -1,6 +1,6 @@
 // Ids of tool calls that a model repeats.
 import type { LanguageModelV4Content, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { type ToolSet, tool, type UIMessage } from "ai";
+import { readUIMessageStream, type ToolSet, tool, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
@@ -8,6 +8,7 @@ import { allInTime } from "../../../test/support/in-time.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { Agent } from "../agent.ts";
 import type { ModelPart } from "../durable/model-parts.ts";
 import { CallIds, distinctCalls } from "./distinct-calls.ts";
@@ -152,6 +153,128 @@ test("in a conversation each call gets the output that the client made for it", 
   }
   await close();
 });
+
+test("inputs of one id that stream side by side each belong to one call", () => {
+  const text = (id: string, piece: string): ModelPart => ({ type: "tool-input-delta", id, delta: piece });
+  const first = [start("a"), text("a", "1"), end("a")];
+  expect(renamed([...first, start("a"), text("a", "2"), end("a"), call("a"), call("a"), call("a")])).toEqual([
+    ...[...first, start("a_2"), text("a_2", "2"), end("a_2")],
+    ...[call("a"), call("a_2"), call("a_3")],
+  ]);
+  const beside = [start("a"), text("a", "1"), start("a"), text("a", "2"), text("a", "2")];
+  expect(renamed([...beside, end("a"), call("a"), end("a"), call("a"), start("a"), call("a")])).toEqual([
+    ...[start("a"), text("a", "1"), start("a_2"), text("a_2", "2"), text("a_2", "2")],
+    ...[end("a"), call("a"), end("a_2"), call("a_2"), start("a_3"), call("a_3")],
+  ]);
+});
+
+test("a call belongs to an input of its own tool, whatever their order; one that has another name, to the first", () => {
+  const pay = { toolName: "pay" };
+  expect(renamed([start("a"), start("a", pay), end("a"), end("a"), call("a", pay), call("a")])).toEqual([
+    ...[start("a"), start("a_2", pay), end("a"), end("a_2"), call("a_2", pay), call("a")],
+  ]);
+  expect(renamed([start("a"), call("a", pay), call("a")])).toEqual([start("a"), call("a", pay), call("a_2")]);
+  // One that has come without the end of its input has none to end.
+  expect(renamed([start("a"), call("a"), start("a"), end("a"), call("a"), end("a"), delta("a")])).toEqual([
+    ...[start("a"), call("a"), start("a_2"), end("a_2"), call("a_2"), end("a"), delta("a")],
+  ]);
+});
+
+test("forty thousand calls of one id are named one by one", () => {
+  const ids = new CallIds([]);
+  let last: ModelPart | undefined;
+  for (let number = 0; number < 40_000; number++) {
+    ids.rename(start("a"));
+    last = ids.rename(call("a"));
+  }
+  expect(last).toEqual(call("a_40000"));
+});
+
+/** A model that streams the inputs of two calls under one id side by side, and then replies "end". */
+function interleaving() {
+  const model = controlledModel(() => ({ text: ["end"] }));
+  const calls = [1, 2].map((at) => call("call_0", { input: `{"at":${at}}` }));
+  const piece = (text: string): ModelPart => ({ type: "tool-input-delta", id: "call_0", delta: text });
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  const parts: ModelPart[] = [
+    { type: "stream-start", warnings: [] },
+    ...[start("call_0"), piece('{"at":'), start("call_0"), piece('{"at":2}')],
+    ...calls.flatMap((each) => [end("call_0"), each]),
+    { type: "finish", finishReason: { unified: "tool-calls", raw: undefined }, usage },
+  ];
+  const doStream: typeof model.doStream = async (asked) =>
+    asked.prompt.at(-1)?.role === "user" ? { stream: ReadableStream.from(parts) } : model.doStream(asked);
+  return { ...model, doStream };
+}
+
+const toolsOf = ({ parts }: UIMessage) =>
+  parts.flatMap((part) => ("toolCallId" in part ? [[part.toolCallId, part.state, part.input]] : []));
+
+test.each([false, true])(
+  "inputs side by side leave no part that only streams (approval: %s)",
+  async (needsApproval) => {
+    const ran: number[] = [];
+    const look = tool({ inputSchema, needsApproval, execute: ({ at }) => ran.push(at) });
+    const looker = new Agent({ id: "looker", model: interleaving(), tools: { look } });
+    const logger = createLogger({ level: "silent" });
+    const workflow = createWorkflow({ id: "ask", input: z.unknown() }).andAgent({
+      ...{ id: "ask", agent: looker, prompt: "go" },
+    });
+    const andante = createAndante({
+      agents: { looker },
+      workflows: { ask: workflow },
+      store: memoryStore(),
+      logger,
+    });
+    const options = { conversationId: "c" };
+    /** The message as a client has built it from the chunks. */
+    const say = async (message: unknown, continued?: UIMessage) => {
+      const chunks: UIMessageChunk[] = await allInTime(
+        await andante.agents.chat("looker", [message], options),
+        "the reply",
+      );
+      const built = readUIMessageStream({
+        stream: ReadableStream.from(chunks),
+        ...(continued && { message: continued }),
+      });
+      const shown = (await allInTime(built, "the message")).at(-1);
+      const { messages } = await andante.conversations.messages("c", {});
+      const kept: UIMessage | undefined = messages.at(-1);
+      if (shown === undefined || kept === undefined) throw new Error("there is no message");
+      return { shown, kept };
+    };
+    const asked = await say({ id: "u", role: "user", parts: [{ type: "text", text: "go" }] });
+    const calls = (state: string) => [
+      ["call_0", state, { at: 1 }],
+      ["call_0_2", state, { at: 2 }],
+    ];
+    const first = needsApproval ? "approval-requested" : "output-available";
+    expect([toolsOf(asked.shown), toolsOf(asked.kept)]).toEqual([calls(first), calls(first)]);
+    if (needsApproval) {
+      const parts = asked.shown.parts.map((part) =>
+        "toolCallId" in part && part.approval
+          ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
+          : part,
+      );
+      const { shown, kept } = await say({ ...asked.shown, parts }, structuredClone(asked.kept));
+      expect([toolsOf(shown), toolsOf(kept)]).toEqual([calls("output-available"), calls("output-available")]);
+    }
+    expect(ran.toSorted()).toEqual([1, 2]);
+    const { executionId } = await andante.execute("ask", 1);
+    const { suspensions = [] } = await andante.state("ask", executionId);
+    for (const { stepPath } of suspensions)
+      await andante.resume("ask", executionId, { approved: true }, { stepId: String(stepPath) });
+    expect(await andante.state("ask", executionId)).toMatchObject({
+      status: "completed",
+      result: { text: "end" },
+    });
+    expect([suspensions.length, ran.toSorted()]).toEqual([needsApproval ? 2 : 0, [1, 1, 2, 2]]);
+    await andante.close();
+  },
+);
 
 test("an id whose call has come is free for the next one, which gets another", () => {
   const input = [start("a"), call("a")];

@@ -28,6 +28,55 @@ export function distinctCalls(model: LanguageModelV4): LanguageModelV4 {
   });
 }
 
+/** A call whose input has begun. */
+interface BegunCall {
+  readonly name: string;
+  readonly toolName: string;
+  hasInput: boolean;
+  /** The call itself has come. */
+  hasCome: boolean;
+}
+
+/**
+ * The calls of one id whose inputs have begun. The model may begin several before it ends one, and sends nothing but the id
+ * to tell them apart: the first to begin is the first to end, and the first of its tool to come as a call.
+ */
+class BegunCalls {
+  readonly #calls: BegunCall[] = [];
+  /** The first whose input has not ended, and the first that has not come. */
+  #open = 0;
+  #next = 0;
+
+  begin(name: string, toolName: string): void {
+    this.#calls.push({ name, toolName, hasInput: false, hasCome: false });
+  }
+
+  /** The one whose input grows: the last that has begun. */
+  get growing(): string | undefined {
+    const last = this.#calls.at(-1);
+    return last?.hasInput === false ? last.name : undefined;
+  }
+
+  endInput(): string | undefined {
+    while (this.#calls[this.#open]?.hasInput) this.#open++;
+    const ended = this.#calls[this.#open];
+    if (ended !== undefined) ended.hasInput = true;
+    return ended?.name;
+  }
+
+  /** The call of this tool has come: the name that its input has; undefined for a call whose input did not stream. */
+  come(toolName: string): string | undefined {
+    while (this.#calls[this.#next]?.hasCome) this.#next++;
+    const next = this.#calls[this.#next];
+    const isNext = next === undefined || next.toolName === toolName;
+    const come = isNext
+      ? next
+      : (this.#calls.find((call) => !call.hasCome && call.toolName === toolName) ?? next);
+    if (come !== undefined) Object.assign(come, { hasInput: true, hasCome: true });
+    return come?.name;
+  }
+}
+
 /** Calls of one id that the provider runs. */
 interface ProviderCalls {
   /** Their new ids, without those that have a result, the oldest first. */
@@ -43,8 +92,9 @@ interface ProviderCalls {
 export class CallIds {
   readonly #prompt: LanguageModelV4Prompt;
   #known: KnownIds | undefined;
-  /** The new ids of calls whose input has begun: the call itself follows. */
-  readonly #open = new Map<string, string>();
+  readonly #begun = new Map<string, BegunCalls>();
+  /** The number that was last added to each id. */
+  readonly #counts = new Map<string, number>();
   readonly #providers = new Map<string, ProviderCalls>();
 
   constructor(prompt: LanguageModelV4Prompt) {
@@ -55,11 +105,11 @@ export class CallIds {
   rename(part: ModelPart): ModelPart {
     switch (part.type) {
       case "tool-input-start":
-        this.#open.set(part.id, this.#begin(part));
-        return this.#withId(part);
+        return withId(part, this.#beginInput(part));
       case "tool-input-delta":
+        return withId(part, this.#begun.get(part.id)?.growing);
       case "tool-input-end":
-        return this.#withId(part);
+        return withId(part, this.#begun.get(part.id)?.endInput());
       case "tool-call":
       case "tool-result":
       case "tool-approval-request":
@@ -79,9 +129,21 @@ export class CallIds {
     return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
   }
 
-  #nameCall({ toolCallId: id, providerExecuted }: Extract<CallPart, { type: "tool-call" }>): string {
-    const name = this.#open.get(id) ?? this.#begin({ id, providerExecuted });
-    this.#open.delete(id);
+  #beginInput(part: Extract<ModelPart, { type: "tool-input-start" }>): string {
+    const { id, toolName } = part;
+    const name = this.#begin(part);
+    const begun = this.#begun.get(id) ?? new BegunCalls();
+    begun.begin(name, toolName);
+    this.#begun.set(id, begun);
+    return name;
+  }
+
+  #nameCall({
+    toolCallId: id,
+    toolName,
+    providerExecuted,
+  }: Extract<CallPart, { type: "tool-call" }>): string {
+    const name = this.#begun.get(id)?.come(toolName) ?? this.#begin({ id, providerExecuted });
     if (providerExecuted === true) {
       const calls = this.#providers.get(id) ?? { waiting: [], last: name };
       calls.waiting.push(name);
@@ -108,16 +170,17 @@ export class CallIds {
     // The provider continues a call of an earlier reply, such as one that was approved since.
     if (providerExecuted === true && waiting.delete(id)) return id;
     let name = id;
+    let count = this.#counts.get(id) ?? 1;
     // No hyphen: Anthropic refuses it in the ids of the calls that it runs.
-    for (let count = 2; taken.has(name); count++) name = `${id}_${count}`;
+    while (taken.has(name)) name = `${id}_${++count}`;
+    if (count > 1) this.#counts.set(id, count);
     taken.add(name);
     return name;
   }
+}
 
-  #withId<Part extends { readonly id: string }>(part: Part): Part {
-    const id = this.#open.get(part.id) ?? part.id;
-    return id === part.id ? part : { ...part, id };
-  }
+function withId<Part extends { readonly id: string }>(part: Part, id = part.id): Part {
+  return id === part.id ? part : { ...part, id };
 }
 
 interface KnownIds {

@@ -1,6 +1,7 @@
 // One operation of an agent: its caller, its context, and the usage of its model calls.
 
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
+import type { BudgetReachedError } from "../../errors/index.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
@@ -109,6 +110,14 @@ export class Operation implements OperationContext {
   get usage(): AgentUsage {
     return this.#usage;
   }
+
+  /** The usage without the operation around it: that of the agents that this call of a tool asked. */
+  get ownUsage(): AgentUsage {
+    return this.#usage;
+  }
+
+  /** Returns why its agent, or one above it, may call no model any more; undefined without a budget. */
+  budgetReached: (() => BudgetReachedError | undefined) | undefined;
 
   /** True when a hook of the host refused the reply: it is not kept. */
   isRefused = false;

@@ -47,6 +47,9 @@ function subAgentTool(agent: CallableAgent): Tool {
       // The operation of the agent above, so that hooks, tools and usage belong to the same call.
       const above: unknown = context;
       const operation = Operation.from(above instanceof Operation ? above : undefined, abortSignal);
+      const problem = operation.budgetReached?.();
+      // A task that continues was allowed when it began.
+      if (problem !== undefined && operation.loop?.nextCallIsRecorded !== true) throw problem;
       const { stream } = await agent.stream({
         messages: [{ role: "user", content: prompt }],
         operation,

@@ -2,6 +2,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
+import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { isAsyncIterable } from "../durable/tool-run.ts";
 import type { DataChunk } from "./data-writer.ts";
@@ -43,8 +44,8 @@ function within(
         return guard === undefined ? start(given, inside) : asked().then(() => start(given, inside));
       };
       const call = loop?.toolCall(options.toolCallId, name);
-      if (call === undefined) return run(input, operation);
-      const inside = new ToolOperation(operation, call);
+      if (call === undefined) return run(input, new InnerOperation(operation));
+      const inside = new RecordedOperation(operation, call);
       return call.run({
         input,
         execute: (decided) => run(decided, inside),
@@ -116,19 +117,45 @@ function acceptedValue(result: StandardSchemaV1.Result<unknown>): unknown {
   throw new TypeError(`the tool's contextSchema refused the context: ${result.issues[0]?.message}`);
 }
 
-/** The operation as one call of a tool sees it: with the place where that call is recorded. */
-class ToolOperation extends Operation {
+/** The operation as one call of a tool sees it: with a usage of its own. */
+class InnerOperation extends Operation {
+  readonly #above: Operation;
+
+  constructor(above: Operation, loop?: DurableLoop) {
+    super(above, { telemetry: above.telemetry, loop });
+    this.#above = above;
+    this.budgetReached = above.budgetReached;
+  }
+
+  override writeChunk(chunk: DataChunk): void {
+    this.#above.writeChunk(chunk);
+  }
+
+  override get usage(): AgentUsage {
+    return this.#above.usage;
+  }
+
+  override add(used: AgentUsage): void {
+    super.add(used);
+    this.#above.add(used);
+  }
+
+  override usedBy(call: ToolCall): void {
+    this.#above.usedBy(call);
+  }
+}
+
+/** The same for a call that is recorded: with the place of its record. */
+class RecordedOperation extends InnerOperation {
   readonly executionId: string;
   readonly stepPath: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly emit: (type: string, data?: unknown) => void;
-  readonly #above: Operation;
   readonly #call: ToolCall;
 
   constructor(above: Operation, call: ToolCall) {
-    super(above, { telemetry: above.telemetry, loop: above.loop?.inside(call.place) });
-    this.#above = above;
+    super(above, above.loop?.inside(call.place));
     this.#call = call;
     this.executionId = call.executionId;
     this.stepPath = call.path;
@@ -139,24 +166,12 @@ class ToolOperation extends Operation {
 
   override writeChunk(chunk: DataChunk): void {
     this.#call.wrote(chunk);
-    this.#above.writeChunk(chunk);
-  }
-
-  override get usage(): AgentUsage {
-    return this.#above.usage;
-  }
-
-  override add(used: AgentUsage): void {
-    this.#above.add(used);
+    super.writeChunk(chunk);
   }
 
   override countUnrecorded(usage: CountedTokens): void {
     this.count(usage);
     this.#call.used(oneCall(usage));
     this.usedBy(this.#call);
-  }
-
-  override usedBy(call: ToolCall): void {
-    this.#above.usedBy(call);
   }
 }

@@ -20,6 +20,7 @@ function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => v
     ...{ executionId: "e", attempt: 1, isEmpty: false, signal: new AbortController().signal },
     ...{ now: () => 5, pathOf: (place: string) => `ask#${place}`, emit: () => undefined },
     ...{ read: (place: string) => records[place], checkMayBegin: mayBegin },
+    usedBelow: () => undefined,
     record: async (call) => void written.push(call),
     failed: (reason) => failures.push(reason),
   };

@@ -47,6 +47,8 @@ export interface CallRecorder {
   readonly isEmpty: boolean;
   /** The record at this place, of this life of the execution or an earlier one. */
   read(place: string): RecordedCall | undefined;
+  /** The usage of the calls that are recorded below the tool call at this place; undefined for none. */
+  usedBelow(place: string): StepUsage | undefined;
   /** Throws when no new call may begin: the loop is left, and the error goes to the caller of the agent. */
   checkMayBegin(): void;
   /**

@@ -101,7 +101,9 @@ export class ToolCall {
     const known = recorder.read(this.place);
     if (known !== undefined) {
       work.show(readWritten(known.output));
-      if (known.usage !== undefined) work.used(known.usage);
+      // The calls of a sub-agent have records of their own, which are not read again.
+      for (const usage of [known.usage, recorder.usedBelow(this.place)])
+        if (usage !== undefined) work.used(usage);
       return recorded(known.output);
     }
     const { waits } = recorder;

@@ -58,16 +58,25 @@ test("the operation has the caller, and its log lines name agent, conversation a
   ]);
 });
 
-test("the memory of the files is given back at the end of the turn", async () => {
-  // As many as a file may have, and as many as it has.
-  const pool = new FilePool(8 * 1024 * 1024);
+test("the memory of the files counts for the user and is given back at the end of the turn", async () => {
+  const pool = new FilePool(1000, 300);
   const { environment, turns } = environmentForTest({ files: pool });
   const active = turns.begin("clerk", undefined);
-  const { files } = operationOf(environment, Object({ id: "clerk" }), {}, new Map(), active);
-  await files.load(async () => ({ data: new Uint8Array(600) }));
-  const others = pool.take(8 * 1024 * 1024 - 500, AbortSignal.timeout(5000));
+  const { files } = operationOf(environment, Object({ id: "clerk" }), { userId: "ada" }, new Map(), active);
+  await files.load(async ({ reserve, signal }) => {
+    await reserve(600, signal);
+    return { data: new Uint8Array(600) };
+  });
+  const signal = AbortSignal.timeout(5000);
+  // They count for their user alone: another one has the reserved bytes.
+  expect(pool.take(300, { userId: "grace", holds: false }, signal)).toBeUndefined();
+  pool.give(300, "grace");
+  const others = pool.take(200, { userId: "ada", holds: false }, signal);
   const isFree = () =>
-    Promise.race([others.then(() => true), new Promise((resolve) => setImmediate(resolve, false))]);
+    Promise.race([
+      Promise.resolve(others).then(() => true),
+      new Promise((resolve) => setImmediate(resolve, false)),
+    ]);
   expect(await isFree()).toBe(false);
   active.end();
   await active.over;

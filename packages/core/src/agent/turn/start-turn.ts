@@ -106,7 +106,7 @@ export function operationOf(
     ...(conversationId !== undefined && { conversationId }),
     ...(userId !== undefined && { userId }),
   });
-  const files = new FileBudget({ pool });
+  const files = new FileBudget({ pool, userId });
   void over.then(() => files.end());
   return new Operation(
     { userId, conversationId, context, logger, signal },

@@ -51,6 +51,10 @@ export class TurnRecorder implements CallRecorder {
     return this.#turn.recorder.read(place);
   }
 
+  usedBelow(place: string): StepUsage | undefined {
+    return this.#turn.recorder.usedBelow(place);
+  }
+
   checkMayBegin(): void {
     if (this.#onlyRecorded) throw new ReplyStoppedError();
     try {

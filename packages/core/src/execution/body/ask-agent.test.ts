@@ -1,12 +1,12 @@
 // The reply of an andAgent step: its text, its live events, its record, and when it is not complete.
 import { type ModelMessage, type TextStreamPart, type ToolSet, tool } from "ai";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../../test/support/controlled-model.ts";
 import { bodyForTest, type GivenBody } from "../../../test/support/running-body.ts";
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/call/agent-options.ts";
-import { FileBudget } from "../../agent/call/file-budget.ts";
+import { Operation, type OperationContext } from "../../agent/call/operation.ts";
 import { PublicError } from "../../errors/index.ts";
 import { Journal } from "../../journal/journal.ts";
 import type { Schema } from "../../values/schema.ts";
@@ -395,16 +395,20 @@ test("the model is called once calls can be observed", async () => {
   expect(await reply).toEqual({ text: "ok" });
 });
 
-test("the files of a step take their memory from the pool of the process, and give it back at its end", async () => {
-  const agent = new Agent({ id: "a", model: controlledModel(() => ({ text: ["seen"] })), maxRetries: 0 });
+test("the files of a step take their memory from the pool of the process for its user, and give it back at its end", async () => {
+  const load = async ({ context }: { context: OperationContext }) => {
+    if (!(context instanceof Operation)) throw new TypeError("the step has no operation");
+    await context.files.load(async ({ reserve, signal }) => {
+      await reserve(7, signal);
+      return { data: new Uint8Array(7) };
+    });
+    expect(give).toHaveBeenLastCalledWith(0, "ada");
+  };
+  const { agent } = ourAgent(() => ({ text: ["seen"] }), { hooks: { onStart: load } });
   const { context, ask } = askingBody({ agent });
   const take = vi.spyOn(context.files, "take");
-  const end = vi.spyOn(FileBudget.prototype, "end");
-  onTestFinished(() => end.mockRestore());
-  // A private address is refused once the memory is there.
-  const data = new URL("http://127.0.0.1:1/plan.png");
-  const content = [{ type: "file", mediaType: "image/png", data }];
-  await expect(ask([{ role: "user", content }])).rejects.toThrow("not allowed");
-  expect(take.mock.calls[0]?.[0]).toBe(8 * 1024 * 1024);
-  expect(end).toHaveBeenCalledTimes(1);
+  const give = vi.spyOn(context.files, "give");
+  expect(await ask()).toEqual({ text: "seen" });
+  expect(take.mock.calls).toEqual([[7, { userId: "ada", holds: false }, expect.any(AbortSignal)]]);
+  expect(give).toHaveBeenLastCalledWith(7, "ada");
 });

@@ -53,6 +53,16 @@ export class StepRecorder implements CallRecorder {
     return known?.call && { call: known.call, output: known.output, usage: known.usage };
   }
 
+  usedBelow(place: string): StepUsage | undefined {
+    const { journal } = this.#run.facts;
+    let total: StepUsage | null = null;
+    for (const path of new Set(journal.pathsInside(`${this.pathOf(place)}.call`))) {
+      const usage = journal.checkpoints?.get(path)?.usage;
+      if (usage !== undefined) total = sumUsage(total, usage);
+    }
+    return total ?? undefined;
+  }
+
   checkMayBegin(): void {
     this.#records.checkMayBegin();
   }

@@ -39,20 +39,24 @@ export class Definitions {
   }
 
   /** Makes them known to the store, and reconsiders executions that did not fit the ones before. */
-  async register(): Promise<void> {
-    const registered = [...this.#fingerprints].map(async ([workflowId, { definition, outline }]) => {
-      await this.#store.define({ definition, outline });
-      await this.#store.unpark({ workflowId, definition });
-    });
-    await Promise.all(registered);
+  register(): Promise<void> {
+    return this.#define(false);
   }
 
-  /** Reconsiders executions that began here with these definitions, and that a process with other ones has parked. */
-  async unparkOwn(): Promise<void> {
-    const own = [...this.#fingerprints].map(([workflowId, { definition }]) =>
-      this.#store.unpark({ workflowId, definition, own: true }),
-    );
-    await Promise.all(own);
+  /**
+   * Reconsiders executions that began here with these definitions, and that a process with other ones has parked. Makes
+   * the definitions known again: a failover may have lost them, and an execution without its outline fits any other one.
+   */
+  unparkOwn(): Promise<void> {
+    return this.#define(true);
+  }
+
+  async #define(own: boolean): Promise<void> {
+    const defined = [...this.#fingerprints].map(async ([workflowId, { definition, outline }]) => {
+      await this.#store.define({ definition, outline });
+      await this.#store.unpark({ workflowId, definition, own });
+    });
+    await Promise.all(defined);
   }
 
   /** Gives a claim back, and keeps every process with the current definition from running the execution. */

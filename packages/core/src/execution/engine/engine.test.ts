@@ -179,7 +179,9 @@ test("definitions are made known, and executions that they parked are reconsider
   await engine.definitions.unparkOwn();
   expect(calls).toEqual([
     { define: { definition, outline } },
-    { unpark: { workflowId: "nap", definition } },
+    { unpark: { workflowId: "nap", definition, own: false } },
+    // Again: a failover may have lost it.
+    { define: { definition, outline } },
     { unpark: { workflowId: "nap", definition, own: true } },
   ]);
   expect(() => engine.definitions.current("other")).toThrow("the workflow other is not registered");

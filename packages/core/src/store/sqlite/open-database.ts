@@ -8,12 +8,14 @@ export interface DatabaseOptions {
   readonly path: string;
   /** Refuse to grow past this many bytes, or null. */
   readonly maxBytes: number | null;
+  /** This process had it open before: its thread has died. */
+  readonly isRestart?: boolean;
   /** Which file it has to be, for a connection beside another; another one may stand in its place by now. */
   readonly inode?: number;
 }
 
 /** The writing connection, with the lock that makes this process the owner of the file. */
-export function openForWriting({ path, maxBytes }: DatabaseOptions): {
+export function openForWriting({ path, maxBytes, isRestart = false }: DatabaseOptions): {
   database: DatabaseSync;
   close(): void;
 } {
@@ -31,9 +33,10 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
     );
     if (maxBytes !== null) limitSize(database, maxBytes);
     migrate(database);
-    // Earlier owners of executions are gone: the lock proves it.
+    // Earlier owners of executions are gone: the lock proves it, unless this process itself had it.
     // Their rows stay until the next start: recovery of their executions counts as recovery from a crash.
-    database.exec("delete from owners where expires_at = 0; update owners set expires_at = 0");
+    if (!isRestart)
+      database.exec("delete from owners where expires_at = 0; update owners set expires_at = 0");
   } catch (error) {
     database?.close();
     lock?.close();

@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Changes, type Decision, type ExecutionRecord, type Facts, lookback } from "../decide/index.ts";
 import { integer, nullableInteger, nullableText, type Row, readUsage, status, text } from "./columns.ts";
 import { appendEvents, timeAt } from "./journal-rows.ts";
+import { leaseTime } from "./operations/heartbeat.ts";
 
 export type PerformDecision = <Argument extends { readonly executionId: string }, Result>(
   decision: Decision<Argument, Result>,
@@ -97,7 +98,7 @@ function factsIn(database: DatabaseSync): Facts {
       const rows = paths.flatMap((path) => below.all(executionId, path));
       return [...new Set(rows.map((row) => text(row, "suspension_id")))];
     },
-    isAlive: (owner) => alive.get(owner, Date.now()) !== undefined,
+    isAlive: (owner) => alive.get(owner, leaseTime()) !== undefined,
     dueAt: (executionId) => {
       const row = firstTimer.get(executionId);
       return row && (nullableInteger(row, "due_at") ?? undefined);

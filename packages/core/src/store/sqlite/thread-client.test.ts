@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
+import { execution } from "../../store-cases/store-cases.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { ThreadClient } from "./thread-client.ts";
 import { ThreadLife } from "./thread-life.ts";
@@ -111,4 +112,23 @@ test("one that cannot be started again is given up, and waiting calls get the re
   await refused;
   expect((await inTime(gone.promise, "the end")).message).toBe("it is taken");
   expect(starts).toHaveBeenCalledTimes(4);
+});
+
+test("after the writer was started again, the executions of its process are not abandoned", async () => {
+  const threads = deafThreads();
+  threads.deaf = false;
+  const client = await ThreadClient.open({ ...file, role: "write", lost });
+  onTestFinished(() => client.close());
+  await client.call("heartbeat", { owner: "here", lease: 60_000 });
+  await client.call("create", execution());
+  const query = { owner: "here", key: "key", workflowIds: ["publish"], limit: 1 };
+  const claim = { ...query, suspects: false, suspectAfter: 2 };
+  threads.deaf = true;
+  const sent = threads.sent.promise;
+  const claimed = inTime(client.call("claimAbandoned", claim), "a reply");
+  const life = await inTime(sent, "the call");
+  threads.deaf = false;
+  await life.terminate();
+  expect(await claimed).toEqual([]);
+  expect(client.restarts.count).toBe(1);
 });

@@ -170,7 +170,8 @@ export class ThreadClient {
   }
 
   async #start(): Promise<void> {
-    const { lost: _, ...start } = this.#options;
+    const { lost: _, ...options } = this.#options;
+    const start = { ...options, ...(this.#lastEnd && { isRestart: true }) };
     let ended: Error | undefined;
     const life = await ThreadLife.start(
       start,

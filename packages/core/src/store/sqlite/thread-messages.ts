@@ -8,6 +8,8 @@ export interface ThreadStart {
   readonly role: "write" | "read" | "both";
   readonly path: string;
   readonly maxBytes: number | null;
+  /** This process had it open before: its thread has died. */
+  readonly isRestart?: boolean;
   /** The number of the file that it has to be, in its file system; for a thread that opens it beside another. */
   readonly inode?: number;
 }

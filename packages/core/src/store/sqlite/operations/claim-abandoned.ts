@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClaimAbandoned, ClaimedExecution } from "../../store.ts";
 import { shortColumns, text, toClaimed } from "../columns.ts";
+import { leaseTime } from "./heartbeat.ts";
 
 export function claimAbandoned(database: DatabaseSync) {
   // The index is named: left alone the planner goes through every execution that the workflows ever had, which held the
@@ -38,7 +39,7 @@ export function claimAbandoned(database: DatabaseSync) {
     const before = claimedBefore.all(owner, key, key);
     if (before.length > 0) return before.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
     const suspects = query.suspects ? 1 : 0;
-    const now = Date.now();
+    const now = leaseTime();
     const ids = JSON.stringify(query.workflowIds);
     const agents = JSON.stringify(query.agentIds ?? []);
     const except = JSON.stringify(query.except ?? []);

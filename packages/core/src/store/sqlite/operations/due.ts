@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DueQuery, DueTimer } from "../../store.ts";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
+import { leaseTime } from "./heartbeat.ts";
 
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
 // with 100 000 of them a poll took 112 ms, walking takes 1 ms. So `cross join`, and `+` before the workflow.
@@ -25,7 +26,7 @@ export function due(database: DatabaseSync) {
   );
   return ({ workflowIds, limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
-    const now = Date.now();
+    const now = leaseTime();
     const limits = [
       ...deadlines.all(now, ids, limit).map(toDeadline),
       ...timeouts.all(now, ids, limit).map(toTimeout),

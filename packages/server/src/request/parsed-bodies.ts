@@ -1,0 +1,44 @@
+// The values of long request bodies between their parsing and their route's handler, such as during `authorize`.
+import type { HonoRequest } from "hono";
+import { BodiesLimitError } from "../errors/request-errors.ts";
+
+export class ParsedBodies {
+  readonly #maxBytes: number;
+  readonly #sizes = new Map<HonoRequest, number>();
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Counts the value of a request, or throws when it does not fit beside others. */
+  begin(request: HonoRequest, bytes: number): void {
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) throw new BodiesLimitError();
+    this.#bytes += bytes;
+    this.#sizes.set(request, bytes);
+  }
+
+  /** The handler has the value, or the request was refused. */
+  end(request: HonoRequest): void {
+    if (this.#sizes.size === 0) return;
+    this.#bytes -= this.#sizes.get(request) ?? 0;
+    this.#sizes.delete(request);
+  }
+}
+
+/** Bytes of an object or a list; of an element or a property; of a character. */
+const [container, part, character] = [64, 24, 2];
+
+/**
+ * The bytes of memory that a JSON text takes when it is parsed, estimated without parsing it: 4 MB of `[{},{},…` took
+ * 85 MB, of `[[[…` 116, of one string 8.
+ */
+export function parsedSize(json: Uint8Array): number {
+  let size = character * json.byteLength;
+  for (let index = 0; index < json.length; index++) {
+    const byte = json[index];
+    if (byte === 0x7b || byte === 0x5b) size += container;
+    else if (byte === 0x2c || byte === 0x3a) size += part;
+  }
+  return size;
+}

@@ -1,0 +1,37 @@
+// The values of long bodies take many times the memory of their text: those that wait for `authorize` are bounded together.
+import type { Authorize } from "@andante/server";
+import { expect, test } from "vitest";
+import { call } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+
+test("values that wait for `authorize` count until their handler has them", async () => {
+  const decided = Promise.withResolvers<boolean>();
+  let waiting = 0;
+  const authorize: Authorize = ({ resource }) => {
+    if (resource.conversationId === undefined) return true;
+    waiting += 1;
+    return decided.promise;
+  };
+  const server = await serveForTest({ auth: provider(), authorize });
+  const headers = { "content-type": "application/json", ...bearer(await tokenFor("ada")) };
+  const send = (input: string) =>
+    call(`${server.url}/workflows/sum/execute`, {
+      method: "POST",
+      headers,
+      body: `{"options":{"conversationId":"c"},"input":${input}}`,
+    });
+  // The estimate takes each bracket for a list.
+  const large = JSON.stringify("[".repeat(4_000_000));
+  const first = send(large);
+  await expect.poll(() => waiting, { timeout: 20_000 }).toBe(1);
+  const { status, headers: sent } = await send(large);
+  expect([status, sent.get("retry-after")]).toEqual([503, "1"]);
+  // Smaller ones fit beside them.
+  const small = send(JSON.stringify({ a: 1, text: "x".repeat(100_000) }));
+  await expect.poll(() => waiting, { timeout: 20_000 }).toBe(2);
+  decided.resolve(true);
+  expect((await first).status).toBe(400);
+  expect((await small).status).toBe(200);
+  expect((await send(large)).status).toBe(400);
+});

@@ -21,6 +21,7 @@ const hasPatroni = has("patroni", "etcd", "haproxy", "pg_rewind") && existsSync(
 const withoutPrograms = [
   ...(hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"]),
   ...(hasPatroni ? [] : ["test/cluster/patroni-campaign.ci.test.ts"]),
+  ...(hasRestate ? [] : ["test/cluster/restate-campaign.ci.test.ts"]),
 ];
 
 // Every store starts a thread and many tests start processes, which would strip and compile the same sources again each

@@ -1,13 +1,16 @@
-// Measures nodes on PostgreSQL beside the same on SQLite, beside DBOS and Mastra on the same server, and beside each other.
+// Measures nodes on PostgreSQL beside the same on SQLite, beside DBOS and Mastra on the same server, and beside each other,
+// and nodes on Restate beside both. `--restate`: only these.
 import os from "node:os";
 import path from "node:path";
 import { startPostgres } from "../../packages/postgres/test/postgres-server.ts";
+import { hasRestate } from "../../packages/restate/test/restate-server.ts";
 import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { Contender } from "./contender.ts";
 import { fillWithSuspended, resumeAmong } from "./many-suspended.ts";
 import { installPeers } from "./peers.ts";
+import { killOfAServer, onRestate } from "./restate.ts";
 import { measureStorage } from "./storage.ts";
 import { takeOver } from "./take-over.ts";
 
@@ -161,7 +164,17 @@ const budgets = await inTemporaryFolder(async (folder) => {
   // Commits reach the disk, as they do with SQLite.
   const server = await startPostgres({ fsync: "on", max_connections: 120, shared_buffers: "256MB" });
   const measured: Budget[] = [];
-  const stages = [afterAKill, inTheDatabase, (url: string) => againstOthers(url, folder), besideSuspended];
+  const onPostgres = [
+    afterAKill,
+    inTheDatabase,
+    (url: string) => againstOthers(url, folder),
+    besideSuspended,
+  ];
+  const onlyRestate = process.argv.includes("--restate");
+  const stages = [
+    ...(onlyRestate ? [] : onPostgres),
+    ...(hasRestate ? [(url: string) => onRestate(url, folder, startNode), killOfAServer] : []),
+  ];
   try {
     for (const stage of stages) {
       const some = await stage(server.url);
@@ -175,5 +188,6 @@ const budgets = await inTemporaryFolder(async (folder) => {
 });
 const loadBefore = load.toFixed(0);
 budgets.push({ name: "load of other work when it began", value: loadBefore, budget: "none", held: true });
-if (isRecorded) recordBudgets("Cluster", "npm run bench:cluster", budgets);
+if (isRecorded && !process.argv.includes("--restate"))
+  recordBudgets("Cluster", "npm run bench:cluster", budgets);
 process.exitCode = budgets.every(({ held }) => held) ? 0 : 1;

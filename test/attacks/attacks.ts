@@ -1,9 +1,10 @@
-// The attacks: each sends requests that once took the memory or the time of the server, and counts the responses.
+// The attacks: each sends requests that once took the memory or the time of the server or passed its checks, and counts the
+// responses. Hostile markdown blocks only the page of the console that shows it: the tests of its blocks measure that.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { filesHost, post, type Target } from "./target.ts";
+import { deniedWorkflow, filesHost, post, type Target } from "./target.ts";
 
 /** One attack under way. */
 export interface Fight extends Target {
@@ -220,6 +221,18 @@ async function sixty(fight: Fight, path: string, body: object): Promise<void> {
   if (made === 0) fight.broken("no copy was made");
 }
 
+/** Sends the same request again and again: the server must forbid it, also while it is busy. */
+async function forbidden(fight: Fight, text: string): Promise<void> {
+  while (!fight.signal.aborted) {
+    const socket = open(fight, text);
+    const [chunk] = await Promise.race([once(socket, "data"), delay(1000, [""])]);
+    const status = /^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1] ?? "503";
+    if (status !== "403" && status !== "503") fight.broken(`the response was ${status}`);
+    socket.destroy();
+    await delay(100);
+  }
+}
+
 const others: readonly Attack[] = [
   {
     name: "20 files of 100 MiB by URL, eight calls at once",
@@ -248,19 +261,38 @@ const others: readonly Attack[] = [
       files.close();
     },
   },
-  {
-    name: "commands of another site with a body of one space",
-    run: async (fight) => {
-      const path = `/workflows/twice/executions/${fight.waitingId}/resume`;
+  ...["resume", "cancel"].map((command) => ({
+    name: `commands of another site with a body of one space: ${command}`,
+    run: (fight: Fight) => {
+      const path = `/workflows/twice/executions/${fight.waitingId}/${command}`;
       const from = "origin: http://evil.example\r\nsec-fetch-site: cross-site\r\ncontent-type: text/plain";
-      while (!fight.signal.aborted) {
-        const text = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${from}\r\ncontent-length: 1\r\n\r\n `;
-        const socket = open(fight, text);
-        const [chunk] = await Promise.race([once(socket, "data"), delay(1000, [""])]);
-        if (/^HTTP\/1\.1 2/.test(String(chunk))) fight.broken("a command of another site was carried out");
-        socket.destroy();
-        await delay(100);
-      }
+      const text = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${from}\r\ncontent-length: 1\r\n\r\n `;
+      return forbidden(fight, text);
+    },
+  })),
+  {
+    name: "reads by a page whose name leads to the server",
+    run: (fight) => {
+      const text = request("/api/executions", fight.users.mallory);
+      return forbidden(fight, text.replace("host: localhost", "host: rebound.example"));
+    },
+  },
+  {
+    name: "reads of a workflow that the host denies",
+    run: async (fight) => {
+      const { mallory: headers } = fight.users;
+      const ofOne = `/api/executions/${fight.executionId}`;
+      const paths = [ofOne, `${ofOne}/events`, "/api/executions?limit=500", "/api/activity", "/api/traces"];
+      while (!fight.signal.aborted)
+        for (const path of paths) {
+          const response = await fetch(fight.url + path, { headers, signal: fight.signal }).catch(
+            () => undefined,
+          );
+          const text = await response?.text().catch(() => "");
+          if (response !== undefined) fight.note(response.status);
+          if (text?.includes(deniedWorkflow)) fight.broken(`${path} shows the workflow`);
+          await delay(100);
+        }
     },
   },
 ];

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { provider } from "../support/tokens.ts";
 import { sum, twice } from "../support/workflows.ts";
-import { filesHost } from "./target.ts";
+import { deniedWorkflow, filesHost } from "./target.ts";
 
 // The AI SDK loads no file from loopback, so the attacker's files have a name that only this process knows.
 const connect = net.connect;
@@ -44,6 +44,12 @@ const { url } = await serve({
   hostname: "127.0.0.1",
   grace: 1000,
   auth: provider(),
+  authorize: ({ action, resource, userId }) => {
+    if (/^(?:executions\.(?:read|list|events)|traces\.)/.test(action))
+      return userId !== "mallory" || resource.workflowId !== deniedWorkflow ? "own" : false;
+    return /^executions\.(?:resume|suspend|cancel)$/.test(action) || "own";
+  },
+  allowedHosts: ["localhost", "127.0.0.1"],
   cors: { origin: "http://our.example", credentials: true },
   configureApp: (app) => {
     app.post("/custom", async (c) => c.json({ success: true, data: (await c.req.text()).length }));

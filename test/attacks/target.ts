@@ -4,6 +4,9 @@
 /** The name under which the served process reaches files on loopback. */
 export const filesHost = "files.example";
 
+/** The workflow whose executions `mallory` must not read, though it started them. */
+export const deniedWorkflow = "large";
+
 export interface Target {
   readonly url: string;
   /** A conversation of about 15 MB, of `mallory`. */

@@ -2,14 +2,15 @@
 import { createRandom } from "../../packages/core/test/support/random.ts";
 import { checkAll, checkResults, lateRuns } from "./checks.ts";
 import { Cluster } from "./cluster.ts";
-import { CampaignDatabase } from "./database.ts";
-import { type DisturbanceCounts, type DisturbanceKind, disturb, disturbanceKinds } from "./disturbances.ts";
+import { CampaignDatabase, type CheckedStore } from "./database.ts";
+import { disturb, nodeDisturbances } from "./disturbances.ts";
 import { carryAgain, type LoadOptions, runLoad } from "./load.ts";
 import { allLosses, type Loss } from "./loss.ts";
-import { readRemains } from "./remains.ts";
+import { CampaignServers } from "./restate-servers.ts";
 import { readBodies } from "./side-log.ts";
 
 export interface CampaignOptions {
+  readonly store: "postgres" | "restate";
   readonly seed: number;
   /** As many at least: the load lasts until each kind of disturbance has happened under it. */
   readonly executions: number;
@@ -19,7 +20,7 @@ export interface CampaignOptions {
   /** Milliseconds after which an execution counts as stuck while others end. */
   readonly patience: number;
   /** Which kinds of disturbances. Default: all. */
-  readonly kinds?: readonly DisturbanceKind[];
+  readonly kinds?: readonly string[] | undefined;
   onEnd?(ended: number): void;
 }
 
@@ -35,77 +36,61 @@ export interface Verdict {
 }
 
 export interface CampaignResult extends Verdict {
-  readonly disturbances: DisturbanceCounts;
+  /** How many there were, of each kind. */
+  readonly disturbances: Readonly<Record<string, number>>;
 }
 
-const none = {
-  kill: 0,
-  freeze: 0,
-  stop: 0,
-  restart: 0,
-  crash: 0,
-  silence: 0,
-  slowCommit: 0,
-  failOver: 0,
-};
-
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { seed, executions, clients, lease, pause, patience, kinds = disturbanceKinds } = options;
-  const database = await CampaignDatabase.start();
-  const cluster = await Cluster.start({ nodes: 3, lease, url: database.url });
+  const { seed, executions, clients, lease, pause, patience } = options;
+  const store = await (options.store === "restate" ? CampaignServers.start() : CampaignDatabase.start());
+  let cluster: Cluster | undefined;
   try {
+    cluster = await Cluster.start({ nodes: 3, lease, ...store.place });
     const over = new AbortController();
     let ended = 0;
     const onEnd = () => options.onEnd?.(++ended);
     // Two sequences of choices, so that the disturbances of nodes do not depend on the progress of clients.
-    const disturbances: DisturbanceCounts = { ...none };
-    const { signal } = over;
-    const disturbed = disturb({
-      cluster,
-      database,
-      kinds,
-      random: createRandom(seed),
-      lease,
-      pause,
-      counts: disturbances,
-      signal,
-    });
-    const more = () => kinds.some((kind) => disturbances[kind] === 0);
+    const chosen = createRandom(seed);
+    const all = { ...nodeDisturbances(cluster, chosen, lease), ...store.disturbances(chosen, lease) };
+    const wanted = Object.entries(all).filter(([kind]) => options.kinds?.includes(kind) ?? true);
+    const kinds = Object.fromEntries(wanted);
+    const disturbances: Record<string, number> = Object.fromEntries(wanted.map(([kind]) => [kind, 0]));
+    const disturbed = disturb({ kinds, random: chosen, pause, counts: disturbances, signal: over.signal });
+    const more = () => Object.values(disturbances).includes(0);
     const random = createRandom(seed + 1);
     const load = { cluster, random, executions, more, clients, patience, onEnd };
-    const verdict = await loadAndCheck(load, database, () => {
+    const verdict = await loadAndCheck(load, store, () => {
       over.abort();
       return disturbed;
     });
     return { ...verdict, disturbances };
   } finally {
-    await cluster.remove();
-    await database.remove();
+    await cluster?.remove();
+    await store.remove();
   }
 }
 
 /** Runs the load, waits for the end of the disturbances, and checks every execution. */
 export async function loadAndCheck(
   load: LoadOptions,
-  database: { readonly losses: readonly Loss[]; readonly server: { readonly url: string } },
+  store: CheckedStore,
   endDisturbances: () => Promise<void>,
 ): Promise<Verdict> {
   const started = await runLoad(load).finally(endDisturbances);
-  const lost = allLosses(database.losses);
-  const { url } = database.server;
+  const lost = allLosses(store.losses);
   // Executions that a fail-over set back continue, and their clients, who had seen the end, resume open suspensions again.
   const setBack = started.filter(({ executionId }) => lost.setBack.has(executionId));
-  const known = await readRemains(url);
+  const known = await store.remains();
   const again = await carryAgain(
     setBack.filter(({ executionId }) => known.has(executionId)),
     load,
   );
-  const remains = await readRemains(url);
+  const remains = await store.remains();
   const bodies = readBodies(load.cluster.log);
   const told = [...new Map([...started, ...again].map((each) => [each.executionId, each])).values()];
   return {
     problems: [...checkAll(told, remains, bodies, lost), ...checkResults(told, remains)],
-    losses: database.losses,
+    losses: store.losses,
     executions: started.length,
     bodies: bodies.length,
     late: lateRuns(remains, bodies),

@@ -1,9 +1,9 @@
-// A PostgreSQL server and some nodes on it, with a folder for the side log; all of it is gone after `remove`.
+// Some nodes on a PostgreSQL server or on Restate servers, with a folder for the side log; all of it is gone after `remove`.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type PostgresServer, startPostgres } from "../../packages/postgres/test/postgres-server.ts";
-import type { NodeSettings } from "./node/settings.ts";
+import type { NodeSettings, RestateSettings } from "./node/settings.ts";
 import { NodeProcess } from "./node-process.ts";
 
 export const schema = "cluster";
@@ -13,6 +13,8 @@ const usual = { unfenced: false, release: "new", auth: false, postgres: "@andant
 export interface ClusterOptions {
   /** The database, which the caller removes. Default: one of its own. */
   readonly url?: string;
+  /** On Restate: the settings of the node at a place. `url` has the addresses of the ingress, with commas between them. */
+  readonly restate?: (place: number) => RestateSettings;
   readonly nodes: number;
   readonly lease: number;
   /** For every node that is not given others. */
@@ -58,8 +60,9 @@ export class Cluster {
 
   /** Starts a node at this place, with the settings of the one that was there, which the caller has to end. */
   async replace(place: number, settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
-    const { lease, url = this.postgres.url, settings: common } = this.#options;
-    const own = { url, schema, lease, log: this.log, grace: 500, ...usual };
+    const { lease, url = this.postgres.url, settings: common, restate } = this.#options;
+    const at = restate && { restate: restate(place) };
+    const own = { url, schema, lease, log: this.log, grace: 500, ...usual, ...at };
     const node = await NodeProcess.start({ ...own, ...common, ...this.nodes[place]?.settings, ...settings });
     this.#started.push(node);
     this.nodes[place] = node;

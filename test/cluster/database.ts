@@ -1,6 +1,7 @@
 // The database of a campaign: a PostgreSQL server behind a proxy, with the faults of a network and fail-overs that lose
 // commits.
 import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../../packages/core/test/support/random.ts";
 import {
   freePort,
   type PostgresServer,
@@ -8,12 +9,19 @@ import {
 } from "../../packages/postgres/test/postgres-server.ts";
 import { startStandby } from "../../packages/postgres/test/standby-server.ts";
 import { type SwitchingProxy, startProxy } from "../../packages/postgres/test/switching-proxy.ts";
+import { type Disturbances, downTime } from "./disturbances.ts";
 import { type Loss, lossBetween } from "./loss.ts";
-import { readRemains } from "./remains.ts";
+import { type Remains, readRemains } from "./remains.ts";
 
-export class CampaignDatabase {
-  readonly proxy: SwitchingProxy;
+/** The store of a campaign, as its checks see it. */
+export interface CheckedStore {
   /** The commits that each fail-over lost. */
+  readonly losses: readonly Loss[];
+  remains(): Promise<Map<string, Remains>>;
+}
+
+export class CampaignDatabase implements CheckedStore {
+  readonly proxy: SwitchingProxy;
   readonly losses: Loss[] = [];
   #server: PostgresServer;
   readonly #removed: PostgresServer[] = [];
@@ -28,15 +36,35 @@ export class CampaignDatabase {
     return new CampaignDatabase(server, await startProxy(server.port));
   }
 
-  /** The primary. */
-  get server(): PostgresServer {
-    return this.#server;
+  remains(): Promise<Map<string, Remains>> {
+    return readRemains(this.#server.url);
+  }
+
+  disturbances(random: Random, lease: number): Disturbances {
+    const startLater = async () => {
+      await wait(downTime(random, lease));
+      await this.#server.start();
+    };
+    return {
+      restart: async () => {
+        await this.#server.stop();
+        await startLater();
+      },
+      crash: async () => {
+        await this.#server.crash();
+        await startLater();
+      },
+      // The database keeps its ends for as long as a machine that is gone would hold their locks.
+      silence: async () => this.proxy.silence(lease * 3),
+      slowCommit: async () => this.proxy.slowCommits(random.integer(1, 10), random.integer(50, lease * 1.2)),
+      failOver: () => this.failOver(random.integer(50, 500)),
+    };
   }
 
   /** For the nodes: through the proxy. */
-  get url(): string {
+  get place(): { readonly url: string } {
     const { url, port } = this.#server;
-    return url.replace(`:${port}/`, `:${this.proxy.port}/`);
+    return { url: url.replace(`:${port}/`, `:${this.proxy.port}/`) };
   }
 
   /**

@@ -1,87 +1,65 @@
-// Disturbances of the cluster under load: kills, freezes longer than the lease, orderly stops, restarts of PostgreSQL,
-// connections that are dropped in silence, commits whose results are slow and then lost, and fail-overs that lose commits.
+// Disturbances of the cluster under load: kills, freezes longer than the lease and orderly stops of nodes, and those of the
+// store's servers.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../packages/core/test/support/random.ts";
 import type { Cluster } from "./cluster.ts";
-import type { CampaignDatabase } from "./database.ts";
 
-export const disturbanceKinds = [
-  "kill",
-  "freeze",
-  "stop",
-  "restart",
-  "crash",
-  "silence",
-  "slowCommit",
-  "failOver",
-] as const;
-export type DisturbanceKind = (typeof disturbanceKinds)[number];
-export type DisturbanceCounts = Record<DisturbanceKind, number>;
+/** Each resolves when it is over: nothing stays frozen or down. */
+export type Disturbances = Readonly<Record<string, () => Promise<void>>>;
 
 export interface DisturbanceOptions {
-  readonly cluster: Cluster;
-  readonly database: CampaignDatabase;
-  readonly kinds: readonly DisturbanceKind[];
+  readonly kinds: Disturbances;
   readonly random: Random;
-  readonly lease: number;
   /** Milliseconds between two of them, at least and at most. */
   readonly pause: readonly [number, number];
   /** How many there were, of each kind; counted here. */
-  readonly counts: DisturbanceCounts;
-  /** Ends it. Disturbances under way are finished first: nothing stays frozen or down. */
+  readonly counts: Record<string, number>;
+  /** Ends it, after the disturbance under way. */
   readonly signal: AbortSignal;
 }
 
 /** Each kind in turn, in an order of its own each time round, until the signal. */
-export async function disturb(options: DisturbanceOptions): Promise<void> {
-  const { kinds, random, signal, pause, counts } = options;
-  let round: DisturbanceKind[] = [];
+export async function disturb({ kinds, random, signal, pause, counts }: DisturbanceOptions): Promise<void> {
+  let round: string[] = [];
   while (!signal.aborted) {
     await wait(random.integer(...pause), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) break;
-    if (round.length === 0) round = random.shuffle(kinds);
-    const kind = round.pop() ?? "kill";
-    await befall(kind, options);
-    counts[kind]++;
+    if (round.length === 0) round = random.shuffle(Object.keys(kinds));
+    const kind = round.pop() ?? "";
+    await kinds[kind]?.();
+    counts[kind] = (counts[kind] ?? 0) + 1;
   }
 }
 
-async function befall(
-  kind: DisturbanceKind,
-  { cluster, database, random, lease }: DisturbanceOptions,
-): Promise<void> {
-  const place = random.integer(0, cluster.nodes.length - 1);
-  const node = cluster.node(place);
-  const { server, proxy } = database;
-  switch (kind) {
-    case "kill":
-      await node.kill();
+/** The disturbances of nodes. */
+export function nodeDisturbances(cluster: Cluster, random: Random, lease: number): Disturbances {
+  const anyPlace = () => random.integer(0, cluster.nodes.length - 1);
+  return {
+    kill: async () => {
+      const place = anyPlace();
+      await cluster.node(place).kill();
       await cluster.replace(place);
-      return;
-    case "stop":
-      await node.stop();
+    },
+    stop: async () => {
+      const place = anyPlace();
+      await cluster.node(place).stop();
       await cluster.replace(place);
-      return;
-    case "freeze":
+    },
+    freeze: async () => {
+      const node = cluster.node(anyPlace());
       node.freeze();
-      await wait(lease + random.integer(500, 2500));
+      await wait(frozenTime(random, lease));
       node.thaw();
-      return;
-    case "restart":
-    case "crash":
-      await (kind === "crash" ? server.crash() : server.stop());
-      // Sometimes it is away for longer than a lease.
-      await wait(random.integer(0, random.chance(0.3) ? lease * 1.5 : 300));
-      await server.start();
-      return;
-    case "silence":
-      // The database keeps its ends for as long as a machine that is gone would hold their locks.
-      proxy.silence(lease * 3);
-      return;
-    case "slowCommit":
-      proxy.slowCommits(random.integer(1, 10), random.integer(50, lease * 1.2));
-      return;
-    case "failOver":
-      await database.failOver(random.integer(50, 500));
-  }
+    },
+  };
+}
+
+/** Milliseconds of a freeze: longer than the lease. */
+export function frozenTime(random: Random, lease: number): number {
+  return lease + random.integer(500, 2500);
+}
+
+/** Milliseconds for which a server is down: sometimes longer than a lease. */
+export function downTime(random: Random, lease: number): number {
+  return random.integer(0, random.chance(0.3) ? lease * 1.5 : 300);
 }

@@ -102,9 +102,9 @@ export class PatroniDatabase {
     return `postgres://${user}:${password}@${hosts.join(",")}/${user}`;
   }
 
-  /** The primary, as HAProxy finds it. */
-  get server(): { readonly url: string } {
-    return { url: this.url("haproxy") };
+  /** Of the primary, as HAProxy finds it. */
+  remains(): Promise<Map<string, Remains>> {
+    return readRemains(this.url("haproxy"));
   }
 
   /** Kills etcd and Patroni of the primary's machine. Its PostgreSQL remains and accepts writes. Resolves as `killPrimary`. */

@@ -28,6 +28,12 @@ export const designedFailures: readonly DesignedFailure[] = [
     why: "the contract's answer to a workflow that fails: this one throws",
   },
   {
+    status: 500,
+    error: /^Failed to execute workflow$/,
+    at: /^\/workflows\/everything\/execute/,
+    why: "its first step doubles the text: one of more than 2 MB is beyond the limit of outputs then",
+  },
+  {
     status: 502,
     error: /^The model provider failed to answer$/,
     at: /^\/agents\/(failing|cut|silent)\//,
@@ -44,6 +50,12 @@ export const designedFailures: readonly DesignedFailure[] = [
     error: /^Too many executions are running \(limit \d+\), try again later$/,
     at: /^\/workflows\//,
     why: "limits.running is reached: the fuzzer has as many requests under way as the limit allows",
+  },
+  {
+    status: 503,
+    error: /^The service is too busy to check this value, try again later$/,
+    at: /^\/(workflows|agents)\//,
+    why: "a validation that other processes keep from the processor is given up, and the value is not at fault",
   },
   {
     status: 503,

@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger.ts";
 import type { RequestPlan, Vocabulary } from "./requests.ts";
 import type { Service } from "./service.ts";
 
-/** Milliseconds of the processor, on all threads, for one request. A validation alone may take 1000 before it is given up. */
+/** Milliseconds of the processor, on all threads, for one request. A validation alone may take 500 before it is given up. */
 export const maxProcessor = 3000;
 /** Bytes that the resident memory may rise by during one request, before any garbage is collected. */
 export const maxResident = 512 * 1024 * 1024;

@@ -17,8 +17,8 @@ function storeOnRestate(): Store | undefined {
   const server = sharedRestate();
   if (server === undefined || restate === undefined) return undefined;
   const { endpointUrl: url, ...addresses } = server;
-  // Restate calls the process that has started it: the stores of this one share a port that stays unused.
-  const endpoint = { port: 20_000 + (process.pid % 10_000), url };
+  // Restate calls the process that has started it: the ports of these stores stay unused.
+  const endpoint = { port: 0, url };
   const namespace = `test-${randomBytes(6).toString("hex")}`;
   return restate.restateStore({ ...addresses, endpoint, namespace, shards: 1 });
 }

@@ -47,6 +47,10 @@ class RestateServer {
       }
   }
 
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.#process?.kill(name);
+  }
+
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -62,8 +66,33 @@ async function isReady(url: string): Promise<boolean> {
   return response?.ok ?? false;
 }
 
-/** The ports of the nodes are for Restate's calls. */
 export async function startRestate(nodePorts: readonly number[]): Promise<Database> {
+  const { servers, ingressUrls, adminUrl, endpointUrl, remove } = await startServers(nodePorts);
+  const settings = {
+    RESTATE_INGRESS: ingressUrls.join(","),
+    RESTATE_ADMIN: adminUrl,
+    RESTATE_ENDPOINT: endpointUrl,
+  };
+  return {
+    settings: (place) => ({ ...settings, RESTATE_PORT: String(nodePorts[place]) }),
+    // Nodes that start register at the first one.
+    servers: servers.slice(1),
+    remove,
+  };
+}
+
+export interface RestateServers {
+  readonly servers: readonly RestateServer[];
+  readonly ingressUrls: readonly string[];
+  /** Of the first server. */
+  readonly adminUrl: string;
+  /** The balancer before the nodes. */
+  readonly endpointUrl: string;
+  remove(): Promise<void>;
+}
+
+/** The ports of the nodes are for Restate's calls. */
+export async function startServers(nodePorts: readonly number[]): Promise<RestateServers> {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-restate-"));
   const all: Ports[] = [];
   for (let count = 0; count < 3; count++)
@@ -85,15 +114,11 @@ export async function startRestate(nodePorts: readonly number[]): Promise<Databa
     await remove();
     throw error;
   }
-  const settings = {
-    RESTATE_INGRESS: all.map(({ ingress }) => `http://127.0.0.1:${ingress}`).join(","),
-    RESTATE_ADMIN: `http://127.0.0.1:${all[0]?.admin}`,
-    RESTATE_ENDPOINT: balancer.url,
-  };
   return {
-    settings: (place) => ({ ...settings, RESTATE_PORT: String(nodePorts[place]) }),
-    // Nodes that start register at the first one.
-    servers: servers.slice(1),
+    servers,
+    ingressUrls: all.map(({ ingress }) => `http://127.0.0.1:${ingress}`),
+    adminUrl: `http://127.0.0.1:${all[0]?.admin}`,
+    endpointUrl: balancer.url,
     remove,
   };
 }
@@ -122,7 +147,7 @@ function program(): string {
 }
 
 /** Passes each connection on to the next port that accepts it. */
-async function startBalancer(ports: readonly number[]): Promise<{ url: string; close(): void }> {
+export async function startBalancer(ports: readonly number[]): Promise<{ url: string; close(): void }> {
   const sockets = new Set<Socket>();
   let turn = 0;
   const pass = (from: Socket, left: number): void => {

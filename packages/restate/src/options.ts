@@ -7,7 +7,7 @@ export interface RestateStoreOptions {
   readonly ingressUrl: string | readonly string[];
   /** Where Restate is administrated: `http://restate:9070`. It registers the endpoint and searches lists. */
   readonly adminUrl: string;
-  /** Where Restate calls this process: `port` is listened on, `url` is how Restate reaches any of the nodes. */
+  /** Where Restate calls this process: `port` is listened on (0: any free one), `url` is how Restate reaches any node. */
   readonly endpoint: { readonly port: number; readonly url: string };
   /** Several applications share a server, each with a namespace of its own. Default: `andante`. */
   readonly namespace?: string;
@@ -21,16 +21,13 @@ export interface RestateStoreOptions {
   readonly identityKeys?: readonly string[];
 }
 
-export interface Settings {
+type Given = "adminUrl" | "namespace" | "shards" | "lease" | "identityKeys";
+
+export interface Settings extends Required<Pick<RestateStoreOptions, Given>> {
   readonly ingressUrls: readonly string[];
-  readonly adminUrl: string;
   readonly port: number;
   readonly endpointUrl: string;
-  readonly namespace: string;
-  readonly shards: number;
-  readonly lease: number;
   readonly token: string | undefined;
-  readonly identityKeys: readonly string[];
 }
 
 const knownOptions: KnownOptions<RestateStoreOptions> = {
@@ -56,7 +53,7 @@ export function readOptions(options: RestateStoreOptions): Settings {
   return {
     ingressUrls: ingressUrls.map((each) => address("ingressUrl", each)),
     adminUrl: address("adminUrl", adminUrl),
-    port: count("endpoint.port", port, undefined, 65_535),
+    port: port === 0 ? 0 : count("endpoint.port", port, undefined, 65_535),
     endpointUrl: address("endpoint.url", url),
     namespace,
     shards: count("shards", options.shards, 2, 256),

@@ -1,5 +1,6 @@
 // The Restate store: any number of processes on one Restate server or cluster.
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
+import { withTimeout } from "@andante/core/internal";
 import type { ClusterListener, Store } from "@andante/core/store";
 import { listen } from "./client/endpoint.ts";
 import { Hints } from "./client/hints.ts";
@@ -81,11 +82,12 @@ export function restateStore(options: RestateStoreOptions): Store {
     observations: observationOperations(shards),
     rollups: rollupOperations(shards),
     health: async () => {
-      const never = { count: 0, reason: "" };
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))
         : "the store is not open";
-      return { problem, bytes: null, restarts: never };
+      const counted = problem === null ? shards.read(0, "nodes", null).catch(() => undefined) : undefined;
+      const { value: nodes } = await withTimeout(Promise.resolve(counted), 2_000);
+      return { problem, bytes: null, restarts: { count: 0, reason: "" }, ...(nodes && { nodes }) };
     },
   };
 }

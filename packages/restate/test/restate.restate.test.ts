@@ -17,9 +17,14 @@ afterEach(async () => {
 });
 
 function optionsOf(fields: Partial<RestateStoreOptions> = {}): RestateStoreOptions {
-  const { ingressUrl, adminUrl, endpointPort: port } = server;
-  const endpoint = { port, url: `http://127.0.0.1:${port}` };
+  const { ingressUrl, adminUrl } = server;
+  // Restate calls the first store that is open.
+  const endpoint = { ...firstEndpoint(), ...(open.length > 0 && { port: 0 }) };
   return { ingressUrl, adminUrl, endpoint, namespace: randomUUID(), shards: 2, ...fields };
+}
+
+function firstEndpoint() {
+  return { port: server.endpointPort, url: `http://127.0.0.1:${server.endpointPort}` };
 }
 
 async function opened(fields: Partial<RestateStoreOptions> = {}): Promise<Store> {
@@ -109,7 +114,7 @@ test("a lease that ends while every node is down has ended when one is back, how
   };
   // A call of a shard is given up after 20.
   await expect.poll(attempts, { timeout: 100_000, interval: 500 }).toBeGreaterThan(22);
-  const later = await opened({ namespace });
+  const later = await opened({ namespace, endpoint: firstEndpoint() });
   const claim = async () => (await later.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
   await expect.poll(claim).toEqual([made.executionId]);
 }, 120_000);
@@ -259,7 +264,6 @@ test("another number of shards, a closed port and an endpoint that Restate canno
   await opened({ namespace, shards: 2 });
   await expect(opened({ namespace, shards: 3 })).rejects.toThrow("has 2 shards, and the option asks for 3");
   await expect(opened({ adminUrl: "http://127.0.0.1:9" })).rejects.toThrow("adminUrl does not respond");
-  const { endpointPort: port } = server;
-  const unreachable = { port, url: "http://127.0.0.1:9" };
+  const unreachable = { port: 0, url: "http://127.0.0.1:9" };
   await expect(opened({ endpoint: unreachable })).rejects.toThrow("could not register http://127.0.0.1:9");
 });

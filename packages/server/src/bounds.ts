@@ -6,7 +6,6 @@ import type { AppLimits } from "./app-options.ts";
 import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
-import { OwnTurns } from "./request/own-turn.ts";
 import { ParsedBodies } from "./request/parsed-bodies.ts";
 import { Places } from "./request/places.ts";
 import { Reads } from "./request/reads.ts";
@@ -18,8 +17,6 @@ export interface Bounds {
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
   readonly parsed: ParsedBodies;
-  /** Turns of the event loop for long bodies. */
-  readonly turns: OwnTurns;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
   /** Queue for the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
@@ -53,7 +50,6 @@ export function boundsOf(
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
     parsed: new ParsedBodies(maxHeldBodies),
-    turns: new OwnTurns(),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,

@@ -1,9 +1,21 @@
 // The settings of a node of the cluster at its start.
 import { z } from "zod";
 
+const restateSchema = z.object({
+  adminUrl: z.string(),
+  /** The node's own port, and the address at which the servers reach any of the nodes. */
+  endpoint: z.object({ port: z.int(), url: z.string() }),
+});
+
+export type RestateSettings = z.infer<typeof restateSchema>;
+
 export const nodeSettingsSchema = z.object({
+  /** The database, or the addresses of Restate's ingress with commas between them. */
   url: z.string(),
+  /** The schema of the database, or the namespace on Restate. */
   schema: z.string(),
+  /** Undefined on PostgreSQL. */
+  restate: restateSchema.optional(),
   /** Milliseconds after which the others take over. */
   lease: z.int(),
   /** Where bodies note that they run. */

@@ -238,7 +238,12 @@ export interface ReplayOf {
 
 export interface ServerStatus {
   readonly version: string;
-  readonly store: { readonly name: string; readonly bytes: number | null };
+  readonly store: {
+    readonly name: string;
+    readonly bytes: number | null;
+    /** Processes that share it; null where only one can, or it is not known. */
+    readonly nodes: number | null;
+  };
   readonly slots: {
     /** Of everyone; null for a caller that sees only its own. */
     readonly running: number | null;

@@ -70,10 +70,13 @@ export class InvalidSchemaError extends AndanteError {
   }
 }
 
-/** More schemas wait to be checked than the service can check soon, or the thread that checks them does not start. */
+/**
+ * More schemas wait to be checked than the service can check soon, the thread that checks them does not start, or the
+ * validation of a large value got too little of the processor.
+ */
 export class SchemaBusyError extends AndanteError {
   constructor({ cause }: { cause?: unknown } = {}) {
-    super("Too many schemas are being checked, try again later", {
+    super("The service is too busy to check this value, try again later", {
       code: "schema-busy",
       status: 503,
       retryAfter: 1,

@@ -1,11 +1,11 @@
 // The store removes old entries by the clock that its processes share, not by the machine's own.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import type { ObservationBatch } from "../store/observation-store.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { firstIdAt } from "./log/log-feed.ts";
 import { ObservationWriter } from "./observation-writer.ts";
-import { RollupTally } from "./rollups/rollup-tally.ts";
-import { RollupWriter } from "./rollups/rollup-writer.ts";
+import { Rollups } from "./rollups/rollups.ts";
 
 const clock = { now: () => 1_000_000_000 };
 const logger = new RecordingLogger();
@@ -13,11 +13,11 @@ const logger = new RecordingLogger();
 test("log lines and traces are removed by their age at the store's time", async () => {
   const { observations } = memoryStore();
   const asked: unknown[] = [];
-  const keeps = { keepFrom: async () => ({ logs: 0, traces: 0 }), trim: async (trim: unknown) => told(trim) };
-  const told = (trim: unknown) => {
-    asked.push(trim);
+  const trim = async (given: unknown) => {
+    asked.push(given);
     return 0;
   };
+  const keeps = { keepFrom: async () => ({ logs: 0, traces: 0 }), trim };
   const writer = new ObservationWriter({
     store: { ...observations, ...keeps },
     logger,
@@ -37,15 +37,60 @@ test("and so are counts", async () => {
     asked.push(what);
     return 0;
   };
-  const ages = { executions: 60_000 * 60, steps: 60_000 };
-  const writer = new RollupWriter({
-    store: { ...rollups, trim },
-    tally: new RollupTally(),
-    logger,
-    ages,
-    clock,
+  const days = 24 * 60 * 60_000;
+  const counts = new Rollups({ maxAge: 2 * days }, { ...rollups, trim }, logger, clock);
+  await counts.trim();
+  expect(asked).toMatchObject([{ executions: 13_786, steps: 15_226 }]);
+  await counts.close();
+});
+
+/** A writer whose store is in trouble until it is `healed`. */
+function writerInTrouble() {
+  const { observations } = memoryStore();
+  const batches: number[] = [];
+  const trouble = { healed: false, batches };
+  const append = async ({ chunks }: ObservationBatch) => {
+    if (!trouble.healed) throw new Error("in trouble");
+    batches.push(chunks.reduce((total, { spans }) => total + spans.length, 0));
+  };
+  const keep = { maxAge: 1000, maxCount: 10 };
+  const writer = new ObservationWriter({
+    ...{ store: { ...observations, append }, logger, logs: keep, traces: keep, clock },
   });
-  await writer.trim();
-  expect(asked).toMatchObject([{ executions: 16_606, steps: 16_665 }]);
-  await writer.close();
+  onTestFinished(() => writer.close());
+  return { writer, trouble };
+}
+
+const chunk = (length: number) => ({
+  traceId: "t",
+  rootSpanId: "r",
+  timestamp: 1,
+  spans: "x".repeat(length),
+});
+
+test("long spans that wait for a store in trouble are dropped, the oldest first, beyond 32 million characters", async () => {
+  const { writer, trouble } = writerInTrouble();
+  for (let count = 0; count < 32; count++) writer.chunk(chunk(1_000_000));
+  await writer.flush();
+  expect(writer.dropped).toBe(0);
+  for (let count = 0; count < 32; count++) writer.chunk(chunk(1_000_000));
+  await writer.flush();
+  expect(writer.dropped).toBeGreaterThanOrEqual(32);
+  expect(writer.dropped).toBeLessThan(40);
+  trouble.healed = true;
+  await writer.flush();
+  const written = trouble.batches.reduce((total, length) => total + length, 0);
+  expect(written).toBe((64 - writer.dropped) * 1_000_000);
+});
+
+test("long spans are written in batches of a few million characters, short ones a hundred at a time", async () => {
+  const { writer, trouble } = writerInTrouble();
+  trouble.healed = true;
+  for (let count = 0; count < 10; count++) writer.chunk(chunk(1_000_000));
+  await writer.flush();
+  expect(Math.max(...trouble.batches)).toBeLessThanOrEqual(4_000_000);
+  trouble.batches.length = 0;
+  for (let count = 0; count < 200; count++) writer.chunk(chunk(10));
+  await writer.flush();
+  expect(trouble.batches).toEqual([1000, 1000]);
 });

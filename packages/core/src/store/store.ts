@@ -462,6 +462,8 @@ export interface StoreHealth {
   readonly problem: string | null;
   /** Its size on the disk, in bytes; null where there is none, or it is not known. */
   readonly bytes: number | null;
+  /** The processes that share it now, as far as that is known; absent where only one can use it. */
+  readonly nodes?: number;
   /** How often a part of it has died and was replaced, and why the last time. */
   readonly restarts: { readonly count: number; readonly reason: string };
 }

@@ -1,8 +1,9 @@
 // Schemas are any Standard Schema that also speaks JSON Schema (Zod 4 first); the library itself does both jobs.
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { DefinitionError } from "../errors/index.ts";
+import { DefinitionError, SchemaBusyError } from "../errors/index.ts";
 import { isRecord, propertyOf } from "./fields.ts";
-import { isTimeout, withinLimit } from "./within-limit.ts";
+import { ownTurn } from "./own-turn.ts";
+import { isTimeout, onceWithinLimit, processorTime } from "./within-limit.ts";
 
 /** A schema as Andante accepts it: it validates, and describes itself as JSON Schema. */
 export interface Schema<Input = unknown, Output = Input> {
@@ -22,16 +23,19 @@ export type Validation<Value = unknown> =
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Validates a value; returns at once unless the schema itself is asynchronous. A large value that has not been validated
- * after `maxValidation` is refused: libraries make an object for each wrong element of a list, so that 2.6 MB of them
- * took 7 s and 1.8 GB, and with a union all memory there is.
+ * Validates a value; returns at once unless the schema itself is asynchronous or the value is huge. A large value that
+ * has not been validated after `maxValidation` is refused: libraries make an object for each wrong element of a list, so
+ * that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory there is.
  */
 export function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
+  maxTries = requestTries,
 ): Validation<Output> | Promise<Validation<Output>> {
-  if (!isLarge(value)) return validateOwn(schema, value);
-  const result = validateLarge(schema, value);
+  const parts = partsOf(value);
+  if (parts <= largeFrom) return validateOwn(schema, value);
+  const result =
+    parts > hugeFrom ? validateHuge(schema, value, maxTries) : validateLarge(schema, value, maxTries);
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
@@ -44,22 +48,57 @@ export function validateOwn<Output>(
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
-/** Milliseconds for a large value; 13 MB of valid records of ten fields took 300. */
-export const maxValidation = 1000;
+/**
+ * Milliseconds of the processor for a large value, during which the process does nothing else; 13 MB of valid records of
+ * ten fields took 300.
+ */
+export const maxValidation = 500;
 
-/** On a busy machine: the process does nothing else meanwhile. */
-const maxValidationTries = 2;
+/** The part of `maxValidation` after which a value is refused for its own cost, and not tried again. */
+const ownPart = 0.8;
+
+/**
+ * Tries on a busy machine: of a request, which the caller can send again, and of a step, which would fail for good. A try
+ * may take up to twice `maxValidation`: if the machine is free by then, other work waits for it.
+ */
+const requestTries = 3;
+export const stepTries = 20;
+const longestTry = 2 * maxValidation;
+
+/** A turn of the event loop before and after: making the value and writing it take as long. */
+async function validateHuge<Output>(
+  schema: Schema<unknown, Output>,
+  value: unknown,
+  maxTries: number,
+): Promise<StandardSchemaV1.Result<Output>> {
+  await ownTurn("continue");
+  const result = await validateLarge(schema, value, maxTries);
+  await ownTurn("continue");
+  return result;
+}
 
 function validateLarge<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
+  triesLeft: number,
+  milliseconds = maxValidation,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> {
+  const before = processorTime();
   try {
-    const work = () => parseEarly(schema, value) ?? schema["~standard"].validate(value);
-    return withinLimit(work, maxValidation, maxValidationTries);
+    return onceWithinLimit(
+      () => parseEarly(schema, value) ?? schema["~standard"].validate(value),
+      milliseconds,
+    );
   } catch (error) {
     if (!isTimeout(error)) throw error;
-    return { issues: [{ message: `it could not be validated within ${maxValidation} ms` }] };
+    // A try ends by wall time: a value must not be refused because other processes had the processor.
+    const worked = processorTime() - before;
+    if (worked >= ownPart * maxValidation)
+      return { issues: [{ message: `it could not be validated within ${maxValidation} ms` }] };
+    if (triesLeft === 1) throw new SchemaBusyError();
+    // As long as the same part of the processor would take.
+    const longer = Math.ceil(Math.min(longestTry, (maxValidation * milliseconds) / Math.max(1, worked)));
+    return ownTurn("continue").then(() => validateLarge(schema, value, triesLeft - 1, longer));
   }
 }
 
@@ -113,31 +152,32 @@ function isEarlyParser<Output>(
  */
 const largeFrom = 500;
 const charactersPerPart = 100;
+/** A value of more parts than these is validated in a turn of its own. */
+const hugeFrom = 10_000;
 
 /** Counts parts no further than needed. A value that cannot be read is for the schema to refuse. */
-function isLarge(value: unknown): boolean {
+function partsOf(value: unknown): number {
   const left: unknown[] = [value];
   let size = 0;
   try {
-    while (left.length > 0) {
+    while (left.length > 0 && size + left.length <= hugeFrom) {
       const each = left.pop();
       size += typeof each === "string" ? 1 + each.length / charactersPerPart : 1;
-      if (size + left.length > largeFrom) return true;
       if (Array.isArray(each)) {
-        if (each.length > largeFrom) return true;
+        if (each.length > hugeFrom) return each.length;
         for (const item of each) left.push(item);
       } else if (isRecord(each) && !ArrayBuffer.isView(each)) {
         for (const key in each) {
           size += key.length / charactersPerPart;
-          if (size + left.length > largeFrom) return true;
+          if (size + left.length > hugeFrom) break;
           left.push(each[key]);
         }
       }
     }
   } catch {
-    return false;
+    // The parts that were counted before.
   }
-  return false;
+  return size + left.length;
 }
 
 function toValidation<Output>(result: StandardSchemaV1.Result<Output>): Validation<Output> {

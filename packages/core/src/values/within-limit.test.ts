@@ -1,23 +1,7 @@
 // Work with a time limit: when it is done again, and when it is given up.
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { threadWorks } from "../../test/support/thread-works.ts";
 import { isTimeout, withinLimit } from "./within-limit.ts";
-
-/** Each look finds that this thread has worked so many milliseconds more; others work without end meanwhile. */
-function threadWorks(milliseconds: number) {
-  let [own, all] = [0, 0];
-  const thread = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => {
-    own += milliseconds * 1000;
-    return { user: own / 2, system: own / 2 };
-  });
-  const others = vi.spyOn(process, "cpuUsage").mockImplementation(() => {
-    all += 1e9;
-    return { user: all, system: 0 };
-  });
-  onTestFinished(() => {
-    thread.mockRestore();
-    others.mockRestore();
-  });
-}
 
 /** Goes on without end until it is done for the last time. */
 function slowUntil(last: number) {

@@ -13,7 +13,7 @@ export function withinLimit<T>(work: () => T, milliseconds: number, mostTries = 
   for (let tries = 1; ; tries++) {
     const before = processorTime();
     try {
-      return once(work, milliseconds);
+      return onceWithinLimit(work, milliseconds);
     } catch (error) {
       const worked = processorTime() - before > milliseconds / 2;
       if (!isTimeout(error) || worked || tries >= mostTries) throw error;
@@ -22,7 +22,7 @@ export function withinLimit<T>(work: () => T, milliseconds: number, mostTries = 
 }
 
 /** Milliseconds that this thread has worked; in Node before 22.19 those of the whole process. */
-function processorTime(): number {
+export function processorTime(): number {
   const perThread: typeof process.threadCpuUsage | undefined = process.threadCpuUsage;
   const { user, system } = perThread === undefined ? process.cpuUsage() : perThread();
   return (user + system) / 1000;
@@ -36,7 +36,8 @@ const sandbox: { run(): void } = { run: () => undefined };
 const context = createContext(sandbox);
 const script = new Script("run()");
 
-function once<T>(work: () => T, timeout: number): T {
+/** Does the work once: the limit is wall time. */
+export function onceWithinLimit<T>(work: () => T, timeout: number): T {
   const outcomes: T[] = [];
   sandbox.run = () => {
     outcomes.push(work());

@@ -8,6 +8,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { type Bench, flow, onMemory } from "../support/test-andante.ts";
+import { threadWorks } from "../support/thread-works.ts";
 
 onMemory((bench: Bench) => {
   const run = (workflow: WorkflowDefinition, input: unknown = {}) =>
@@ -311,12 +312,27 @@ onMemory((bench: Bench) => {
       });
 
       test("refuse an input", async () => {
+        threadWorks(maxValidation);
         const workflow = flow()
           .andThen({ id: "make", execute: () => large })
           .andThen({ id: "take", inputSchema: slow, execute: () => 1 });
         expect(await failureOf(workflow)).toMatchObject({
           message: expect.stringContaining("could not be validated within"),
         });
+      });
+
+      test("do not refuse an input that the machine is too busy to validate, however often a request is tried", async () => {
+        threadWorks(0.79 * maxValidation);
+        let tries = 0;
+        const late = z.array(z.any()).refine(() => {
+          tries += 1;
+          while (tries < 4);
+          return true;
+        });
+        const workflow = flow()
+          .andThen({ id: "make", execute: () => large })
+          .andThen({ id: "take", inputSchema: late, execute: () => "taken" });
+        expect(await run(workflow)).toMatchObject({ status: "completed", result: "taken" });
       });
     });
 

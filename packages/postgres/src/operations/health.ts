@@ -2,6 +2,7 @@
 
 import { withTimeout } from "@andante/core/internal";
 import type { StoreHealth } from "@andante/core/store";
+import pg from "pg";
 import { integer } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 import { problemOf } from "../connection/trouble.ts";
@@ -20,7 +21,8 @@ export async function health(
   const trouble = troubles.find((each) => each !== undefined);
   const asked = readers.once(async (query) => {
     const { rows } = await query(
-      `select pg_is_in_recovery() as recovers, coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint as bytes
+      `select pg_is_in_recovery() as recovers, coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint as bytes,
+         (select count(*) from ${pg.escapeIdentifier(name)}.owners where expires_at > clock_timestamp()) as nodes
        from pg_class join pg_namespace on pg_namespace.oid = relnamespace where nspname = $1 and relkind = 'r'`,
       [name],
     );
@@ -32,7 +34,7 @@ export async function health(
       return { problem: "the database does not respond", bytes: null, restarts: never };
     const readOnly = value.recovers === true ? "the database is read-only" : null;
     const problem = trouble === undefined ? readOnly : problemOf(trouble);
-    return { problem, bytes: integer(value, "bytes"), restarts: never };
+    return { problem, bytes: integer(value, "bytes"), nodes: integer(value, "nodes"), restarts: never };
   } catch (error) {
     return { problem: problemOf(error), bytes: null, restarts: never };
   }

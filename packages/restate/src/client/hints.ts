@@ -9,8 +9,8 @@ import type { Ingress } from "./ingress.ts";
 /** Milliseconds between two hints of this node, and between two calls that wait for those of others. */
 const period = 100;
 
-/** More executions than these are not named: the others look at all that concerns them. */
-const maxNamed = 64;
+/** More executions than these are not named in a hint: the others look at all that concerns them. */
+export const maxNamed = 64;
 
 /** Milliseconds for which another node counts as present after its last sign of life. */
 const othersStay = 60_000;
@@ -58,8 +58,9 @@ export class Hints {
     this.#send();
   }
 
+  /** Beyond the bound a request is dropped: the caller repeats it until the turn has ended. */
   askToStop(executionId: string): void {
-    this.#stop.add(executionId);
+    if (this.#stop.size < maxNamed) this.#stop.add(executionId);
     this.#send();
   }
 

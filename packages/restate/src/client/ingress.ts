@@ -2,6 +2,9 @@
 import { StoreUnavailableError } from "@andante/core/errors";
 import type { Settings } from "../options.ts";
 
+/** A row that SQL returned. */
+export type Found = Readonly<Record<string, unknown>>;
+
 /** Restate has ended a call without a result. */
 export class FailedCallError extends Error {
   /** Restate does not take the message; else the call was killed, or had failed too often. */
@@ -89,7 +92,7 @@ export class Ingress {
   }
 
   /** Searches the state of objects by SQL. */
-  async query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  async query(sql: string): Promise<readonly Found[]> {
     let response: Response;
     try {
       response = await this.administrate("/query", { query: sql });
@@ -99,7 +102,7 @@ export class Ingress {
     const text = await response.text();
     if (!response.ok)
       throw new StoreUnavailableError({ cause: new Error(`Restate's SQL responded: ${text.slice(0, 500)}`) });
-    const { rows }: { rows: Record<string, unknown>[] } = JSON.parse(text);
+    const { rows }: { rows: Found[] } = JSON.parse(text);
     return rows;
   }
 }

@@ -8,19 +8,23 @@ const oldestServer = [1, 6] as const;
 
 export async function register(ingress: Ingress, settings: Settings): Promise<void> {
   const { namespace, shards, endpointUrl } = settings;
-  const version = await ask(ingress, "/version");
-  const found = /"version":\s*"(\d+)\.(\d+)[^"]*"/.exec(version);
-  const [major, minor] = [Number(found?.[1]), Number(found?.[2])];
-  if (found !== null && (major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1])))
-    throw new Error(`the Restate server is ${found[0]}, at least ${oldestServer.join(".")} is needed`);
-  const known: { deployments: { uri?: string; services?: { name: string }[] }[] } = JSON.parse(
-    await ask(ingress, "/deployments"),
+  const { version } = await ask<{ version: string }>(ingress, "/version");
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]))
+    throw new Error(`the Restate server is ${version}, at least ${oldestServer.join(".")} is needed`);
+  const { deployments } = await ask<{ deployments: { uri?: string }[] }>(ingress, "/deployments");
+  const isKnown = deployments.some(({ uri }) => uri?.replace(/\/+$/, "") === endpointUrl);
+  const known = await ask<{ services: { name: string; handlers: { name: string }[] }[] }>(
+    ingress,
+    "/services",
   );
-  const same = known.deployments.filter(({ uri }) => uri?.replace(/\/+$/, "") === endpointUrl);
-  const names = new Set(same.flatMap(({ services: its = [] }) => its.map(({ name }) => name)));
-  if (!services.every(({ name }) => names.has(name))) {
+  const handlersOf = (service: string) => known.services.find(({ name }) => name === service)?.handlers ?? [];
+  const isServed = services.every((service) =>
+    namesIn(service).every((handler) => handlersOf(service.name).some(({ name }) => name === handler)),
+  );
+  if (!isKnown || !isServed) {
     // An earlier release may have registered the same address with fewer handlers.
-    const response = await ingress.administrate("/deployments", { uri: endpointUrl, force: same.length > 0 });
+    const response = await ingress.administrate("/deployments", { uri: endpointUrl, force: isKnown });
     if (!response.ok) {
       const text = (await response.text()).slice(0, 500);
       throw new Error(`Restate could not register ${endpointUrl}, which it has to reach: ${text}`);
@@ -32,7 +36,11 @@ export async function register(ingress: Ingress, settings: Settings): Promise<vo
     throw new Error(`the namespace ${namespace} has ${agreed} shards, and the option asks for ${shards}`);
 }
 
-async function ask(ingress: Ingress, path: string): Promise<string> {
+/** The handlers of an object: the SDK's types do not show them. */
+const namesIn = (service: object) =>
+  "object" in service && service.object instanceof Object ? Object.keys(service.object) : [];
+
+async function ask<Reply>(ingress: Ingress, path: string): Promise<Reply> {
   let response: Response;
   try {
     response = await ingress.administrate(path);
@@ -41,5 +49,6 @@ async function ask(ingress: Ingress, path: string): Promise<string> {
   }
   const text = await response.text();
   if (!response.ok) throw new Error(`adminUrl responded with ${response.status}: ${text.slice(0, 200)}`);
-  return text;
+  const reply: Reply = JSON.parse(text);
+  return reply;
 }

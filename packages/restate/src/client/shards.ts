@@ -1,10 +1,10 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
-import type { ItemResult, Reads, Writes } from "../engine/objects.ts";
-import { nodeName, shardName } from "../engine/objects.ts";
+import { type ItemResult, nodeName, type Reads, shardName, type Writes } from "../engine/objects.ts";
 import type { Settings } from "../options.ts";
 import { Ingress } from "./ingress.ts";
 import { Lane } from "./lane.ts";
@@ -28,9 +28,6 @@ const giveBackPause = 1_000;
 
 /** Turns whose shards are remembered. */
 const maxMoved = 10_000;
-
-/** A row that SQL returned. */
-export type Found = Readonly<Record<string, unknown>>;
 
 export class Shards {
   readonly ingress: Ingress;
@@ -115,43 +112,26 @@ export class Shards {
     return Promise.all(this.all().map((shard) => this.read(shard, name, argument)));
   }
 
-  async #call<Result>(
-    lanes: readonly Lane[],
-    to: number | string,
-    name: string,
-    argument: unknown,
-  ): Promise<Result> {
-    const shard = typeof to === "number" ? to : this.of(to);
-    const result = await this.#callShard(lanes, shard, name, argument);
-    if (result.moved === undefined || typeof to === "number") return resultIn(result);
-    this.noteMoved(to, result.moved);
-    return resultIn(await this.#callShard(lanes, result.moved, name, argument));
+  async #call<Result>(lanes: readonly Lane[], to: number | string, name: string, argument: unknown) {
+    for (let shard = typeof to === "number" ? to : this.of(to); ; ) {
+      this.#requireOpen();
+      const result = await lanes[shard]?.call(name, argument);
+      if (result?.moved === undefined || typeof to === "number") return resultIn<Result>(result);
+      shard = result.moved;
+      this.noteMoved(to, shard);
+    }
   }
 
-  async #callShard(
-    lanes: readonly Lane[],
-    shard: number,
-    name: string,
-    argument: unknown,
-  ): Promise<ItemResult> {
-    const lane = lanes[shard];
-    if (!this.isOpen || lane === undefined)
-      throw new StoreUnavailableError({ cause: new Error("the store is not open") });
-    return await lane.call(name, argument);
+  #requireOpen(): void {
+    if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
   }
 
   /** Keeps the owner's lease for so many milliseconds of Restate's clock. */
   async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
-    if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
-    const beat = {
-      namespace: this.#namespace,
-      shards: this.count,
-      owner,
-      beat: randomUUID(),
-      isLast: lease <= 0,
-    };
+    this.#requireOpen();
+    const of = { namespace: this.#namespace, shards: this.count, owner };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
-    const body = JSON.stringify(beat);
+    const body = JSON.stringify({ ...of, beat: randomUUID(), isLast: lease <= 0 });
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
     if (lease > 0)
       await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());
@@ -159,21 +139,17 @@ export class Shards {
   }
 
   /** Rows of lines that SQL finds in the state of all shards. */
-  search(select: string, prefix: string, rest: string): Promise<readonly Found[]> {
-    const objects = this.all().map((number) => `'${this.#namespace}.${number}'`);
-    return this.#query(select, objects.join(", "), prefix, rest);
-  }
-
-  searchLog(select: string, prefix: string, rest: string): Promise<readonly Found[]> {
-    return this.#query(select, `'${this.#namespace}.log'`, prefix, rest);
-  }
-
-  async #query(select: string, objects: string, prefix: string, rest: string): Promise<readonly Found[]> {
-    if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
+  async search(select: string, prefix: string, rest: string, of: readonly (number | string)[] = this.all()) {
+    this.#requireOpen();
+    const objects = of.map((object) => `'${this.#namespace}.${object}'`).join(", ");
     return await this.ingress.query(
       `select ${select} from state where service_name = '${shardName}' and service_key in (${objects})
        and starts_with(key, '${prefix}') ${rest}`,
     );
+  }
+
+  searchLog(select: string, prefix: string, rest: string) {
+    return this.search(select, prefix, rest, ["log"]);
   }
 
   /**
@@ -182,14 +158,10 @@ export class Shards {
    */
   giveBack(claim: { readonly executionId: string; readonly token: string }): void {
     const release = async () => {
-      while (this.isOpen) {
-        const isReleased = await this.write(claim.executionId, "release", claim).then(
-          () => true,
-          () => false,
-        );
-        if (isReleased) return;
-        await new Promise((resolve) => setTimeout(resolve, giveBackPause).unref());
-      }
+      for (; this.isOpen; await pause(giveBackPause, undefined, { ref: false }))
+        try {
+          return await this.write(claim.executionId, "release", claim);
+        } catch {}
     };
     void release();
   }
@@ -212,7 +184,7 @@ export class Shards {
   }
 }
 
-function resultIn<Result>(result: ItemResult): Result;
-function resultIn({ value }: ItemResult): unknown {
-  return value;
+function resultIn<Result>(result: ItemResult | undefined): Result;
+function resultIn(result: ItemResult | undefined): unknown {
+  return result?.value;
 }

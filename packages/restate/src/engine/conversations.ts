@@ -16,7 +16,7 @@ import {
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { hashOf } from "./layout.ts";
-import { field, line, optional } from "./lines.ts";
+import { columnsOf, field, line, optional } from "./lines.ts";
 
 export interface MessageHead extends Omit<StoredMessage, "body"> {
   readonly role: "user" | "assistant";
@@ -53,11 +53,8 @@ export interface Fork {
 }
 
 /** One page of a copy, as the shard of the source has read it. */
-export interface ForkPage {
+export interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
   readonly row: ConversationRow;
-  readonly revision: string;
-  readonly last: number;
-  readonly copied: number;
   readonly more: boolean;
   readonly messages: readonly (MessageHead & { readonly body: string })[];
 }
@@ -67,15 +64,10 @@ const forkKey = (id: string) => `fk/${id}`;
 const textKey = (id: string, number: number) => `m/${number}/${id}`;
 const lineKey = (id: string) => `z/${id}`;
 const forkLineKey = (id: string) => `q/${id}`;
+const resultsKey = (key: string) => `w${hashOf(key) % 16}`;
 
-/** The fields of the lines, by their positions from 1. */
-export const conversationColumns = {
-  updatedAt: 1,
-  conversationId: 2,
-  userId: 3,
-  agentId: 4,
-  title: 5,
-} as const;
+export const conversationColumns = columnsOf("updatedAt conversationId userId agentId title");
+export const forkColumns = columnsOf("changedAt forkId");
 
 export const revisionOf = ({ begun, revision }: Conversation): string => `${begun}.${revision}`;
 
@@ -95,14 +87,8 @@ export async function conversationOf(
 export function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
   cells.set(rowKey(conversationId), conversation);
-  const found = line(
-    updatedAt,
-    field(conversationId),
-    optional(userId),
-    field(agentId),
-    lower(field(title ?? "")),
-  );
-  cells.setText(lineKey(conversationId), found);
+  const names = [field(conversationId), optional(userId), field(agentId), lower(field(title ?? ""))];
+  cells.setText(lineKey(conversationId), line(updatedAt, ...names));
 }
 
 function addText(cells: Cells, conversation: Conversation, body: string) {
@@ -121,18 +107,17 @@ async function bodyOf(cells: Cells, { row }: Conversation, { text }: MessageHead
 
 /** Performs a write, unless it is one that was performed: then its first result counts. */
 export async function once<Result>(cells: Cells, key: string, work: () => Promise<Result>): Promise<Result> {
-  const cell = `w${hashOf(key) % 16}`;
-  const results = (await cells.read<[string, Result][]>(cell)) ?? [];
-  const first = results.find(([each]) => each === key);
-  if (first !== undefined) return first[1];
+  const first = await firstResult<Result>(cells, key);
+  if (first !== undefined) return first;
   const result = await work();
-  if (result !== undefined) cells.set(cell, [...results, [key, result]].slice(-32));
+  const results = cells.get<[string, Result][]>(resultsKey(key)) ?? [];
+  if (result !== undefined) cells.set(resultsKey(key), [...results, [key, result]].slice(-32));
   return result;
 }
 
 /** The first result of a write that was performed. */
 export async function firstResult<Result>(cells: Cells, key: string): Promise<Result | undefined> {
-  const results = await cells.read<[string, Result][]>(`w${hashOf(key) % 16}`);
+  const results = await cells.read<[string, Result][]>(resultsKey(key));
   return results?.find(([each]) => each === key)?.[1];
 }
 
@@ -173,28 +158,16 @@ export async function post(
   return { kind: "posted" };
 }
 
-function replaceText(
-  cells: Cells,
-  conversation: Conversation,
-  index: number,
-  before: MessageHead,
-  body: string,
-): void {
-  removeTexts(cells, conversation.row.conversationId, [before]);
-  conversation.messages[index] = { ...before, ...addText(cells, conversation, body) };
+function replaceText(cells: Cells, found: Conversation, index: number, before: MessageHead, body: string) {
+  removeTexts(cells, found.row.conversationId, [before]);
+  found.messages[index] = { ...before, ...addText(cells, found, body) };
 }
 
-function touch(
-  cells: Cells,
-  conversation: Conversation,
-  at: number,
-  sequence: number,
-  revisions: number,
-): void {
-  conversation.row = { ...conversation.row, updatedAt: Math.max(conversation.row.updatedAt, at) };
-  conversation.sequence = Math.max(conversation.sequence, sequence);
-  conversation.revision += revisions;
-  keepConversation(cells, conversation);
+function touch(cells: Cells, found: Conversation, at: number, sequence: number, revisions: number): void {
+  found.row = { ...found.row, updatedAt: Math.max(found.row.updatedAt, at) };
+  found.sequence = Math.max(found.sequence, sequence);
+  found.revision += revisions;
+  keepConversation(cells, found);
 }
 
 export async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
@@ -263,14 +236,10 @@ async function withTexts(
   });
 }
 
-async function newest(
-  cells: Cells,
-  { row, messages }: Conversation,
-  limit: number,
-  isWanted: (message: MessageHead) => boolean,
-): Promise<StoredMessage[]> {
-  const found = messages.filter(isWanted).reverse().slice(0, limit);
-  return (await withTexts(cells, row.conversationId, found)).reverse();
+/** The newest messages up to a place. */
+async function newest(cells: Cells, { row, messages }: Conversation, limit: number, upTo = Infinity) {
+  const found = messages.filter(({ sequence }) => sequence <= upTo).reverse();
+  return (await withTexts(cells, row.conversationId, found.slice(0, limit))).reverse();
 }
 
 /** The newest messages before one of them. */
@@ -282,7 +251,7 @@ export async function messagesBefore(
 ): Promise<StoredMessage[]> {
   const found = await conversationOf(cells, { conversationId });
   const last = found?.messages.find((message) => message.messageId === messageId)?.sequence ?? 0;
-  return found === undefined ? [] : newest(cells, found, limit, ({ sequence }) => sequence < last);
+  return found === undefined ? [] : newest(cells, found, limit, last - 1);
 }
 
 export async function recent(
@@ -291,8 +260,7 @@ export async function recent(
 ): Promise<readonly StoredMessage[] | undefined> {
   const found = await conversationOf(cells, query);
   const end = found?.messages.find(({ messageId }) => messageId === query.upTo)?.sequence;
-  const isWanted = ({ sequence }: MessageHead) => end === undefined || sequence <= end;
-  return found && newest(cells, found, query.limit, isWanted);
+  return found && newest(cells, found, query.limit, end);
 }
 
 export async function messages(
@@ -331,16 +299,12 @@ export async function readForkPage(
   if (!isSame && upToLast.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes) return "too-long";
   const before = isSame ? (query.from?.copied ?? 0) : 0;
   const left = upToLast.filter(({ sequence }) => sequence > before);
-  const { copied, more } = endOfPage(
-    left.map(({ sequence, bytes }) => ({ sequence, bytes })),
-    page,
-  );
+  const sizes = left.map(({ sequence, bytes }) => ({ sequence, bytes }));
+  const { copied, more } = endOfPage(sizes, page);
   const chosen = left.filter(({ sequence }) => sequence <= copied);
   await cells.load(chosen.map(({ text }) => textKey(query.conversationId, text)));
-  const made = chosen.map((head) => ({
-    ...head,
-    body: cells.get<string>(textKey(query.conversationId, head.text)) ?? "",
-  }));
+  const bodyIn = ({ text }: MessageHead) => cells.get<string>(textKey(query.conversationId, text)) ?? "";
+  const made = chosen.map((head) => ({ ...head, body: bodyIn(head) }));
   return { row: found.row, revision, last, copied, more, messages: made };
 }
 

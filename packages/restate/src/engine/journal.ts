@@ -1,5 +1,6 @@
 // The journal of an execution in the state of its shard: the last events in its row, earlier ones in buckets.
 import {
+  type EventFields,
   type EventsQuery,
   maxPageLength,
   readRow,
@@ -92,26 +93,23 @@ export async function loadEvents(cells: Cells, kept: Kept, first: number, last: 
   await cells.load(long);
 }
 
-/** The value of an event as it is written: with its text, or the number of the event that holds it. */
-function writtenValue(cells: Cells, { record }: Kept, sequence: number, [, , , , , value]: KeptEvent) {
-  if (value !== true) return value;
-  return cells.get<string>(keys.value(record.executionId, sequence)) ?? null;
-}
-
-function detailOf(cells: Cells, { record }: Kept, sequence: number, event: KeptEvent): StoredJson {
-  const detail = event[6];
-  return detail === true ? (cells.get<string>(keys.detail(record.executionId, sequence)) ?? null) : detail;
+/** A loaded event as it is written: its value is a text, or the number of the event that holds it. */
+function written(cells: Cells, kept: Kept, sequence: number): EventFields | undefined {
+  const event = eventAt(cells, kept, sequence);
+  if (event === undefined) return undefined;
+  const [type, timestamp, path, stepIndex, stepType, value, detail] = event;
+  const whole = <Text extends string | number | null>(text: Text | true, key: typeof keys.value) =>
+    text === true ? (cells.get<string>(key(kept.record.executionId, sequence)) ?? null) : text;
+  const texts = [whole(value, keys.value), whole(detail, keys.detail)] as const;
+  return [type, timestamp, path, stepIndex, stepType, ...texts];
 }
 
 /** The text of loaded events as one row of a journal. */
 export function textOf(cells: Cells, kept: Kept, first: number, last: number): string {
-  const rows: unknown[] = [];
+  const rows: EventFields[] = [];
   for (let sequence = first; sequence <= last; sequence++) {
-    const event = eventAt(cells, kept, sequence);
-    if (event === undefined) continue;
-    const [type, timestamp, path, stepIndex, stepType] = event;
-    const value = writtenValue(cells, kept, sequence, event);
-    rows.push([type, timestamp, path, stepIndex, stepType, value, detailOf(cells, kept, sequence, event)]);
+    const event = written(cells, kept, sequence);
+    if (event !== undefined) rows.push(event);
   }
   return JSON.stringify(rows);
 }
@@ -122,8 +120,7 @@ export async function valueAt(cells: Cells, kept: Kept, sequence: number): Promi
   for (;;) {
     if (place === 0) return (await cells.read<KeptInput>(keys.input(kept.record.executionId)))?.input ?? null;
     await loadEvents(cells, kept, place, place);
-    const event = eventAt(cells, kept, place);
-    const value = event === undefined ? null : writtenValue(cells, kept, place, event);
+    const value = written(cells, kept, place)?.[5] ?? null;
     if (typeof value !== "number") return value;
     place = referenceOf(place, value);
   }
@@ -139,11 +136,10 @@ export async function readEvents(cells: Cells, kept: Kept, query: EventsQuery): 
   for (let sequence = after + 1; sequence <= end && total < most; sequence++) {
     const ahead = Math.min(end, sequence + bucketsAtOnce * bucketSize);
     await cells.load(bucketKeys(kept, sequence, ahead));
-    const event = eventAt(cells, kept, sequence);
-    if (event === undefined) break;
-    const [type, timestamp, path, stepIndex, stepType] = event;
     const value = await valueAt(cells, kept, sequence);
-    const detail = detailOf(cells, kept, sequence, event);
+    const event = written(cells, kept, sequence);
+    if (event === undefined) break;
+    const [type, timestamp, path, stepIndex, stepType, , detail] = event;
     const made = { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
     page.push(made);
     total += storedLength(made);

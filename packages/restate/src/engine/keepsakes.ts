@@ -1,7 +1,7 @@
-// Definitions, approvals and the secret: values that are kept once.
+// Definitions, approvals and the secret, which are kept once, and the number of processes.
 import type { UseApproval } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { keys } from "./layout.ts";
+import { keys, type Leases } from "./layout.ts";
 
 async function define(
   cells: Cells,
@@ -38,4 +38,7 @@ export const keepsakeWrites = { define, useApproval, secret, point };
 
 export const keepsakeReads = {
   outline: (cells: Cells, definition: string) => cells.read<string>(`f/${definition}`),
+  /** The processes whose leases have not ended. */
+  nodes: async (cells: Cells, _: null): Promise<number> =>
+    Object.values((await cells.read<Leases>(keys.leases)) ?? {}).filter(([, isAlive]) => isAlive).length,
 };

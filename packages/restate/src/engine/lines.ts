@@ -9,6 +9,12 @@ export function field(value: string): string {
   return value.replace(/[\u0000\u0001\u001e\u001f]/g, (character) => `\u0001${character.charCodeAt(0)};`);
 }
 
+/** The text of a field, as it was before `field`. */
+export function unfield(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: `field` wrote them.
+  return value.replace(/\u0001(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+}
+
 /** Null and a text are different fields. */
 export function optional(value: string | null): string {
   return value === null ? "" : `+${field(value)}`;
@@ -18,78 +24,41 @@ export function line(...fields: readonly (string | number)[]): string {
   return fields.join(separator);
 }
 
-/** Each tag with separators on both sides. */
-export function tagsField(tags: readonly string[]): string {
-  return tags.map((tag) => `\u001e${field(tag)}\u001e`).join("");
+/** The last field of a line. */
+export function lastField(text: string | undefined): string | undefined {
+  return text?.split(separator).at(-1);
 }
 
-/** The fields of the lines, by their positions from 1. */
-export const columns = {
-  kind: 1,
-  status: 2,
-  startAt: 3,
-  endAt: 4,
-  workflowId: 5,
-  userId: 6,
-  executionId: 7,
-  tags: 8,
-  trace: 9,
-  conversationId: 10,
-} as const;
+/** A tag with separators on both sides. */
+export function tagField(tag: string): string {
+  return `\u001e${field(tag)}\u001e`;
+}
+
+type NamesIn<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? First | NamesIn<Rest>
+  : Text;
+
+/** SQL expressions for the fields of lines, which have this order. */
+export function columnsOf<Names extends string>(names: Names): Readonly<Record<NamesIn<Names>, string>>;
+export function columnsOf(names: string): Readonly<Record<string, string>> {
+  const split = (place: number) => `split_part(value_utf8, '${separator}', ${place})`;
+  return Object.fromEntries(names.split(" ").map((name, index) => [name, split(index + 1)]));
+}
+
+export const columns = columnsOf(
+  "kind status startAt endAt workflowId userId executionId tags trace conversationId",
+);
 
 export function lineOf({ record, fixed }: Kept): string {
   const { kind, status, executionId, endAt } = record;
   const { startAt, workflowId, userId, tags, trace, conversationId } = fixed;
-  return line(
-    kind,
-    status,
-    startAt,
-    endAt ?? "",
-    field(workflowId),
-    optional(userId),
-    field(executionId),
-    tagsField(tags),
-    optional(trace),
-    optional(conversationId),
-  );
+  const names = [field(workflowId), optional(userId), field(executionId), tags.map(tagField).join("")];
+  return line(kind, status, startAt, endAt ?? "", ...names, optional(trace), optional(conversationId));
 }
 
-export const waitingColumns = {
-  kind: 1,
-  suspendedAt: 2,
-  suspensionId: 3,
-  executionId: 4,
-  workflowId: 5,
-  userId: 6,
-} as const;
+export const waitingColumns = columnsOf("kind suspendedAt suspensionId executionId workflowId userId");
 
 export function waitingLineOf({ record, fixed }: Kept, suspendedAt: number, suspensionId: string): string {
-  const { kind, executionId } = record;
-  return line(
-    kind,
-    suspendedAt,
-    field(suspensionId),
-    field(executionId),
-    field(fixed.workflowId),
-    optional(fixed.userId),
-  );
-}
-
-/** The text of a field, as it was before `field`. */
-export function unfield(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: `field` wrote them.
-  return value.replace(/\u0001(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
-}
-
-/** An SQL expression for one field of a line. */
-export function column(position: number): string {
-  return `split_part(value_utf8, '${separator}', ${position})`;
-}
-
-export function numberColumn(position: number): string {
-  return `try_cast(${column(position)} as bigint)`;
-}
-
-export function literal(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
+  const names = [suspensionId, record.executionId, fixed.workflowId].map(field);
+  return line(record.kind, suspendedAt, ...names, optional(fixed.userId));
 }

@@ -100,14 +100,11 @@ const shard = object({
 
 export const nodeName = "AndanteNode1";
 
-/** An owner, and the shards that learn when its lease begins or ends. */
-export interface Owner {
+/** A sign of life of an owner, with the shards that learn when its lease begins or ends. */
+export interface Beat {
   readonly namespace: string;
   readonly shards: number;
   readonly owner: string;
-}
-
-export interface Beat extends Owner {
   /** A random id: the delayed message with the same id ends the lease, unless a later beat has come. */
   readonly beat: string;
   /** The lease ends at once. */
@@ -163,7 +160,7 @@ const node = object({
 /** Notes in every shard whether an owner is alive. A shard that has given up the call is called again. */
 async function noteLease(
   context: ObjectContext,
-  { namespace, shards, owner }: Owner,
+  { namespace, shards, owner }: Beat,
   count: number,
   isAlive: boolean,
 ): Promise<void> {

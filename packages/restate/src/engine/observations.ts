@@ -1,43 +1,16 @@
 // Logs, spans and counts in the state of the log object: a line for each, with its fields and the whole as JSON.
 import type { RollupBatch, RollupCount, SpanChunk, StoredLog, TraceRoot } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { field, line, optional } from "./lines.ts";
+import { columnsOf, field, lastField, line, optional } from "./lines.ts";
 
-/** The fields of the lines, by their positions from 1; the last one is JSON. */
-export const logColumns = {
-  id: 1,
-  level: 2,
-  workflowId: 3,
-  executionId: 4,
-  agentId: 5,
-  conversationId: 6,
-  userId: 7,
-  node: 8,
-  whole: 9,
-} as const;
-
-export const rootColumns = {
-  startAt: 1,
-  rootSpanId: 2,
-  traceId: 3,
-  entityType: 4,
-  entityId: 5,
-  executionId: 6,
-  userId: 7,
-  status: 8,
-  whole: 9,
-} as const;
-
-export const chunkColumns = {
-  timestamp: 1,
-  number: 2,
-  node: 3,
-  traceId: 4,
-  rootSpanId: 5,
-  whole: 6,
-} as const;
-
-export const rollupColumns = { minute: 1, workflowId: 2, step: 3, kind: 4, bucket: 5, count: 6 } as const;
+export const logColumns = columnsOf(
+  "id level workflowId executionId agentId conversationId userId node whole",
+);
+export const rootColumns = columnsOf(
+  "startAt rootSpanId traceId entityType entityId executionId userId status whole",
+);
+export const chunkColumns = columnsOf("timestamp number node traceId rootSpanId whole");
+export const rollupColumns = columnsOf("minute workflowId step kind bucket count");
 
 /** A batch of one process, whose chunks are numbered. */
 export interface KeptBatch {
@@ -56,7 +29,7 @@ async function observe(cells: Cells, { node, logs, roots, chunks }: KeptBatch): 
   const keyOf = ({ traceId, rootSpanId }: TraceRoot) => `T/${traceId}/${rootSpanId}`;
   await cells.load(roots.map(keyOf));
   for (const root of roots) {
-    const before = cells.text(keyOf(root))?.split("\u001f").at(-1);
+    const before = lastField(cells.text(keyOf(root)));
     const first: TraceRoot = before === undefined ? root : JSON.parse(before);
     const kept = { ...first, endAt: root.endAt, status: root.status };
     const { startAt, rootSpanId, traceId, entityType, entityId, executionId, userId, status } = kept;
@@ -90,7 +63,7 @@ async function addCounts(cells: Cells, { writer, number, counts }: RollupBatch):
   cells.set("writers", [...others, [writer, number]].slice(-keptWriters));
   for (const each of counts) {
     const { minute, workflowId, step, kind, bucket, count } = each;
-    const before = Number(cells.text(keyOf(each))?.split("\u001f").at(-1) ?? 0);
+    const before = Number(lastField(cells.text(keyOf(each))) ?? 0);
     cells.setText(keyOf(each), line(minute, field(workflowId), field(step), kind, bucket, before + count));
   }
 }

@@ -25,6 +25,8 @@ async function state(cells: Cells, executionId: string): Promise<StoredExecution
   return kept && stateOf(cells, kept);
 }
 
+const idOf = ({ executionId }: { readonly executionId: string }) => executionId;
+
 async function rowsOf(cells: Cells, executionIds: readonly string[]): Promise<Kept[]> {
   await cells.load(executionIds.map(keys.row));
   return executionIds.flatMap((id) => cells.get<Kept>(keys.row(id)) ?? []);
@@ -68,7 +70,7 @@ async function waiting(
   cells: Cells,
   wanted: readonly { readonly executionId: string; readonly suspensionId: string }[],
 ): Promise<readonly WaitingSuspension[]> {
-  const rows = await rowsOf(cells, [...new Set(wanted.map(({ executionId }) => executionId))]);
+  const rows = await rowsOf(cells, [...new Set(wanted.map(idOf))]);
   const byId = new Map(rows.map((kept) => [kept.record.executionId, kept]));
   return wanted.flatMap(({ executionId, suspensionId }) => {
     const kept = byId.get(executionId);
@@ -110,10 +112,7 @@ async function abandoned(cells: Cells, query: ClaimAbandoned): Promise<readonly 
     .sort(byOrder(suspects))
     .slice(0, own.length > 0 || only !== undefined ? undefined : limit + 100);
   // A member only counts with its row.
-  const rows = await rowsOf(
-    cells,
-    first.map(({ executionId }) => executionId),
-  );
+  const rows = await rowsOf(cells, first.map(idOf));
   const fits = new Set(
     rows.flatMap(({ record }) => {
       const isFree = isAbandoned(record, isAlive(cells, record.owner));
@@ -140,10 +139,7 @@ async function claims(cells: Cells, { owner, after, limit }: ClaimsQuery): Promi
     .flatMap(([executionId, [startAt, , , claimed]]) => (claimed === owner ? [{ executionId, startAt }] : []))
     .filter((each) => after === undefined || byStart(each, after) > 0)
     .sort(byStart);
-  const rows = await rowsOf(
-    cells,
-    found.slice(0, limit).map(({ executionId }) => executionId),
-  );
+  const rows = await rowsOf(cells, found.slice(0, limit).map(idOf));
   return rows.flatMap(({ record: { executionId, token, ...record }, fixed }) =>
     token !== null && record.owner === owner && record.endAt === null
       ? [{ executionId, startAt: fixed.startAt, token }]

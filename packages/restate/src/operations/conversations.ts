@@ -9,31 +9,25 @@ import type {
   Store,
 } from "@andante/core/store";
 import type { Shards } from "../client/shards.ts";
-import { conversationColumns, lower } from "../engine/conversations.ts";
-import { column, columns, field, literal, numberColumn, optional } from "../engine/lines.ts";
-import { claiming, textIn } from "./executions.ts";
+import { conversationColumns, forkColumns, lower } from "../engine/conversations.ts";
+import { columns, field } from "../engine/lines.ts";
+import { claiming } from "./executions.ts";
+import { beyond, isOptional, isText, literal, number, textIn } from "./sql.ts";
 
-const updatedAt = numberColumn(conversationColumns.updatedAt);
-const id = column(conversationColumns.conversationId);
+const { conversationId: id } = conversationColumns;
+const updatedAt = number(conversationColumns.updatedAt);
+const place = `${id} as id, ${updatedAt} as updated_at`;
 
 async function list(shards: Shards, query: ConversationQuery) {
-  const { userId, agentId, title, before, limit, length } = query;
+  const { userId, agentId, title = "", before, limit, length } = query;
   const conditions = [
-    userId === undefined ? "" : ` and ${column(conversationColumns.userId)} = ${literal(optional(userId))}`,
-    agentId === undefined ? "" : ` and ${column(conversationColumns.agentId)} = ${literal(field(agentId))}`,
-    title === undefined || title === ""
-      ? ""
-      : ` and strpos(${column(conversationColumns.title)}, ${literal(lower(field(title)))}) > 0`,
-    before === undefined
-      ? ""
-      : ` and (${updatedAt} < ${before.updatedAt}
-           or (${updatedAt} = ${before.updatedAt} and ${id} < ${literal(field(before.conversationId))}))`,
+    isOptional(conversationColumns.userId, userId),
+    isText(conversationColumns.agentId, agentId),
+    title === "" ? "" : ` and strpos(${conversationColumns.title}, ${literal(lower(field(title)))}) > 0`,
+    beyond("<", [updatedAt, id], before && [before.updatedAt, before.conversationId]),
   ];
-  const rows = await shards.search(
-    `${id} as id, ${updatedAt} as updated_at`,
-    "z/",
-    `${conditions.join("")} order by updated_at desc, id desc limit ${limit}`,
-  );
+  const rest = `${conditions.join("")} order by updated_at desc, id desc limit ${limit}`;
+  const rows = await shards.search(place, "z/", rest);
   const found = await Promise.all(
     rows.map((row) => {
       const conversationId = textIn(row, "id");
@@ -49,12 +43,8 @@ async function list(shards: Shards, query: ConversationQuery) {
 
 /** Deletes the turns of a conversation that is removed. */
 async function removeTurns(shards: Shards, conversationId: string): Promise<void> {
-  const rows = await shards.search(
-    `${column(columns.executionId)} as id`,
-    "x/",
-    `and ${column(columns.kind)} = 'turn'
-     and ${column(columns.conversationId)} = ${literal(optional(conversationId))}`,
-  );
+  const rest = `and ${columns.kind} = 'turn'${isOptional(columns.conversationId, conversationId)}`;
+  const rows = await shards.search(`${columns.executionId} as id`, "x/", rest);
   for (const row of rows) {
     const executionId = textIn(row, "id");
     await shards.write(executionId, "drop", { executionId, events: Number.MAX_SAFE_INTEGER });
@@ -64,11 +54,8 @@ async function removeTurns(shards: Shards, conversationId: string): Promise<void
 
 async function removeUnchanged(shards: Shards, { before, limit }: { before: number; limit: number }) {
   // Some of them may have a turn that runs.
-  const rows = await shards.search(
-    `${id} as id, ${updatedAt} as updated_at`,
-    "z/",
-    `and ${updatedAt} < ${before} order by updated_at, id limit ${limit + 100}`,
-  );
+  const rest = `and ${updatedAt} < ${before} order by updated_at, id limit ${limit + 100}`;
+  const rows = await shards.search(place, "z/", rest);
   const removed: string[] = [];
   for (const conversationId of rows.map((row) => textIn(row, "id"))) {
     if (removed.length === limit) break;
@@ -80,12 +67,9 @@ async function removeUnchanged(shards: Shards, { before, limit }: { before: numb
 }
 
 async function removeUnfinishedFork(shards: Shards, before: number): Promise<boolean> {
-  const changedAt = numberColumn(1);
-  const [row] = await shards.search(
-    `${column(2)} as id, ${changedAt} as changed_at`,
-    "q/",
-    `and ${changedAt} < ${before} order by changed_at limit 1`,
-  );
+  const changedAt = number(forkColumns.changedAt);
+  const rest = `and ${changedAt} < ${before} order by changed_at limit 1`;
+  const [row] = await shards.search(`${forkColumns.forkId} as id, ${changedAt} as changed_at`, "q/", rest);
   if (row === undefined) return false;
   const forkId = textIn(row, "id");
   return await shards.write(forkId, "removeOldFork", { forkId, before });
@@ -93,20 +77,13 @@ async function removeUnfinishedFork(shards: Shards, before: number): Promise<boo
 
 /** Reads a page at the source and keeps it at the copy: a page of a source that was changed meanwhile starts over. */
 async function fork(shards: Shards, argument: ForkConversation): Promise<ForkResult> {
-  const { key, forkId, copyId, conversationId, userId, upTo, maxBytes, page, at } = argument;
+  const { key, forkId, copyId, conversationId, at } = argument;
   const first = await shards.read(forkId, "forkResult", key);
   if (first !== undefined) return first;
   for (;;) {
     const { isTaken, fork: under } = await shards.read(forkId, "forkState", forkId);
     const from = under?.copyId === copyId ? under : undefined;
-    const read = await shards.read(conversationId, "readForkPage", {
-      conversationId,
-      userId,
-      upTo,
-      maxBytes,
-      page,
-      from,
-    });
+    const read = await shards.read(conversationId, "readForkPage", { ...argument, from });
     if (read === "missing") return { kind: "missing" };
     if (isTaken) return { kind: "taken" };
     if (read === "too-long") return { kind: "too-long" };

@@ -10,34 +10,16 @@ import type {
   WaitingQuery,
   WaitingSuspension,
 } from "@andante/core/store";
-import type { Found, Shards } from "../client/shards.ts";
+import type { Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
-import {
-  column,
-  columns,
-  field,
-  literal,
-  numberColumn,
-  optional,
-  unfield,
-  waitingColumns,
-} from "../engine/lines.ts";
+import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
 import { byOrder, byStart, byTime } from "../engine/reads.ts";
+import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn } from "./sql.ts";
 
-/** A field of a row that SQL returned. */
-export function textIn(row: Found, name: string): string {
-  const value = row[name];
-  return typeof value === "string" ? unfield(value) : String(value ?? "");
-}
-
-export function numberIn(row: Found, name: string): number {
-  return Number(row[name]);
-}
-
-const id = column(columns.executionId);
-const startAt = numberColumn(columns.startAt);
-const endAt = numberColumn(columns.endAt);
-const isWorkflow = `and ${column(columns.kind)} = 'workflow'`;
+const { executionId: id, kind: executionKind, endAt: endText, tags, trace, workflowId: workflow } = columns;
+const startAt = number(columns.startAt);
+const endAt = number(endText);
+const isWorkflow = `and ${executionKind} = 'workflow'`;
 
 /** Calls `read` with the ids of each shard; the results in any order. */
 async function byShard<Value>(
@@ -78,20 +60,15 @@ async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
       : found
           .slice(0, only === undefined ? limit : 1)
           .map(({ executionId, ...rest }, index) => ({ ...rest, executionId, token: `${key}.${index}` }));
-  const places = new Map(chosen.map(({ executionId }, index) => [executionId, index]));
+  const ids = chosen.map(({ executionId }) => executionId);
   const claimed = await claiming(shards, chosen, () =>
-    byShard(
-      shards,
-      chosen.map(({ executionId }) => executionId),
-      (shard, ids) =>
-        shards.write(shard, "claim", {
-          owner,
-          claims: chosen.filter(({ executionId }) => ids.includes(executionId)),
-        }),
-    ),
+    byShard(shards, ids, (shard, its) => {
+      const claims = chosen.filter(({ executionId }) => its.includes(executionId));
+      return shards.write(shard, "claim", { owner, claims });
+    }),
   );
-  const placeOf = (executionId: string) => places.get(executionId) ?? 0;
-  return claimed.sort((a, b) => placeOf(a.row.executionId) - placeOf(b.row.executionId));
+  const byId = new Map(claimed.map((each) => [each.row.executionId, each]));
+  return ids.flatMap((executionId) => byId.get(executionId) ?? []);
 }
 
 async function heads(shards: Shards, executionIds: readonly string[]) {
@@ -108,36 +85,26 @@ async function heads(shards: Shards, executionIds: readonly string[]) {
 }
 
 async function list(shards: Shards, query: ListQuery) {
+  const { before, limit, length, tag, idPrefix = "", from, to, executionId, traceId } = query;
   // A trace of its own has no name.
-  if (query.traceId === "") return [];
-  const { before, limit, length, tag, idPrefix, from, to } = query;
-  const equal = (position: number, value: string | undefined) =>
-    value === undefined ? "" : ` and ${column(position)} = ${literal(value)}`;
+  if (traceId === "") return [];
   const conditions = [
     isWorkflow,
-    equal(columns.workflowId, query.workflowId === undefined ? undefined : field(query.workflowId)),
-    equal(columns.status, query.status),
-    equal(columns.userId, query.userId === undefined ? undefined : optional(query.userId)),
+    isText(workflow, query.workflowId),
+    isText(columns.status, query.status),
+    isOptional(columns.userId, query.userId),
     // By its key: Restate's planner refuses an order by a field that a condition makes constant.
-    query.executionId === undefined ? "" : ` and key = ${literal(keys.line(query.executionId))}`,
-    equal(columns.trace, query.traceId === undefined ? undefined : optional(query.traceId)),
-    query.traced ? ` and ${column(columns.trace)} <> ''` : "",
-    tag === undefined
-      ? ""
-      : ` and strpos(${column(columns.tags)}, ${literal(`\u001e${field(tag)}\u001e`)}) > 0`,
-    idPrefix === undefined || idPrefix === "" ? "" : ` and starts_with(${id}, ${literal(field(idPrefix))})`,
-    from === undefined ? "" : ` and ${startAt} >= ${from}`,
-    to === undefined ? "" : ` and ${startAt} < ${to}`,
-    before === undefined
-      ? ""
-      : ` and (${startAt} < ${before.startAt}
-           or (${startAt} = ${before.startAt} and ${id} < ${literal(field(before.executionId))}))`,
+    executionId === undefined ? "" : ` and key = ${literal(keys.line(executionId))}`,
+    isOptional(trace, traceId),
+    query.traced ? ` and ${trace} <> ''` : "",
+    tag === undefined ? "" : ` and strpos(${tags}, ${literal(tagField(tag))}) > 0`,
+    idPrefix === "" ? "" : ` and starts_with(${id}, ${literal(field(idPrefix))})`,
+    compared(startAt, ">=", from),
+    compared(startAt, "<", to),
+    beyond("<", [startAt, id], before && [before.startAt, before.executionId]),
   ];
-  const rows = await shards.search(
-    `${id} as id, ${startAt} as start_at`,
-    "x/",
-    `${conditions.join("")} order by start_at desc, id desc limit ${limit}`,
-  );
+  const rest = `${conditions.join("")} order by start_at desc, id desc limit ${limit}`;
+  const rows = await shards.search(`${id} as id, ${startAt} as start_at`, "x/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
   const found = await byShard(shards, ids, (shard, its) => shards.read(shard, "listed", its));
   return readPage(
@@ -148,38 +115,25 @@ async function list(shards: Shards, query: ListQuery) {
 }
 
 async function waiting(shards: Shards, { workflowId, userId, after, limit, length }: WaitingQuery) {
-  const at = numberColumn(waitingColumns.suspendedAt);
-  const suspensionId = column(waitingColumns.suspensionId);
+  const { suspensionId, executionId: execution } = waitingColumns;
+  const at = number(waitingColumns.suspendedAt);
   const conditions = [
     isWorkflow,
-    workflowId === undefined
-      ? ""
-      : ` and ${column(waitingColumns.workflowId)} = ${literal(field(workflowId))}`,
-    userId === undefined ? "" : ` and ${column(waitingColumns.userId)} = ${literal(optional(userId))}`,
-    after === undefined
-      ? ""
-      : ` and (${at} > ${after.suspendedAt}
-           or (${at} = ${after.suspendedAt} and ${suspensionId} > ${literal(field(after.suspensionId))}))`,
+    isText(waitingColumns.workflowId, workflowId),
+    isOptional(waitingColumns.userId, userId),
+    beyond(">", [at, suspensionId], after && [after.suspendedAt, after.suspensionId]),
   ];
-  const rows = await shards.search(
-    `${at} as at, ${suspensionId} as suspension, ${column(waitingColumns.executionId)} as execution`,
-    "y/",
-    `${conditions.join("")} order by at, suspension limit ${limit}`,
-  );
-  const wanted = rows.map((row) => ({
+  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution`;
+  const rest = `${conditions.join("")} order by at, suspension limit ${limit}`;
+  const wanted = (await shards.search(select, "y/", rest)).map((row) => ({
     executionId: textIn(row, "execution"),
     suspensionId: textIn(row, "suspension"),
   }));
-  const found = await byShard(
-    shards,
-    [...new Set(wanted.map(({ executionId }) => executionId))],
-    (shard, ids) =>
-      shards.read(
-        shard,
-        "waiting",
-        wanted.filter(({ executionId }) => ids.includes(executionId)),
-      ),
-  );
+  const ids = [...new Set(wanted.map(({ executionId }) => executionId))];
+  const found = await byShard(shards, ids, (shard, its) => {
+    const here = wanted.filter(({ executionId }) => its.includes(executionId));
+    return shards.read(shard, "waiting", here);
+  });
   return readPage(found.sort(bySuspension), (each) => each, length);
 }
 
@@ -188,32 +142,23 @@ function bySuspension({ suspension: a }: WaitingSuspension, { suspension: b }: W
 }
 
 async function countUnfinished(shards: Shards) {
-  const workflow = column(columns.workflowId);
-  const rows = await shards.search(
-    `${workflow} as workflow, count(*) as executions`,
-    "x/",
-    `${isWorkflow} and ${column(columns.endAt)} = '' group by ${workflow} order by workflow`,
-  );
+  const rest = `${isWorkflow} and ${endText} = '' group by ${workflow} order by workflow`;
+  const rows = await shards.search(`${workflow} as workflow, count(*) as executions`, "x/", rest);
   return rows.map((row) => ({ workflowId: textIn(row, "workflow"), count: numberIn(row, "executions") }));
 }
 
+const ended = `${id} as id, ${endAt} as end_at`;
+
 async function endedBeyond(shards: Shards, keep: number) {
-  const [row] = await shards.search(
-    `${id} as id, ${endAt} as end_at`,
-    "x/",
-    `${isWorkflow} and ${column(columns.endAt)} <> '' order by end_at desc, id desc limit 1 offset ${keep}`,
-  );
+  const rest = `${isWorkflow} and ${endText} <> '' order by end_at desc, id desc limit 1 offset ${keep}`;
+  const [row] = await shards.search(ended, "x/", rest);
   return row && { endAt: numberIn(row, "end_at"), executionId: textIn(row, "id") };
 }
 
 async function deleteFinished(shards: Shards, { kind = "workflow", upTo, limit, events }: DeleteFinished) {
-  const rows = await shards.search(
-    `${id} as id, ${endAt} as end_at`,
-    "x/",
-    `and ${column(columns.kind)} = '${kind}' and ${column(columns.endAt)} <> ''
-     and (${endAt} < ${upTo.endAt} or (${endAt} = ${upTo.endAt} and ${id} <= ${literal(field(upTo.executionId))}))
-     order by end_at, id limit ${limit}`,
-  );
+  const isOld = beyond("<=", [endAt, id], [upTo.endAt, upTo.executionId]);
+  const isEnded = `and ${executionKind} = '${kind}' and ${endText} <> ''${isOld}`;
+  const rows = await shards.search(ended, "x/", `${isEnded} order by end_at, id limit ${limit}`);
   const executionIds: string[] = [];
   let left = events;
   for (const executionId of rows.map((row) => textIn(row, "id"))) {

@@ -14,10 +14,11 @@ import {
   type TraceRoot,
   type Trim,
 } from "@andante/core/store";
-import type { Found, Shards } from "../client/shards.ts";
-import { column, columns, field, literal, numberColumn, optional } from "../engine/lines.ts";
+import type { Found } from "../client/ingress.ts";
+import type { Shards } from "../client/shards.ts";
+import { columns } from "../engine/lines.ts";
 import { chunkColumns, logColumns, rollupColumns, rootColumns } from "../engine/observations.ts";
-import { numberIn, textIn } from "./executions.ts";
+import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn } from "./sql.ts";
 
 /** The value that a line holds whole. */
 function wholeIn<Value>(row: Found): Value {
@@ -26,77 +27,49 @@ function wholeIn<Value>(row: Found): Value {
   return value;
 }
 
-const logId = numberColumn(logColumns.id);
-const wholeLog = `${column(logColumns.whole)} as whole`;
-const startAt = numberColumn(rootColumns.startAt);
-const rootSpan = column(rootColumns.rootSpanId);
-const wholeRoot = `${column(rootColumns.whole)} as whole`;
-const endedAt = numberColumn(chunkColumns.timestamp);
-const chunkNumber = numberColumn(chunkColumns.number);
-const wholeChunk = `${column(chunkColumns.whole)} as whole`;
-
-function equal(position: number, value: string | undefined): string {
-  return value === undefined ? "" : ` and ${column(position)} = ${literal(optional(value))}`;
-}
-
-function compared(expression: string, operator: string, value: number | undefined): string {
-  return value === undefined ? "" : ` and ${expression} ${operator} ${value}`;
-}
+const logId = number(logColumns.id);
+const startAt = number(rootColumns.startAt);
+const endedAt = number(chunkColumns.timestamp);
+const oneLog = `${logColumns.whole} as whole, ${logId} as id`;
+const oneRoot = `${rootColumns.whole} as whole, ${startAt} as start_at, ${rootColumns.rootSpanId} as span`;
+const oneChunk = `${chunkColumns.whole} as whole, ${endedAt} as ended_at, ${number(chunkColumns.number)} as number`;
 
 async function logs(shards: Shards, query: LogQuery): Promise<readonly StoredLog[]> {
   const conditions = [
-    compared(numberColumn(logColumns.level), ">=", query.level),
-    equal(logColumns.workflowId, query.workflowId),
-    equal(logColumns.executionId, query.executionId),
-    equal(logColumns.agentId, query.agentId),
-    equal(logColumns.conversationId, query.conversationId),
-    equal(logColumns.userId, query.userId),
+    compared(number(logColumns.level), ">=", query.level),
+    isOptional(logColumns.workflowId, query.workflowId),
+    isOptional(logColumns.executionId, query.executionId),
+    isOptional(logColumns.agentId, query.agentId),
+    isOptional(logColumns.conversationId, query.conversationId),
+    isOptional(logColumns.userId, query.userId),
     compared(logId, ">=", query.from),
     compared(logId, "<=", query.upTo),
   ];
   const rest = `${conditions.join("")} order by id desc limit ${query.limit}`;
-  const rows = await shards.searchLog(`${wholeLog}, ${logId} as id`, "L/", rest);
-  return readPage(rows, (row) => wholeIn<StoredLog>(row)).reverse();
+  return readPage(await shards.searchLog(oneLog, "L/", rest), (row) => wholeIn<StoredLog>(row)).reverse();
 }
 
 async function traces(shards: Shards, query: TraceQuery): Promise<readonly TraceRoot[]> {
-  const { entityType, entityId, executionId, userId, status, from, to, before, limit, length } = query;
-  const isText = (position: number, value: string | undefined) =>
-    value === undefined ? "" : ` and ${column(position)} = ${literal(field(value))}`;
+  const { before, limit, length } = query;
   const conditions = [
-    isText(rootColumns.entityType, entityType),
-    isText(rootColumns.entityId, entityId),
-    equal(rootColumns.executionId, executionId),
-    equal(rootColumns.userId, userId),
-    isText(rootColumns.status, status),
-    compared(startAt, ">=", from),
-    compared(startAt, "<", to),
-    before === undefined
-      ? ""
-      : ` and (${startAt} < ${before.startAt}
-           or (${startAt} = ${before.startAt} and ${rootSpan} < ${literal(before.rootSpanId)}))`,
+    isText(rootColumns.entityType, query.entityType),
+    isText(rootColumns.entityId, query.entityId),
+    isOptional(rootColumns.executionId, query.executionId),
+    isOptional(rootColumns.userId, query.userId),
+    isText(rootColumns.status, query.status),
+    compared(startAt, ">=", query.from),
+    compared(startAt, "<", query.to),
+    beyond("<", [startAt, rootColumns.rootSpanId], before && [before.startAt, before.rootSpanId]),
   ];
   const rest = `${conditions.join("")} order by start_at desc, span desc limit ${limit}`;
-  const rows = await shards.searchLog(
-    `${wholeRoot}, ${startAt} as start_at, ${rootSpan} as span`,
-    "T/",
-    rest,
-  );
-  return readPage(rows, (row) => wholeIn<TraceRoot>(row), length);
+  return readPage(await shards.searchLog(oneRoot, "T/", rest), (row) => wholeIn<TraceRoot>(row), length);
 }
 
 async function trace(shards: Shards, traceId: string) {
+  const ofTrace = (column: string, order: string) => `and ${column} = ${literal(traceId)} order by ${order}`;
   const [roots, chunks] = await Promise.all([
-    shards.searchLog(
-      `${wholeRoot}, ${startAt} as start_at, ${rootSpan} as span`,
-      "T/",
-      `and ${column(rootColumns.traceId)} = ${literal(traceId)} order by start_at, span limit 1000`,
-    ),
-    shards.searchLog(
-      `${wholeChunk}, ${endedAt} as ended_at, ${chunkNumber} as number`,
-      "S/",
-      `and ${column(chunkColumns.traceId)} = ${literal(traceId)} order by ended_at, number`,
-    ),
+    shards.searchLog(oneRoot, "T/", ofTrace(rootColumns.traceId, "start_at, span limit 1000")),
+    shards.searchLog(oneChunk, "S/", ofTrace(chunkColumns.traceId, "ended_at, number")),
   ]);
   return {
     roots: readPage(roots, (row) => wholeIn<TraceRoot>(row)),
@@ -112,26 +85,18 @@ async function numberAt(shards: Shards, prefix: string, expression: string, coun
 }
 
 async function trim(shards: Shards, { logs: fromLog, traces: fromTrace, limit }: Trim): Promise<number> {
-  const oldest = (prefix: string, expression: string, from: number) =>
-    shards.searchLog(
-      `key, ${expression} as place`,
-      prefix,
-      `and ${expression} < ${from} order by place limit ${limit}`,
-    );
   const keyOf = (row: Found) => String(row.key);
-  const oldLogs = (await oldest("L/", logId, fromLog)).map(keyOf);
-  const oldRoots = (await oldest("T/", startAt, fromTrace)).map(keyOf);
-  const spans = oldRoots.map((key) => `${literal(key.split("/").at(-1) ?? "")}`);
-  const withRoots =
-    spans.length === 0
-      ? []
-      : await shards.searchLog(
-          "key",
-          "S/",
-          `and ${column(chunkColumns.rootSpanId)} in (${spans.join(", ")})`,
-        );
+  const oldest = async (prefix: string, expression: string, from: number) => {
+    const rest = `and ${expression} < ${from} order by place limit ${limit}`;
+    return (await shards.searchLog(`key, ${expression} as place`, prefix, rest)).map(keyOf);
+  };
+  const oldLogs = await oldest("L/", logId, fromLog);
+  const oldRoots = await oldest("T/", startAt, fromTrace);
+  const spans = oldRoots.map((key) => literal(key.split("/").at(-1) ?? ""));
+  const areTheirs = `and ${chunkColumns.rootSpanId} in (${spans.join(", ")})`;
+  const withRoots = spans.length === 0 ? [] : await shards.searchLog("key", "S/", areTheirs);
   const gone = new Set(withRoots.map(keyOf));
-  const oldChunks = (await oldest("S/", endedAt, fromTrace)).map(keyOf).filter((key) => !gone.has(key));
+  const oldChunks = (await oldest("S/", endedAt, fromTrace)).filter((key) => !gone.has(key));
   const removed = [...oldLogs, ...oldRoots, ...oldChunks];
   if (removed.length > 0) await shards.write(shards.log, "clearKeys", [...removed, ...gone]);
   return removed.length;
@@ -140,7 +105,6 @@ async function trim(shards: Shards, { logs: fromLog, traces: fromTrace, limit }:
 export function observationOperations(shards: Shards): ObservationStore {
   const node = randomUUID();
   let chunkCount = 0;
-  const isElsewhere = (position: number) => `and ${column(position)} <> '${node}'`;
   return {
     append: (batch) => {
       const chunks = batch.chunks.map((chunk) => ({ ...chunk, number: ++chunkCount }));
@@ -148,22 +112,16 @@ export function observationOperations(shards: Shards): ObservationStore {
     },
     logs: (query) => logs(shards, query),
     logsElsewhere: async ({ from, limit }) => {
-      const other = column(logColumns.node);
-      const rows = await shards.searchLog(
-        `${wholeLog}, ${logId} as id, ${other} as node`,
-        "L/",
-        `and ${logId} >= ${from} ${isElsewhere(logColumns.node)} order by id desc limit ${limit}`,
-      );
+      const other = logColumns.node;
+      const rest = `and ${logId} >= ${from} and ${other} <> '${node}' order by id desc limit ${limit}`;
+      const rows = await shards.searchLog(`${oneLog}, ${other} as node`, "L/", rest);
       const read = (row: Found) => ({ ...wholeIn<StoredLog>(row), node: textIn(row, "node") });
       return readPage(rows, read).reverse();
     },
     spansElsewhere: async ({ from, limit }) => {
-      const rows = await shards.searchLog(
-        `${wholeChunk}, key, ${endedAt} as ended_at, ${chunkNumber} as number`,
-        "S/",
-        `and ${endedAt} >= ${from} ${isElsewhere(chunkColumns.node)}
-         order by ended_at desc, number desc limit ${limit}`,
-      );
+      const isElsewhere = `and ${endedAt} >= ${from} and ${chunkColumns.node} <> '${node}'`;
+      const rest = `${isElsewhere} order by ended_at desc, number desc limit ${limit}`;
+      const rows = await shards.searchLog(`${oneChunk}, key`, "S/", rest);
       return readPage(rows, (row) => ({ ...wholeIn<SpanChunk>(row), id: String(row.key) })).reverse();
     },
     traces: (query) => traces(shards, query),
@@ -174,29 +132,21 @@ export function observationOperations(shards: Shards): ObservationStore {
     }),
     trim: (bounds) => trim(shards, bounds),
     countSuspended: async () => {
-      const isSuspended = `${column(columns.kind)} = 'workflow' and ${column(columns.status)} = 'suspended'`;
-      const [row] = await shards.search("count(*) as executions", "x/", `and ${isSuspended}`);
+      const isSuspended = `and ${columns.kind} = 'workflow' and ${columns.status} = 'suspended'`;
+      const [row] = await shards.search("count(*) as executions", "x/", isSuspended);
       return row === undefined ? 0 : numberIn(row, "executions");
     },
   };
 }
 
-const minute = numberColumn(rollupColumns.minute);
-const step = column(rollupColumns.step);
-const places = [
-  `${column(rollupColumns.workflowId)} as workflow`,
-  `${step} as step`,
-  `${column(rollupColumns.kind)} as kind`,
-  `${numberColumn(rollupColumns.bucket)} as bucket`,
-].join(", ");
-const sum = `sum(${numberColumn(rollupColumns.count)}) as total`;
+const { step, workflowId: workflow, kind: countKind, bucket, count: counted } = rollupColumns;
+const minute = number(rollupColumns.minute);
+const kindAndBucket = `${countKind} as kind, ${number(bucket)} as bucket`;
+const sum = `sum(${number(counted)}) as total`;
 
 function within({ from, to, workflowId }: RollupRange, ofSteps: boolean): string {
-  const isWorkflow =
-    workflowId === undefined
-      ? ""
-      : ` and ${column(rollupColumns.workflowId)} = ${literal(field(workflowId))}`;
-  return `and ${minute} >= ${from} and ${minute} < ${to} and ${step} ${ofSteps ? "<>" : "="} ''${isWorkflow}`;
+  const isStep = `${step} ${ofSteps ? "<>" : "="} ''`;
+  return `and ${minute} >= ${from} and ${minute} < ${to} and ${isStep}${isText(workflow, workflowId)}`;
 }
 
 function kindIn(row: Found): RollupKind {
@@ -209,23 +159,20 @@ export function rollupOperations(shards: Shards): RollupStore {
   return {
     add: (batch) => shards.write(shards.log, "addCounts", batch),
     overTime: async ({ width, ...range }) => {
-      const rows = await shards.searchLog(
-        `(${minute} - ${range.from}) / ${width} as place, ${places}, ${sum}`,
-        "R/",
-        `${within(range, false)} group by place, workflow, step, kind, bucket`,
-      );
-      const points = new Map<string, { index: number; kind: RollupKind; bucket: number; count: number }>();
-      for (const row of rows) {
-        const point = { index: numberIn(row, "place"), kind: kindIn(row), bucket: numberIn(row, "bucket") };
-        const key = JSON.stringify(point);
-        const count = (points.get(key)?.count ?? 0) + numberIn(row, "total");
-        points.set(key, { ...point, count });
-      }
-      return [...points.values()];
+      const place = `(${minute} - ${range.from}) / ${width} as place`;
+      const rest = `${within(range, false)} group by place, kind, bucket`;
+      const rows = await shards.searchLog(`${place}, ${kindAndBucket}, ${sum}`, "R/", rest);
+      return rows.map((row) => ({
+        index: numberIn(row, "place"),
+        kind: kindIn(row),
+        bucket: numberIn(row, "bucket"),
+        count: numberIn(row, "total"),
+      }));
     },
     totals: async ({ of, ...range }) => {
       const rest = `${within(range, of === "steps")} group by workflow, step, kind, bucket`;
-      const rows = await shards.searchLog(`${places}, ${sum}`, "R/", rest);
+      const select = `${workflow} as workflow, ${step} as step, ${kindAndBucket}, ${sum}`;
+      const rows = await shards.searchLog(select, "R/", rest);
       return rows.map((row) => ({
         workflowId: textIn(row, "workflow"),
         step: textIn(row, "step"),

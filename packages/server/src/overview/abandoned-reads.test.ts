@@ -1,11 +1,13 @@
 // Reads of several executions or pages end between two of them when the client is gone.
 import { createAndante, createLogger, createWorkflow, memoryStore } from "@andante/core";
 import type { Store } from "@andante/core/store";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { wrapStore } from "../../../core/test/support/wrapped-store.ts";
 import { createApp } from "../app.ts";
+import { readActivity } from "./activity.ts";
 import { countsOfList } from "./activity-of-list.ts";
+import { readInbox } from "./inbox.ts";
 import { readStepActivity } from "./step-activity.ts";
 
 const logger = createLogger({ level: "silent" });
@@ -56,6 +58,67 @@ test("the steps of runs are not counted to the end for a client that is gone", a
     "Client connection prematurely closed.",
   );
   expect(reads()).toBe(1);
+});
+
+const gone = new Error("gone");
+
+test("the inbox is not read for a client that is gone, and no examples are made of it", async () => {
+  const ready = vi.fn(async () => undefined);
+  const schema = vi.fn(() => undefined);
+  const item = Object.defineProperty({}, "suspension", { get: () => ({ resumeSchema: schema() }) });
+  const controller = new AbortController();
+  const waiting = vi.fn(async () => ({ items: [item], nextCursor: null }));
+  const read = () => readInbox(Object({ ready, live: { waiting } }), { limit: 1 }, controller.signal);
+  expect(await read()).toMatchObject({ more: false });
+  expect([waiting, schema].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  waiting.mockImplementationOnce(async () => {
+    controller.abort(gone);
+    return { items: [item], nextCursor: null };
+  });
+  await expect(read()).rejects.toBe(gone);
+  expect([waiting, schema].map(({ mock }) => mock.calls.length)).toEqual([2, 1]);
+  await expect(read()).rejects.toBe(gone);
+  expect(waiting).toHaveBeenCalledTimes(2);
+});
+
+test("the route of the inbox passes on that its client is gone", async () => {
+  const { store } = await abandonedStore();
+  const app = createApp({ workflows: { short }, store, logger });
+  onTestFinished(() => app.close());
+  await app.andante.ready();
+  const waiting = vi.spyOn(app.andante.store, "waiting");
+  const controller = new AbortController();
+  const [reached, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  vi.spyOn(app.andante, "ready").mockImplementationOnce(() => {
+    reached.resolve();
+    return ready.promise;
+  });
+  const response = app.fetch(new Request("http://any.host/api/inbox", { signal: controller.signal }));
+  await reached.promise;
+  controller.abort();
+  ready.resolve();
+  expect((await response).status).toBe(499);
+  expect(waiting).not.toHaveBeenCalled();
+});
+
+test("the counts of several workflows are read one after another, until the client is gone", async () => {
+  const controller = new AbortController();
+  const asked: unknown[] = [];
+  const overTime = async ({ workflowId }: { workflowId: string }) => {
+    asked.push(workflowId);
+    if (workflowId === "b") controller.abort(gone);
+    return [];
+  };
+  const andante = Object({
+    ready: async () => undefined,
+    live: { rollups: { overTime, totals: async () => [] } },
+  });
+  const query = { from: new Date(0), to: new Date(1), points: 1 };
+  const count = (workflowIds: string[]) =>
+    readActivity(andante, { ...query, parts: [{ userId: undefined, workflowIds }] }, controller.signal);
+  expect(await count(["a", "c"])).toMatchObject({ complete: true });
+  await expect(count(["a", "b", "c"])).rejects.toBe(gone);
+  expect(asked).toEqual(["a", "c", "a", "b"]);
 });
 
 test("executions are not counted to the end for a client that is gone", async () => {

@@ -100,12 +100,15 @@ async function countPart(
     return { overTime, totals: counts, complete };
   }
   const { workflowIds = [undefined] } = part;
-  const ranges = workflowIds.map((workflowId) => ({ workflowId, from, to }));
-  const [overTime, totals] = await Promise.all([
-    Promise.all(ranges.map((range) => rollups.overTime({ ...range, width }))),
-    Promise.all(ranges.map((range) => rollups.totals({ ...range, of: "executions" }))),
-  ]);
-  return { overTime: overTime.flat(), totals: totals.flat(), complete: true };
+  const overTime: CountedPart["overTime"][number][] = [];
+  const totals: CountedPart["totals"][number][] = [];
+  for (const workflowId of workflowIds) {
+    signal.throwIfAborted();
+    const range = { workflowId, from, to };
+    overTime.push(...(await rollups.overTime({ ...range, width })));
+    totals.push(...(await rollups.totals({ ...range, of: "executions" })));
+  }
+  return { overTime, totals, complete: true };
 }
 
 /** The minutes that overlap a period, in minutes since 1970. */

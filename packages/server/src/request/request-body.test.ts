@@ -2,11 +2,10 @@
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
-import { OwnTurns } from "./own-turn.ts";
 import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
-const [turns, parsed] = [new OwnTurns(), new ParsedBodies(Number.POSITIVE_INFINITY)];
+const parsed = new ParsedBodies(Number.POSITIVE_INFINITY);
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -23,7 +22,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, { maxBody: 100, bodies, parsed, turns });
+    const body = readJsonBody(request, { maxBody: 100, bodies, parsed });
     await write("[1,");
     await write("2,3]");
     await end();
@@ -36,12 +35,12 @@ test("one that makes no progress is refused when others would not fit beside it"
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(20);
   const [still, lively] = [sending(), sending()];
-  const refused = readJsonBody(still.request, { maxBody: 100, bodies, parsed, turns }).catch(
+  const refused = readJsonBody(still.request, { maxBody: 100, bodies, parsed }).catch(
     (error: unknown) => error,
   );
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const read = readJsonBody(lively.request, { maxBody: 100, bodies, parsed, turns });
+  const read = readJsonBody(lively.request, { maxBody: 100, bodies, parsed });
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
@@ -53,9 +52,7 @@ test("one that makes no progress is refused when others would not fit beside it"
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
   const { request, write } = sending();
-  const refused = readJsonBody(request, { maxBody: 10, bodies, parsed, turns }).catch(
-    (error: unknown) => error,
-  );
+  const refused = readJsonBody(request, { maxBody: 10, bodies, parsed }).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
@@ -118,7 +115,7 @@ test("bodies that wait to be parsed count, and one that does not fit beside them
   // No turn of the event loop begins while only streams are awaited.
   const arrive = async (bytes: number) => {
     const { request, write, end } = sending();
-    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed, turns }));
+    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
     await write(JSON.stringify("x".repeat(bytes - 2)));
     // A body that was cut has ended already.
     await end().catch(() => undefined);
@@ -143,7 +140,7 @@ test("bodies that wait to be parsed count, and one that does not fit beside them
 
 test("a short body is read though others fill the memory for bodies", async () => {
   const bodies = new HeldBytes(50_000);
-  const bounds = { maxBody: 60_000, bodies, parsed, turns };
+  const bounds = { maxBody: 60_000, bodies, parsed };
   const long = readJsonBody(whole(50_000), bounds);
   expect(await readJsonBody(whole(16 * 1024), bounds)).toHaveLength(16 * 1024 - 2);
   expect(await long).toHaveLength(49_998);
@@ -153,13 +150,13 @@ test("a body in chunks of a byte takes no more memory than in one, and its progr
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(200);
   const [tiny, other] = [sending(), sending()];
-  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, parsed, turns });
+  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, parsed });
   const text = JSON.stringify("x".repeat(98));
   for (const byte of text) {
     await tiny.write(byte);
     vi.advanceTimersByTime(999);
   }
-  const stalled = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed, turns }));
+  const stalled = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed }));
   await other.write("x".repeat(101));
   expect(await stalled).toMatchObject({ status: 503 });
   await tiny.end();
@@ -172,7 +169,7 @@ test("the body of a client that left while it waited is not parsed", async () =>
   const init = { method: "POST", body: "[".repeat(20_000), headers, signal: left.signal };
   const request = new HonoRequest(new Request("http://localhost/", init));
   const bodies = new HeldBytes(100_000);
-  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed, turns }));
+  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
   left.abort();
   expect(await read).toMatchObject({ code: "client-gone" });
   expect(bodies.size).toBe(0);
@@ -218,7 +215,6 @@ test("long bodies that arrive together are parsed in different turns of the even
       maxBody: length + 2,
       bodies: new HeldBytes(1_000_000),
       parsed,
-      turns,
     });
     await Promise.all([write(JSON.stringify("x".repeat(length))), end()]);
     expect(await body).toHaveLength(length);

@@ -1,5 +1,6 @@
 // Reads a JSON body: checks its size and content type, and refuses `__proto__` keys.
 import { AndanteError } from "@andante/core";
+import { ownTurn } from "@andante/core/internal";
 import type { HonoRequest } from "hono";
 import {
   BadRequestError,
@@ -10,11 +11,12 @@ import {
 } from "../errors/request-errors.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
-import type { OwnTurns } from "./own-turn.ts";
 import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
 const short = 16 * 1024;
+/** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
+const veryLong = 256 * 1024;
 
 export interface BodyBounds {
   /** Bytes of one body. */
@@ -23,7 +25,6 @@ export interface BodyBounds {
   readonly bodies: HeldBytes;
   /** Counts the values of long bodies from then on. */
   readonly parsed: ParsedBodies;
-  readonly turns: OwnTurns;
 }
 
 /** The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`. */
@@ -48,31 +49,37 @@ async function readLong(
   request: HonoRequest,
   body: ReadableStream<Uint8Array>,
   length: number,
-  { maxBody, bodies, parsed, turns }: BodyBounds,
+  { maxBody, bodies, parsed }: BodyBounds,
 ): Promise<unknown> {
-  const reader = body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
-  let cut: AndanteError | undefined;
-  const held = bodies.hold((isSlow) => {
-    cut = cutBody(isSlow);
-    leave();
-  });
+  const { reader, held, problemOf } = holdBody(body, bodies);
   try {
     const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
-      leave();
-      throw cut ?? problemOfBody(error);
+      throw problemOfBody(problemOf(error));
     });
-    if (cut !== undefined) throw cut;
     held.complete();
     if (bytes.byteLength > short) {
-      await turns.next();
+      await ownTurn("begin");
       if (request.raw.signal.aborted) throw new ClientGoneError();
       parsed.begin(request, parsedSize(bytes));
     }
-    return parseBody(request, new TextDecoder().decode(bytes));
+    const value = parseBody(request, new TextDecoder().decode(bytes));
+    held.end();
+    if (bytes.byteLength > veryLong) await ownTurn("continue");
+    return value;
   } finally {
     held.end();
   }
+}
+
+/** Reads of a body that is cut fail. It is not cancelled: Node would close the connection before the response is sent. */
+function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
+  const reader = body.getReader();
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+    reader.releaseLock();
+  });
+  return { reader, held, problemOf: (error: unknown) => cut ?? error };
 }
 
 /**
@@ -121,17 +128,12 @@ export function isShort(limit: number, request: HonoRequest): boolean {
  */
 export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
   if (request.body === null) return { request, end: () => undefined };
-  const reader = request.body.getReader();
-  const failed = Promise.withResolvers<never>();
-  // The route may not be reading when the body is cut.
-  failed.promise.catch(() => undefined);
-  const held = bodies.hold((isSlow) => {
-    failed.reject(cutBody(isSlow));
-    void reader.cancel().catch(() => undefined);
-  });
+  const { reader, held, problemOf } = holdBody(request.body, bodies);
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await Promise.race([failed.promise, reader.read()]);
+    const { done, value } = await reader.read().catch((error) => {
+      throw problemOf(error);
+    });
     if (done) {
       held.complete();
       return controller.close();
@@ -140,7 +142,7 @@ export function countBody(request: Request, bodies: HeldBytes): { request: Reque
     controller.enqueue(value);
     held.now(size);
   };
-  const cancel = (reason: unknown) => reader.cancel(reason);
+  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => undefined);
   const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   return { request: new Request(request, { body, duplex: "half" }), end: held.end };
 }

@@ -51,14 +51,14 @@ export const overviewRoutes = [
     errors: [],
     handle: async ({ andante, caller, gate, scope }) => {
       await andante.ready();
-      const { bytes } = await andante.health();
+      const { bytes, nodes = null } = await andante.health();
       const { running, limit } = andante.live.slots;
       // The counts are of all users: a caller that sees only its own does not get them.
       const seesAll = scope === "all";
       return {
         version,
         // Only the file name: callers must not see the folder.
-        store: { name: path.basename(andante.store.location), bytes },
+        store: { name: path.basename(andante.store.location), bytes, nodes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
         authentication: gate.enabled,
@@ -86,7 +86,7 @@ export const overviewRoutes = [
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
-      const read = () => readInbox(andante, asked);
+      const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
       const items = await permission.visible(page.items, entryIds);
       return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };

@@ -6,7 +6,14 @@ import { executionStatus, suspension, time } from "./execution-schemas.ts";
 export const serverStatus = component("ServerStatus", () =>
   z.object({
     version: z.string(),
-    store: z.object({ name: z.string(), bytes: z.int().nullable() }),
+    store: z.object({
+      name: z.string(),
+      bytes: z.int().nullable(),
+      nodes: z
+        .int()
+        .nullable()
+        .describe("Processes that share it; null where only one can, or it is not known"),
+    }),
     slots: z.object({
       running: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
       limit: z.int(),

@@ -1,5 +1,6 @@
 // The log lines of one client, message by message: stored lines, new ones, other filters, mistakes and failures.
 import { type Andante, createAndante, memoryStore } from "@andante/core";
+import { InputValidationError } from "@andante/core/errors";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { silentLogger } from "../../../../test/support/silent-logger.ts";
@@ -219,6 +220,15 @@ test("new lines are judged by the host, and one that cannot judge them ends the 
   expect(errors.mock.calls).toEqual([[{ err: broken }, "a WebSocket was closed because serving it failed"]]);
 });
 
+test("the message of an error loses its secrets", async () => {
+  const { andante, sockets } = await start();
+  const detail = "cannot reach postgres://app:hunter2@db.example/orders";
+  vi.spyOn(andante.logs, "kept").mockRejectedValueOnce(new InputValidationError({ detail }));
+  const client = await connect(sockets);
+  const error = "Input validation failed: cannot reach postgres://[redacted]@db.example/orders";
+  await expect.poll(client.messages).toEqual([{ type: "error", success: false, error }]);
+});
+
 test("stored lines that cannot be read are an error, and the new ones come", async () => {
   const { andante, sockets } = await start();
   vi.spyOn(andante.logs, "kept").mockRejectedValueOnce(new Error("disk full at /secret"));
@@ -299,7 +309,7 @@ test("a filter of the address that is none is refused by name", async () => {
   await expect(prepared).rejects.toThrow(/^Invalid request: query\.limit/);
 });
 
-test("a client that cannot be told of its mistake, or begun anew, is closed", async () => {
+test("a client to which neither an error nor the lines can be sent is closed", async () => {
   const { andante, sockets } = await start();
   const errors = vi.spyOn(andante.logger, "error").mockReturnValue();
   const permission = askedOf(({ resource }) => resource.executionId !== "forbidden");

@@ -1,4 +1,5 @@
 // The page of a loop that contains a step, and the row of a selection.
+import type { Span } from "@andante/client";
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { foldRun } from "../../run/step-runs.ts";
@@ -22,4 +23,33 @@ test("a step of the definition selects all of its rounds", () => {
   const rows = waterfallRows(foldRun(events), [], new Map());
   expect(rows.filter((row) => isSelected(row, "each/read"))).toHaveLength(10);
   expect(rows.some((row) => isSelected(row, undefined))).toBe(false);
+});
+
+function span(spanId: string, parentSpanId: string, name: string): Span {
+  return {
+    ...{ traceId: "t", spanId, parentSpanId, entityType: "workflow", entityId: "w", executionId: "e", name },
+    ...{ kind: "internal", status: "ok", startTime: timestamp, endTime: timestamp, duration: 0 },
+    ...{ attributes: {}, events: [] },
+  };
+}
+
+test("spans whose parents are a circle, as a caller can choose them, are shown once", () => {
+  const step: ExecutionEvent = {
+    ...{
+      type: "step-start",
+      executionId: "e",
+      timestamp,
+      sequence: 1,
+      stepPath: "ask",
+      stepType: "andAgent",
+    },
+  };
+  // The caller named the span of the step as the parent of the execution's own span.
+  const spans = [
+    span("root", "asking", "workflow w"),
+    span("asking", "root", "step ask"),
+    span("call", "asking", "chat model"),
+  ];
+  const rows = waterfallRows(foldRun([step]), spans, new Map());
+  expect(rows.map(({ key }) => key)).toEqual(["ask", "root", "asking", "call"]);
 });

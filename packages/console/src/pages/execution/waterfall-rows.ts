@@ -32,13 +32,14 @@ export function waterfallRows(
 ): WaterfallRow[] {
   const rows: WaterfallRow[] = [];
   const loops = roundsOf(run);
-  const told = new Set<string>();
+  const listed = new Set<string>();
+  const below = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
   for (const step of ordered(run)) {
     const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
     if (loop !== undefined) {
       const durations = loops.get(loop) ?? [];
-      if (durations.length > roundsPerPage && !told.has(loop)) {
-        told.add(loop);
+      if (durations.length > roundsPerPage && !listed.has(loop)) {
+        listed.add(loop);
         const depth = depthOf(loop) + 1;
         rows.push({
           kind: "rounds",
@@ -53,7 +54,7 @@ export function waterfallRows(
       if (durations.length > roundsPerPage && Math.floor(Number(round) / roundsPerPage) !== page) continue;
     }
     rows.push({ kind: "step", key: step.path, depth: depthOf(step.path), run: step });
-    rows.push(...spansBelow(spans, step));
+    rows.push(...spansBelow(spans, below, step));
   }
   return rows;
 }
@@ -77,25 +78,30 @@ function roundsOf(run: Run): Map<string, number[]> {
 }
 
 /** The spans of a step's agents, including tools, with their depth. */
-function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
+function spansBelow(spans: readonly Span[], below: ChildrenOf, step: StepRun): WaterfallRow[] {
   if (step.type !== "andAgent") return [];
   const root = spans.find(
     ({ attributes, name }) => attributes["andante.step.path"] === step.path || name === `step ${step.path}`,
   );
-  return root === undefined ? [] : childrenOf(spans, root.spanId, depthOf(step.path) + 1, step.path);
+  return root === undefined ? [] : childrenOf(below, root.spanId, depthOf(step.path) + 1, step.path);
 }
 
 /** Spans that only repeat the step and its model calls: the whole call, and its checkpoints. */
 const plumbing = /^(invoke_agent |checkpoint )/;
 
-function childrenOf(spans: readonly Span[], parent: string, depth: number, path: string): WaterfallRow[] {
-  return spans
-    .filter(({ parentSpanId }) => parentSpanId === parent)
+/** The spans by their parents. */
+type ChildrenOf = Map<string | null, Span[]>;
+
+/** Takes them out: a caller can choose the parent of an execution's own span, so parents may be a circle. */
+function childrenOf(below: ChildrenOf, parent: string, depth: number, path: string): WaterfallRow[] {
+  const children = below.get(parent) ?? [];
+  below.delete(parent);
+  return children
     .sort((one, other) => one.startTime.localeCompare(other.startTime))
     .flatMap((span): WaterfallRow[] => {
-      if (plumbing.test(span.name)) return childrenOf(spans, span.spanId, depth, path);
+      if (plumbing.test(span.name)) return childrenOf(below, span.spanId, depth, path);
       const own: WaterfallRow = { kind: "span", key: span.spanId, depth, span, path };
-      return [own, ...childrenOf(spans, span.spanId, depth + 1, path)];
+      return [own, ...childrenOf(below, span.spanId, depth + 1, path)];
     });
 }
 

@@ -42,6 +42,17 @@ test("parents come before children, siblings by their start, an unknown parent i
   expect(width).toBe(60);
 });
 
+test("spans whose parents are a circle, as a caller can choose them, are shown after the others", () => {
+  const { rows } = spanRows([
+    span("one", "two", 0, 10),
+    span("two", "one", 1, 9),
+    span("inside", "two", 2, 3),
+    span("own", "own", 3, 4),
+    span("root", null, 5, 6),
+  ]);
+  expect(rows.map(({ span: { spanId } }) => spanId)).toEqual(["root", "one", "two", "inside", "own"]);
+});
+
 test("a chain of 20 000 spans, each inside the one before, is no problem", () => {
   const spans = Array.from({ length: 20_000 }, (_, n) => span(`${n}`, n === 0 ? null : `${n - 1}`, n, n + 1));
   const { rows } = spanRows(spans);

@@ -47,15 +47,22 @@ export function spanRows(spans: readonly Span[]): SpanRows {
   const ahead: { readonly span: Span; readonly at: number; readonly depth: number }[] = [];
   const push = (parent: string, depth: number) => {
     const children = below.get(parent)?.sort((one, other) => other.at - one.at) ?? [];
+    below.delete(parent);
     for (const child of children) ahead.push({ ...child, depth });
   };
   push("", 0);
   const rows: SpanRow[] = [];
-  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
-    const { span, at, depth } = next;
-    const start = at - from;
-    rows.push({ span, depth, start, end: span.duration === null ? undefined : start + span.duration });
-    push(span.spanId, depth + 1);
+  // A caller can choose the parent of an execution's own span: spans in a circle of parents come last.
+  for (;;) {
+    for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+      const { span, at, depth } = next;
+      const start = at - from;
+      rows.push({ span, depth, start, end: span.duration === null ? undefined : start + span.duration });
+      push(span.spanId, depth + 1);
+    }
+    const [left] = below.keys();
+    if (left === undefined) break;
+    push(left, 0);
   }
   return { rows, width: Math.max(1, until - from) };
 }

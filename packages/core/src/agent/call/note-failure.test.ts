@@ -1,6 +1,11 @@
 // The log lines about replies that failed: one for each failure, none for a caller's mistake.
 import { expect, test } from "vitest";
-import { InputValidationError, ModelFailedError, ObjectMismatchError } from "../../errors/index.ts";
+import {
+  FilesBusyError,
+  InputValidationError,
+  ModelFailedError,
+  ObjectMismatchError,
+} from "../../errors/index.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { isNoted, noteFailure } from "./note-failure.ts";
 import { Operation } from "./operation.ts";
@@ -24,8 +29,10 @@ test.each<[string, unknown]>([
   expect(isNoted(error)).toBe(true);
 });
 
-test("a caller's mistake is a line for debugging, each time", () => {
-  const err = new InputValidationError({ detail: "input: empty" });
+test.each([
+  ["a caller's mistake", new InputValidationError({ detail: "input: empty" })],
+  ["a call that finds no room for its files", new FilesBusyError()],
+])("%s is a line for debugging, each time", (_, err) => {
   const line = { level: "debug", msg: "a reply of the agent did not come about", err };
   expect(note(err, err)).toEqual([line, line]);
   expect(isNoted(err)).toBe(false);

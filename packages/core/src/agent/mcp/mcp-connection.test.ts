@@ -129,6 +129,13 @@ test("a tool that the server no longer has is named", async () => {
   await expect(call()).rejects.toEqual(gone("it no longer has the tool add", undefined));
 });
 
+test("an error that is its own cause ends the call like any other", async () => {
+  const circle = new Error("cut");
+  circle.cause = new Error("around", { cause: circle });
+  const { call } = start(connected(fail(circle)).made);
+  await expect(call()).rejects.toEqual(gone(during, circle));
+});
+
 test("a server that is away keeps its known tools, and one that was never there is gone", async () => {
   const down = new Error("connect ECONNREFUSED");
   const first = connected();

@@ -145,7 +145,10 @@ function isReply(error: unknown): boolean {
 
 /** No server listens at the address: the call has not reached one. */
 function isRefused(error: unknown): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+  // An error may be among its own causes.
+  const seen = new Set<unknown>();
+  for (let cause: unknown = error; cause instanceof Error && !seen.has(cause); cause = cause.cause) {
+    seen.add(cause);
     if ("code" in cause && cause.code === "ECONNREFUSED") return true;
   }
   return false;

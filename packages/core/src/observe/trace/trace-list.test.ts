@@ -1,12 +1,14 @@
 // The list of traces, made of executions and of rows of its own.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { TraceRoot } from "../../store/observation-store.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { execution } from "../../store-cases/store-cases.ts";
 import { uuidMaker } from "../../values/uuid.ts";
 import { TraceIds } from "./trace-ids.ts";
 import { TraceList, type TracePlace } from "./trace-list.ts";
+import { Traces } from "./traces.ts";
 
 const store = memoryStore();
 const hour = 3_600_000;
@@ -95,6 +97,29 @@ describe("one trace", () => {
       const { roots } = await list.trace(traceId);
       expect(roots.map((root) => root.executionId)).toEqual([executionId]);
     }
+  });
+
+  test("is not looked for in further pages when the client is gone", async () => {
+    const make = uuidMaker(() => start + 1);
+    const rows = Array.from({ length: 600 }, () =>
+      execution({ executionId: make(), startAt: start + 1, trace: "" }),
+    );
+    for (const row of rows) await store.create(row);
+    const gone = new AbortController();
+    let pages = 0;
+    const abandoned = wrapStore(store, {
+      list: (query) => {
+        if (query.idPrefix !== undefined && ++pages === 1) gone.abort(new Error("gone"));
+        return store.list(query);
+      },
+    });
+    const writer = { flush: async () => undefined };
+    const traces = new Traces(abandoned, writer, undefined, { maxAge: hour, clock: Date });
+    const { traceId } = new TraceIds(rows[0]?.executionId ?? "", undefined);
+    await expect(traces.read(traceId, undefined, gone.signal)).rejects.toThrow("gone");
+    expect(pages).toBe(1);
+    expect(await traces.read(traceId)).toMatchObject({ roots: [{ executionId: rows[0]?.executionId }] });
+    expect(pages).toBeGreaterThan(2);
   });
 
   test("holds all executions that name it, and the calls of agents", async () => {

@@ -66,13 +66,13 @@ export class TraceList {
 
   /**
    * The roots of a trace, in the order in which they began, and the spans that no journal holds. Of executions those of
-   * `userId` alone, where it is given: anyone may name any trace.
+   * `userId` alone, where it is given: anyone may name any trace. Throws when `signal` is aborted between two pages.
    */
-  async trace(traceId: string, userId?: string): Promise<StoredTrace> {
+  async trace(traceId: string, userId?: string, signal?: AbortSignal): Promise<StoredTrace> {
     const [stored, named, derived] = await Promise.all([
       this.#store.observations.trace(traceId),
       this.#store.list({ traceId, userId, from: this.#oldest(), limit: maxRoots }),
-      this.#ofIds(traceId),
+      this.#ofIds(traceId, signal),
     ]);
     const executions = [...named, ...derived].map((row) => rootOf(row));
     const roots = [...stored.roots, ...executions].sort((a, b) => a.startAt - b.startAt);
@@ -110,12 +110,13 @@ export class TraceList {
   }
 
   /** The executions whose ids lead to this trace: they began in the same millisecond, so there are few to look at. */
-  async #ofIds(traceId: string): Promise<readonly ListedExecution[]> {
+  async #ofIds(traceId: string, signal: AbortSignal | undefined): Promise<readonly ListedExecution[]> {
     const idPrefix = idPrefixOf(traceId);
     if (idPrefix === undefined) return [];
     const found: ListedExecution[] = [];
     let before: ListQuery["before"];
     for (;;) {
+      signal?.throwIfAborted();
       const query = { idPrefix, traced: true, from: this.#oldest(), before, limit: candidates } as const;
       const rows = await this.#store.list(query);
       found.push(...rows.filter((row) => row.trace === "" && rootOf(row).traceId === traceId));

@@ -113,7 +113,7 @@ export class Traces {
    */
   async read(traceId: string, userId?: string, signal?: AbortSignal): Promise<Trace | undefined> {
     await this.#writer.flush();
-    const { roots, chunks } = await this.#list.trace(traceId, userId);
+    const { roots, chunks } = await this.#list.trace(traceId, userId, signal);
     const visible = roots.filter((root) => userId === undefined || root.userId === userId);
     if (visible.length === 0) return undefined;
     const ids = new Set(visible.map(({ rootSpanId }) => rootSpanId));

@@ -1,0 +1,39 @@
+// Turns of the event loop for long work: one piece in each, and work that continues before work that begins.
+import { expect, test } from "vitest";
+import { ownTurn } from "./own-turn.ts";
+
+/** Counts the turns of the event loop until it is over. */
+function countTurns() {
+  const turns = { now: 0, isOver: false };
+  const count = () => {
+    turns.now += 1;
+    if (!turns.isOver) setImmediate(count);
+  };
+  count();
+  return turns;
+}
+
+test("no two pieces of work have the same turn, and those that continue come first", async () => {
+  const turns = countTurns();
+  const order: string[] = [];
+  const began = new Set<number>();
+  const piece = async (name: string, work: "begin" | "continue") => {
+    await ownTurn(work);
+    order.push(name);
+    began.add(turns.now);
+  };
+  const twice = async (name: string) => {
+    await piece(`${name} begins`, "begin");
+    await piece(`${name} continues`, "continue");
+  };
+  await Promise.all([twice("one"), twice("another"), piece("third begins", "begin")]);
+  turns.isOver = true;
+  expect(order).toEqual([
+    "one begins",
+    "one continues",
+    "another begins",
+    "another continues",
+    "third begins",
+  ]);
+  expect(began.size).toBe(order.length);
+});

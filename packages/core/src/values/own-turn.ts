@@ -1,0 +1,48 @@
+// Turns of the event loop for long synchronous work, such as parsing or validating a large value.
+//
+// Such work takes up to half a second: clients that send eight large bodies at once must not block all others for all
+// eight. And Node accepts one new connection per turn: with such work in every turn, new clients would wait for as many
+// pieces of it. So each piece has a turn without another one, after pending connections. A process has one event loop,
+// so the queue belongs to the process and not to one server.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setImmediate as turn } from "node:timers/promises";
+
+/** Maximum connections that are accepted before one piece of work. */
+const maxConnections = 256;
+
+const waiting: Record<"begin" | "continue", (() => void)[]> = { begin: [], continue: [] };
+let isServing = false;
+
+/**
+ * Resolves in a turn reserved for the caller. Work that continues comes first: a value that was parsed takes many times
+ * the memory of its text, so it is finished before the next one is begun.
+ */
+export function ownTurn(work: "begin" | "continue"): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  waiting[work].push(resolve);
+  if (!isServing) void serveTurns();
+  return promise;
+}
+
+async function serveTurns(): Promise<void> {
+  isServing = true;
+  while (waiting.begin.length + waiting.continue.length > 0) {
+    await connectionsFirst();
+    (waiting.continue.shift() ?? waiting.begin.shift())?.();
+  }
+  isServing = false;
+}
+
+async function connectionsFirst(): Promise<void> {
+  let accepted = 0;
+  const count = () => {
+    accepted += 1;
+  };
+  subscribe("net.server.socket", count);
+  let before: number;
+  do {
+    before = accepted;
+    await turn();
+  } while (accepted > before && accepted < maxConnections);
+  unsubscribe("net.server.socket", count);
+}

@@ -1,0 +1,65 @@
+// Addresses that do not respond, the health of both interfaces, and servers that cannot be used.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { restateStore } from "../index.ts";
+import { readOptions } from "../options.ts";
+import { Ingress } from "./ingress.ts";
+import { register } from "./register.ts";
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const nowhere = "http://127.0.0.1:9";
+
+/** A server with the response to each path; others are not found. */
+async function serve(responses: Readonly<Record<string, unknown>>): Promise<string> {
+  const server = createServer((request, response) => {
+    const found = responses[request.url ?? ""];
+    response.writeHead(found === undefined ? 404 : 200).end(JSON.stringify(found));
+  }).listen(0, "127.0.0.1");
+  servers.push(server);
+  await once(server, "listening");
+  const { port }: AddressInfo = JSON.parse(JSON.stringify(server.address()));
+  return `http://127.0.0.1:${port}`;
+}
+
+function settingsOf(ingressUrl: string | readonly string[], adminUrl: string) {
+  return readOptions({ ingressUrl, adminUrl, endpoint: { port: 0, url: nowhere } });
+}
+
+test("the first address is dead: the second one is called", async () => {
+  const url = await serve({ "/object": "reply" });
+  const ingress = new Ingress(settingsOf([nowhere, url], url));
+  expect(await ingress.call("/object", "{}")).toBe("reply");
+});
+
+test("health names the interface that does not respond", async () => {
+  const url = await serve({ "/restate/health": "ok", "/health": "ok" });
+  const problem = (ingressUrl: string, adminUrl: string) =>
+    new Ingress(settingsOf(ingressUrl, adminUrl)).problem();
+  expect(await problem(url, url)).toBe(null);
+  expect(await problem(nowhere, url)).toBe("the ingress of Restate does not respond");
+  expect(await problem(url, nowhere)).toBe("the administration of Restate does not respond");
+});
+
+test.each(["1.5.9", "0.9.2"])("a server of version %s is too old", async (version) => {
+  const url = await serve({ "/version": { version } });
+  const settings = settingsOf(url, url);
+  const problem = `the Restate server is ${version}, at least 1.6 is needed`;
+  await expect(register(new Ingress(settings), settings)).rejects.toThrow(problem);
+});
+
+test("without a server a store does not open, says so, and can be closed", async () => {
+  const endpoint = { port: 0, url: nowhere };
+  const store = restateStore({ ingressUrl: nowhere, adminUrl: nowhere, endpoint });
+  await expect(store.open()).rejects.toThrow("adminUrl does not respond");
+  expect(await store.health()).toMatchObject({ problem: "the store is not open" });
+  await store.close();
+});

@@ -67,7 +67,7 @@ const longestTry = 2 * maxValidation;
 
 /** A turn of the event loop before and after: making the value and writing it take as long. */
 async function validateHuge<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
   maxTries: number,
 ): Promise<StandardSchemaV1.Result<Output>> {

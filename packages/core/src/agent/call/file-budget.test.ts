@@ -56,7 +56,7 @@ test("users get their bytes in turn: the one whose last grant is longest ago fir
 
 test("a user who has left begins like a new one", async () => {
   const pool = new FilePool(10, 0);
-  for (const userId of ["a", "b"]) {
+  for (const userId of ["b", "a"]) {
     void pool.take(10, first(userId), never);
     pool.give(10, userId);
   }

@@ -33,3 +33,15 @@ test.each([
   await expect.poll(requests).toMatchObject([{ status: 400 }]);
   expect(lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
 });
+
+test("a client learns that its body is too large while it still sends it", async () => {
+  const server = await serveForTest({ limits: { body: 100_000 } });
+  const { port, hostname } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  const head = ["POST /workflows/sum/execute HTTP/1.1", "host: a", "content-type: application/json"];
+  const chunk = `${(200_000).toString(16)}\r\n${" ".repeat(200_000)}\r\n`;
+  socket.write(`${head.join("\r\n")}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`);
+  const [response] = await once(socket, "data");
+  expect(String(response)).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+});

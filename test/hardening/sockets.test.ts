@@ -128,3 +128,23 @@ describe("upgrades", async () => {
     expect(server.ended()).toBeUndefined();
   });
 });
+
+test("unfinished messages of all clients are bounded together, and a whole message is received beside them", async () => {
+  const server = await serveInProcess();
+  const half = frame("x".repeat(megabyte), { final: false });
+  const sockets = await Promise.all(Array.from({ length: 80 }, () => openRaw(server.url, "/ws")));
+  const open = () => sockets.filter((socket) => !socket.destroyed).length;
+  for (const socket of sockets) socket.resume().on("close", () => socket.destroy());
+  await Promise.all(sockets.slice(0, 60).map((socket) => write(socket, half)));
+  const calm = await SocketClient.connect(server, "/ws");
+  await calm.next();
+  calm.socket.send(JSON.stringify("y".repeat(megabyte - 2)));
+  expect(await calm.next()).toMatchObject({ type: "ECHO" });
+  expect(open()).toBe(80);
+  await Promise.all(sockets.slice(60).map((socket) => write(socket, half)));
+  await expect.poll(open, { timeout: 20_000 }).toBeLessThan(65);
+  calm.socket.send(JSON.stringify("y".repeat(megabyte - 2)));
+  expect(await calm.next()).toMatchObject({ type: "ECHO" });
+  expect(open()).toBeGreaterThan(50);
+  for (const socket of sockets) socket.destroy();
+});

@@ -32,6 +32,7 @@ export { readPage } from "./store/sql/read-page.ts";
 export { rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
+export { problemOfId } from "./values/check-id.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { steadyTime, systemClock } from "./values/clock.ts";
 export { ownTurn } from "./values/own-turn.ts";

@@ -170,6 +170,12 @@ test.each<[string, () => unknown, Error, unknown]>([
   ],
   ["no user", () => null, new InvalidTokenError({ reason: notUser }), undefined],
   ["a user that is a text", () => "ada", new InvalidTokenError({ reason: notUser }), undefined],
+  [
+    "an id that a database takes for another one",
+    () => ({ id: "ada\ud800" }),
+    new InvalidTokenError({ reason: "the id of its user is not valid: it contains half a surrogate pair" }),
+    undefined,
+  ],
 ])(
   "%s of a provider refuses a protected route, and leaves the caller of a public one unknown",
   async (_, verify, refusal, logged) => {

@@ -1,5 +1,6 @@
 // The gate: identifies the caller and admits or refuses it.
 import { type Logger, PublicError } from "@andante/core";
+import { problemOfId } from "@andante/core/internal";
 import type { Context } from "hono";
 import {
   AuthenticationRequiredError,
@@ -7,9 +8,14 @@ import {
   TokenExpiredError,
   VerificationUnavailableError,
 } from "../errors/auth-errors.ts";
-import type { Access } from "./access.ts";
 import { type AuthProvider, bearerToken, type TokenPlace, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
+
+/**
+ * The callers that an endpoint admits with authentication, in opt-in mode: `public` all callers, `protected` only
+ * authenticated callers. In opt-out mode every endpoint is protected.
+ */
+export type Access = "public" | "protected";
 
 /** The caller. Both fields are undefined when it is not authenticated. */
 export interface Caller {
@@ -122,7 +128,12 @@ function tokenOf(provider: AuthProvider, request: Request): string | undefined {
 function callerOf(user: User): Caller {
   if (typeof user !== "object" || user === null)
     throw new InvalidTokenError({ reason: "it does not belong to a user" });
-  return { user, userId: userIdOf(user) };
+  const userId = userIdOf(user);
+  // A database would take such an id for another one: the caller would see that user's data.
+  const problem = userId === undefined ? undefined : problemOfId(userId);
+  if (problem !== undefined)
+    throw new InvalidTokenError({ reason: `the id of its user is not valid: ${problem}` });
+  return { user, userId };
 }
 
 const forCallers = [

@@ -15,6 +15,8 @@ import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
 const short = 16 * 1024;
+/** Bytes up to which a body may arrive together with its headers: Node reads 64 KiB at once. */
+const oneRead = 64 * 1024;
 /** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
 const veryLong = 256 * 1024;
 
@@ -32,12 +34,35 @@ export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Pr
   const length = announcedLength(request);
   if (length > bounds.maxBody) throw new BodyTooLargeError({ limit: bounds.maxBody });
   // Node's parser reads no more than the content length.
-  if (length <= short)
-    return parseBody(
-      request,
-      (await bodyAtHand(request.raw, length)) ?? (await request.text().catch(refuse)),
-    );
+  if (length <= oneRead) {
+    const text = await bodyAtHand(request.raw, length);
+    if (text !== undefined && length > short) await waitAtHand(request, text, bounds);
+    if (text !== undefined) return parseBody(request, text);
+    if (length <= short) return parseBody(request, await request.text().catch(refuse));
+  }
   return request.raw.body === null ? undefined : readLong(request, request.raw.body, length, bounds);
+}
+
+async function waitAtHand(request: HonoRequest, text: string, { bodies, parsed }: BodyBounds): Promise<void> {
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+  });
+  try {
+    held.now(text.length);
+    if (cut !== undefined) throw cut;
+    await waitForTurn(request, held);
+    parsed.begin(request, parsedSize(Buffer.from(text)));
+  } finally {
+    held.end();
+  }
+}
+
+/** Waits with a complete body for the turn in which it is parsed. */
+async function waitForTurn(request: HonoRequest, held: Held): Promise<void> {
+  held.complete();
+  await ownTurn("begin");
+  if (request.raw.signal.aborted) throw new ClientGoneError();
 }
 
 /** NaN where the request does not announce it. */
@@ -51,23 +76,13 @@ async function readLong(
   length: number,
   { maxBody, bodies, parsed }: BodyBounds,
 ): Promise<unknown> {
-  const reader = body.getReader();
-  const leave = () => void reader.cancel().catch(() => undefined);
-  let cut: AndanteError | undefined;
-  const held = bodies.hold((isSlow) => {
-    cut = cutBody(isSlow);
-    leave();
-  });
+  const { reader, held, problemOf } = holdBody(body, bodies);
   try {
     const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
-      leave();
-      throw cut ?? problemOfBody(error);
+      throw problemOfBody(problemOf(error));
     });
-    if (cut !== undefined) throw cut;
-    held.complete();
     if (bytes.byteLength > short) {
-      await ownTurn("begin");
-      if (request.raw.signal.aborted) throw new ClientGoneError();
+      await waitForTurn(request, held);
       parsed.begin(request, parsedSize(bytes));
     }
     const value = parseBody(request, new TextDecoder().decode(bytes));
@@ -77,6 +92,17 @@ async function readLong(
   } finally {
     held.end();
   }
+}
+
+/** Reads of a body that is cut fail, also one under way. A race of each read with the cut took twice the time. */
+function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
+  const reader = body.getReader();
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+    reader.releaseLock();
+  });
+  return { reader, held, problemOf: (error: unknown) => cut ?? error };
 }
 
 /**
@@ -125,17 +151,12 @@ export function isShort(limit: number, request: HonoRequest): boolean {
  */
 export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
   if (request.body === null) return { request, end: () => undefined };
-  const reader = request.body.getReader();
-  const failed = Promise.withResolvers<never>();
-  // The route may not be reading when the body is cut.
-  failed.promise.catch(() => undefined);
-  const held = bodies.hold((isSlow) => {
-    failed.reject(cutBody(isSlow));
-    void reader.cancel().catch(() => undefined);
-  });
+  const { reader, held, problemOf } = holdBody(request.body, bodies);
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await Promise.race([failed.promise, reader.read()]);
+    const { done, value } = await reader.read().catch((error) => {
+      throw problemOf(error);
+    });
     if (done) {
       held.complete();
       return controller.close();
@@ -144,7 +165,7 @@ export function countBody(request: Request, bodies: HeldBytes): { request: Reque
     controller.enqueue(value);
     held.now(size);
   };
-  const cancel = (reason: unknown) => reader.cancel(reason);
+  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => undefined);
   const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
   return { request: new Request(request, { body, duplex: "half" }), end: held.end };
 }

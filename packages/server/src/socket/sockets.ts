@@ -15,10 +15,11 @@ import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
 import type { ClientOf } from "../request/client.ts";
+import { HeldBytes } from "../request/held-bytes.ts";
 import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
-import { type ClientHandler, serveClient } from "./serve-client.ts";
+import { type ClientHandler, serveClient, tryAgainLater } from "./serve-client.ts";
 import { socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
@@ -44,11 +45,15 @@ export interface SocketsOptions {
 }
 
 const maxMessageBytes = 1024 * 1024;
+/** Bytes of the unfinished messages of all clients: a thousand clients could send a megabyte each. */
+const maxUnfinishedBytes = 64 * maxMessageBytes;
+/** Frames of one message, and pieces in which it arrives: each takes a hundred bytes beside its own. */
+const maxPieces = 10_000;
+/** Bytes of a control frame beside its data. */
+const controlFrameBytes = 6;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
-/** The close code of RFC 6455's registry for an overloaded server. */
-const tryAgainLater = 1013;
 /** An application-defined close code, by analogy with status 401. */
 const tokenExpired = 4401;
 
@@ -57,6 +62,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
+  const unfinished = new HeldBytes(maxUnfinishedBytes);
   let opening: Promise<WebSocketServer> | undefined;
   andante.metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   // Hosts forward upgrades unchanged: unlike requests, they never strip the base path.
@@ -97,6 +103,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       client.on("close", () => clients.delete(client));
       keepAlive(client);
       buffers.watch();
+      countUnfinished(client, socket, unfinished);
       endWithToken(client, caller);
       serveClient(client, handler, logger);
     });
@@ -124,7 +131,13 @@ export function createSockets(options: SocketsOptions): Sockets {
 /** Loads `ws` for the first client: many servers never have one. */
 async function openServer(logger: Logger): Promise<WebSocketServer> {
   const { WebSocketServer } = await import("ws");
-  const server = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maxMessageBytes });
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxMessageBytes,
+    maxFragments: maxPieces,
+    maxBufferedChunks: maxPieces,
+  });
   // `ws` reports a failed handshake with this event.
   server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
     refuse(socket, new BadRequestError({ problem: message }), logger),
@@ -136,6 +149,30 @@ async function openServer(logger: Logger): Promise<WebSocketServer> {
 interface Admission {
   readonly handler: ClientHandler;
   readonly caller: SocketCaller;
+}
+
+/**
+ * Counts the bytes since the client's last whole message. A client that is cut is disconnected at once: it would have to
+ * finish its message before it reads a close code.
+ */
+function countUnfinished(client: WebSocket, socket: Duplex, unfinished: HeldBytes): void {
+  const { now, end } = unfinished.hold(() => client.terminate());
+  let bytes = 0;
+  const ofControl = (data: Buffer) => {
+    bytes = Math.max(0, bytes - data.length - controlFrameBytes);
+  };
+  // Before the listener of `ws`, which emits the messages in these bytes.
+  socket.prependListener("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    now(bytes);
+  });
+  client.on("message", () => {
+    bytes = 0;
+    now(0);
+  });
+  client.on("ping", ofControl);
+  client.on("pong", ofControl);
+  client.on("close", end);
 }
 
 /** Closes a client when its token expires, since requests with that token are refused from then on. */

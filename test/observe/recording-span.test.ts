@@ -5,6 +5,7 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
+  type Tracer,
   trace,
 } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
@@ -12,7 +13,7 @@ import { expect, test } from "vitest";
 import { ExportedSpans } from "../../packages/core/src/observe/trace/exported-spans.ts";
 import type { ReadableSpan, SpanProcessor } from "../../packages/core/src/observe/trace/readable-span.ts";
 import { resourceFromEnvironment } from "../../packages/core/src/observe/trace/resource-from-environment.ts";
-import { SpanTracer, type StartSpan } from "../../packages/core/src/observe/trace/span-tracer.ts";
+import { SpanTracer } from "../../packages/core/src/observe/trace/span-tracer.ts";
 
 const parent = trace.setSpanContext(ROOT_CONTEXT, {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
@@ -34,7 +35,7 @@ function keeper() {
 }
 
 function ours(now = () => Date.now()): {
-  readonly startSpan: StartSpan;
+  readonly startSpan: Tracer["startSpan"];
   readonly ended: readonly ReadableSpan[];
 } {
   const { kept, processor } = keeper();
@@ -45,7 +46,7 @@ function ours(now = () => Date.now()): {
   return { startSpan: (...given) => spans.startSpan(...given), ended: kept.ended };
 }
 
-function theirs(): { readonly startSpan: StartSpan; readonly ended: readonly ReadableSpan[] } {
+function theirs(): { readonly startSpan: Tracer["startSpan"]; readonly ended: readonly ReadableSpan[] } {
   const { kept, processor } = keeper();
   const provider = new BasicTracerProvider({
     spanProcessors: [processor],

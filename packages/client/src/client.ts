@@ -1,16 +1,16 @@
 // createClient: every operation of a server of Andante, with the types of its workflows and agents.
 import { AgentClient } from "./agent/agent-client.ts";
-import { ConversationClient, type PageOptions } from "./agent/conversation-client.ts";
+import { ConversationClient } from "./agent/conversation-client.ts";
 import { Connection } from "./connection/connection.ts";
-import { Listing } from "./connection/listing.ts";
-import type { CallOptions, ClientOptions } from "./connection/options.ts";
+import { type Listing, listing } from "./connection/listing.ts";
+import type { CallOptions, ClientOptions, PageOptions } from "./connection/options.ts";
 import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
 import type { AgentSummary } from "./responses/agents.ts";
 import type { WorkflowSummary } from "./responses/executions.ts";
 import type { Conversation, ConversationPage, ExecutionPage, ExecutionSummary } from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
-import { type ExecutionFilter, listExecutions, WorkflowClient } from "./workflow/workflow-client.ts";
+import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
 
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
   readonly agentId?: AgentId | undefined;
@@ -33,7 +33,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   executions(
     filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
   ): Listing<ExecutionPage, ExecutionSummary> {
-    return listExecutions(this.connection, "/api/executions", filter);
+    return listing(this.connection, "/api/executions", filter, ({ executions }) => executions);
   }
 
   /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */
@@ -52,15 +52,8 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   }
 
   /** Conversations, the most recently changed first. */
-  conversations({
-    signal,
-    ...filter
-  }: ConversationFilter<T["agents"]> = {}): Listing<ConversationPage, Conversation> {
-    return new Listing(
-      (cursor = filter.cursor) =>
-        this.connection.repeat({ path: "/api/conversations", query: { ...filter, cursor }, signal }),
-      ({ conversations }) => conversations,
-    );
+  conversations(filter: ConversationFilter<T["agents"]> = {}): Listing<ConversationPage, Conversation> {
+    return listing(this.connection, "/api/conversations", filter, ({ conversations }) => conversations);
   }
 
   /** One conversation by its id. */

@@ -1,7 +1,7 @@
 // All executions at once, the server itself, and its logs, traces and metrics.
 import { type Connection, part } from "./connection/connection.ts";
-import { Listing } from "./connection/listing.ts";
-import type { CallOptions } from "./connection/options.ts";
+import { type Listing, listing } from "./connection/listing.ts";
+import type { CallOptions, PageOptions } from "./connection/options.ts";
 import { attach, cutOff, readEvents } from "./connection/read-events.ts";
 import type {
   Activity,
@@ -17,20 +17,16 @@ import type {
   TraceSummary,
 } from "./responses/wire.ts";
 
-export interface InboxFilter<WorkflowId extends string = string> extends CallOptions {
+export interface InboxFilter<WorkflowId extends string = string> extends PageOptions {
   readonly workflowId?: WorkflowId | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
   /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
 }
 
-export interface ActivityFilter<WorkflowId extends string = string> extends CallOptions {
+export interface ActivityFilter<WorkflowId extends string = string> extends StepActivityFilter {
   readonly workflowId?: WorkflowId | undefined;
   /** Default: an hour ago. */
   readonly from?: Date | string | undefined;
-  /** Default: now. */
-  readonly to?: Date | string | undefined;
   /** Maximum number of points, each of a minute or more. Default: 60. */
   readonly points?: number | undefined;
 }
@@ -55,7 +51,7 @@ export interface LogFilter extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-export interface TraceFilter extends CallOptions {
+export interface TraceFilter extends PageOptions {
   readonly entityType?: "workflow" | "agent" | undefined;
   readonly entityId?: string | undefined;
   readonly executionId?: string | undefined;
@@ -63,8 +59,6 @@ export interface TraceFilter extends CallOptions {
   readonly status?: ExecutionStatus | undefined;
   readonly from?: Date | string | undefined;
   readonly to?: Date | string | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit?: number | undefined;
 }
 
 /** The members of `Client` besides workflows and agents. */
@@ -123,12 +117,8 @@ export class Overview<WorkflowId extends string = string> {
   }
 
   /** Traces, newest first. */
-  traces({ signal, ...filter }: TraceFilter = {}): Listing<TracePage, TraceSummary> {
-    return new Listing(
-      (cursor = filter.cursor) =>
-        this.connection.repeat({ path: "/api/traces", query: { ...filter, cursor }, signal }),
-      ({ traces }) => traces,
-    );
+  traces(filter: TraceFilter = {}): Listing<TracePage, TraceSummary> {
+    return listing(this.connection, "/api/traces", filter, ({ traces }) => traces);
   }
 
   /** One trace with its spans. */

@@ -16,8 +16,7 @@ import {
   serverQuery,
   workflowQuery,
 } from "./api/queries.ts";
-import { Broken } from "./layout/broken.tsx";
-import { NotFound } from "./layout/not-found.tsx";
+import { Broken, NotFound } from "./layout/failed-page.tsx";
 import { parseSearch, readSearch, stringifySearch } from "./layout/search.ts";
 import { Shell } from "./layout/shell.tsx";
 import { journalQuery } from "./pages/execution/journal.ts";

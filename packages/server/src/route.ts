@@ -2,9 +2,8 @@
 import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
-import type { Access } from "./auth/access.ts";
 import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
-import type { Caller, Gate } from "./auth/gate.ts";
+import type { Access, Caller, Gate } from "./auth/gate.ts";
 import type { Ids, Permission } from "./auth/permission.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";

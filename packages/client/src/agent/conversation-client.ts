@@ -1,15 +1,8 @@
 // One conversation: its messages, its title and metadata, and its removal.
 import { type Connection, part } from "../connection/connection.ts";
-import { Listing } from "../connection/listing.ts";
-import type { CallOptions } from "../connection/options.ts";
+import { type Listing, listing } from "../connection/listing.ts";
+import type { CallOptions, PageOptions } from "../connection/options.ts";
 import type { Conversation, ConversationMessage, MessagePage } from "../responses/wire.ts";
-
-export interface PageOptions extends CallOptions {
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
-  /** Items per page; at most 500. Default: 50. */
-  readonly limit?: number | undefined;
-}
 
 export interface MessagesOptions extends PageOptions {
   /** The order of the messages. Default: oldest first. */
@@ -38,12 +31,8 @@ export class ConversationClient {
   }
 
   /** Its messages in the form of the AI SDK's `useChat`; oldest first by default. */
-  messages({ signal, ...page }: MessagesOptions = {}): Listing<MessagePage, ConversationMessage> {
-    return new Listing(
-      (cursor = page.cursor) =>
-        this.#connection.repeat({ path: `${this.#path}/messages`, query: { ...page, cursor }, signal }),
-      ({ messages }) => messages,
-    );
+  messages(options: MessagesOptions = {}): Listing<MessagePage, ConversationMessage> {
+    return listing(this.#connection, `${this.#path}/messages`, options, ({ messages }) => messages);
   }
 
   rename(title: string, options?: CallOptions): Promise<Conversation> {

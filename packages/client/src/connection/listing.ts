@@ -1,4 +1,6 @@
 // A paginated list: awaited it is one page, iterated it is every item of this and the following pages.
+import type { Connection } from "./connection.ts";
+import type { PageOptions } from "./options.ts";
 
 /** The required fields of a page. */
 interface Page {
@@ -40,4 +42,16 @@ export class Listing<P extends Page, Item> implements PromiseLike<P>, AsyncItera
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
+}
+
+/** The list at a path. All fields of the filter but the signal are sent as its query; `items` are those of a page. */
+export function listing<P extends Page, Item>(
+  connection: Connection,
+  path: string,
+  { signal, ...filter }: PageOptions,
+  items: (page: P) => readonly Item[],
+): Listing<P, Item> {
+  const read = (cursor = filter.cursor) =>
+    connection.repeat<P>({ path, query: { ...filter, cursor }, signal });
+  return new Listing(read, items);
 }

@@ -21,4 +21,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface PageOptions extends CallOptions {
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Items per page; at most 500. Default: 50. */
+  readonly limit?: number | undefined;
+}
+
 export type Query = Readonly<Record<string, string | number | Date | undefined>>;

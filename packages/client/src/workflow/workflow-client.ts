@@ -1,8 +1,8 @@
 // One workflow: starts and finds its executions.
 import { type Connection, part, respondAsync } from "../connection/connection.ts";
-import { Listing } from "../connection/listing.ts";
+import { type Listing, listing } from "../connection/listing.ts";
 import { newId } from "../connection/new-id.ts";
-import type { CallOptions } from "../connection/options.ts";
+import type { CallOptions, PageOptions } from "../connection/options.ts";
 import type { WorkflowTypes } from "../host-types.ts";
 import type { ExecutionEvent } from "../responses/events.ts";
 import type { ExecutionResult } from "../responses/executions.ts";
@@ -29,7 +29,7 @@ export interface StartOptions extends CallOptions {
   readonly tags?: readonly string[] | undefined;
 }
 
-export interface ExecutionFilter extends CallOptions {
+export interface ExecutionFilter extends PageOptions {
   readonly status?: ExecutionStatus | undefined;
   readonly userId?: string | undefined;
   readonly tag?: string | undefined;
@@ -39,10 +39,6 @@ export interface ExecutionFilter extends CallOptions {
   readonly from?: Date | string | undefined;
   /** Started before this time. */
   readonly to?: Date | string | undefined;
-  /** The `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined;
-  /** Items per page; at most 500. Default: 50. */
-  readonly limit?: number | undefined;
 }
 
 /** The events of a new execution, which starts when they are first read. */
@@ -110,7 +106,7 @@ export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
 
   /** Its executions, newest first. */
   executions(filter: ExecutionFilter = {}): Listing<ExecutionPage, ExecutionSummary> {
-    return listExecutions(this.#connection, `${this.#path}/executions`, filter);
+    return listing(this.#connection, `${this.#path}/executions`, filter, ({ executions }) => executions);
   }
 
   get #path(): string {
@@ -131,15 +127,4 @@ export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
 function starting(input: unknown, { signal, ...options }: StartOptions) {
   const executionId = options.executionId ?? newId();
   return { signal, executionId, body: { input, options: { ...options, executionId } } };
-}
-
-export function listExecutions(
-  connection: Connection,
-  path: string,
-  { signal, ...filter }: ExecutionFilter & { readonly workflowId?: string | undefined },
-): Listing<ExecutionPage, ExecutionSummary> {
-  return new Listing(
-    (cursor = filter.cursor) => connection.repeat({ path, query: { ...filter, cursor }, signal }),
-    ({ executions }) => executions,
-  );
 }

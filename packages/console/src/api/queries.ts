@@ -16,6 +16,12 @@ export interface ExecutionFilters {
 
 /** Milliseconds between two reads of data that the feed does not cover. */
 const askEvery = 10_000;
+/** The pages of a list: each begins after the cursor of the page before. */
+const pages = {
+  initialPageParam: "",
+  getNextPageParam: (page: { readonly nextCursor: string | null }) => page.nextCursor ?? undefined,
+  placeholderData: keepPreviousData,
+} as const;
 const fixed = { staleTime: Number.POSITIVE_INFINITY } as const;
 
 export const serverQuery = queryOptions({
@@ -56,9 +62,7 @@ export const wholeInboxQuery = (workflowId: string | undefined) =>
     queryKey: ["inbox", "pages", workflowId],
     queryFn: ({ pageParam, signal }) =>
       andante.inbox({ workflowId, cursor: pageParam || undefined, limit: 100, signal }),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+    ...pages,
   });
 
 export const activityQuery = (
@@ -88,9 +92,7 @@ export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
   infiniteQueryOptions({
     queryKey: ["executions", filters, limit],
     queryFn: ({ pageParam, signal }) => readExecutions({ ...filters, limit, cursor: pageParam, signal }),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+    ...pages,
   });
 
 export const executionQuery = (id: string) =>
@@ -174,9 +176,7 @@ export const tracesQuery = (query: TraceFilter) =>
     queryKey: ["traces", query],
     queryFn: async ({ pageParam, signal }) =>
       await andante.traces({ ...query, cursor: pageParam || undefined, signal }),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
+    ...pages,
     // The feed covers executions; calls of agents are polled. Not while older pages are read.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
   });

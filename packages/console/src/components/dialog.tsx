@@ -76,7 +76,7 @@ export function Confirm({
   return (
     <Dialog open onClose={onClose} title={title}>
       <div className="muted">{children}</div>
-      {error !== undefined && <Problem error={error} what="That did not work" />}
+      <Problem error={error} what="That did not work" />
       <div className="acts">
         <button type="button" className="btn" onClick={onClose}>
           Go back

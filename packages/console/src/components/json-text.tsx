@@ -1,5 +1,5 @@
 // A string in JSON: a long one is truncated and can be expanded; markdown and images can be rendered.
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { spellTurns } from "./inline-json.ts";
 import { isPicture } from "./markdown/addresses.ts";
 import { looksLikeMarkdown } from "./markdown/looks-like-markdown.ts";
@@ -9,8 +9,22 @@ const Markdown = lazy(() => import("./markdown/markdown.tsx"));
 const longString = 160;
 
 export function JsonText({ text }: { readonly text: string }) {
-  if (isPicture(text)) return <Picture text={text} />;
-  return looksLikeMarkdown(text) ? <Written text={text} /> : <Quoted text={text} />;
+  if (isPicture(text))
+    return (
+      <Drawable text={text} name="Picture" drawn>
+        <img className="json-picture" src={text} alt="the value, drawn" />
+      </Drawable>
+    );
+  if (!looksLikeMarkdown(text)) return <Quoted text={text} />;
+  return (
+    <Drawable text={text} name="Markdown">
+      <div className="json-page">
+        <Suspense fallback={<span className="skeleton" />}>
+          <Markdown text={text} />
+        </Suspense>
+      </div>
+    </Drawable>
+  );
 }
 
 function Quoted({ text }: { readonly text: string }) {
@@ -30,53 +44,32 @@ function Quoted({ text }: { readonly text: string }) {
   );
 }
 
-function Picture({ text }: { readonly text: string }) {
-  const [drawn, setDrawn] = useState(true);
-  return (
-    <>
-      {!drawn && <Quoted text={text} />}
-      <Views other="Picture" chosen={drawn} onChoose={setDrawn} />
-      {drawn && <img className="json-picture" src={text} alt="the value, drawn" />}
-    </>
-  );
-}
-
-function Written({ text }: { readonly text: string }) {
-  const [drawn, setDrawn] = useState(false);
-  return (
-    <>
-      {!drawn && <Quoted text={text} />}
-      <Views other="Markdown" chosen={drawn} onChoose={setDrawn} />
-      {drawn && (
-        <div className="json-page">
-          <Suspense fallback={<span className="skeleton" />}>
-            <Markdown text={text} />
-          </Suspense>
-        </div>
-      )}
-    </>
-  );
-}
-
-/** Toggles between the plain string and its rendering. */
-function Views({
-  other,
-  chosen,
-  onChoose,
+/** A string that can also be rendered; `drawn`: it is at first. */
+function Drawable({
+  text,
+  name,
+  drawn: atFirst = false,
+  children,
 }: {
-  readonly other: string;
-  readonly chosen: boolean;
-  readonly onChoose: (other: boolean) => void;
+  readonly text: string;
+  readonly name: string;
+  readonly drawn?: boolean;
+  readonly children: ReactNode;
 }) {
+  const [drawn, setDrawn] = useState(atFirst);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is not inline
-    <span className="json-views" role="group" aria-label="Show as">
-      <button type="button" aria-pressed={!chosen} onClick={() => onChoose(false)}>
-        Text
-      </button>
-      <button type="button" aria-pressed={chosen} onClick={() => onChoose(true)}>
-        {other}
-      </button>
-    </span>
+    <>
+      {!drawn && <Quoted text={text} />}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is not inline */}
+      <span className="json-views" role="group" aria-label="Show as">
+        <button type="button" aria-pressed={!drawn} onClick={() => setDrawn(false)}>
+          Text
+        </button>
+        <button type="button" aria-pressed={drawn} onClick={() => setDrawn(true)}>
+          {name}
+        </button>
+      </span>
+      {drawn && children}
+    </>
   );
 }

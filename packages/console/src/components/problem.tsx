@@ -9,14 +9,26 @@ const cures: Readonly<Record<number, string>> = {
   503: "It is busy or shutting down; try again in a moment.",
 };
 
-export function Problem({ error, what }: { readonly error: unknown; readonly what: string }) {
+/** Renders nothing without an error. */
+export function Problem({
+  error,
+  what,
+  padded = false,
+}: {
+  readonly error: unknown;
+  readonly what: string;
+  /** Keeps a distance from the edges of the page. */
+  readonly padded?: boolean;
+}) {
+  if (error === null || error === undefined) return null;
   const message = error instanceof Error ? error.message : String(error);
   const cure = error instanceof AndanteApiError ? cures[error.status] : undefined;
-  return (
+  const problem = (
     <div className="problem" role="alert">
       <b>{what}</b>
       <div>{message}</div>
       {cure !== undefined && <div className="muted">{cure}</div>}
     </div>
   );
+  return padded ? <div className="padded">{problem}</div> : problem;
 }

@@ -64,31 +64,18 @@ const yesOrNo: readonly Choice[] = [
   { label: "No", value: false },
 ];
 
-function CheckboxWidget({ id, label, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
-  return (
-    <Segments
-      id={id}
-      label={label}
-      choices={yesOrNo}
-      value={value}
-      disabled={disabled === true}
-      described={describedBy(id, schema.description, rawErrors)}
-      onChange={onChange}
-    />
-  );
+function CheckboxWidget(props: WidgetProps) {
+  return <Segments {...fieldOf(props)} choices={yesOrNo} />;
 }
 
 function SelectWidget(props: WidgetProps) {
-  const { id, label, value, disabled, options, required, schema, rawErrors, onChange } = props;
-  return (
-    <PickOne
-      {...{ id, label, value, onChange }}
-      choices={(options.enumOptions ?? []).map((option) => ({ label: option.label, value: option.value }))}
-      disabled={disabled === true}
-      described={describedBy(id, schema.description, rawErrors)}
-      canBeNone={!required}
-    />
-  );
+  const choices = (props.options.enumOptions ?? []).map(({ label, value }) => ({ label, value }));
+  return <PickOne {...fieldOf(props)} choices={choices} canBeNone={!props.required} />;
+}
+
+function fieldOf({ id, label, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
+  const described = describedBy(id, schema.description, rawErrors);
+  return { id, label, value, disabled: disabled === true, described, onChange };
 }
 
 /** Segments for few choices, a list for many. */

@@ -1,18 +1,27 @@
 // A page inside the frame: its header with breadcrumbs and the search box, and its content.
-import type { ReactNode } from "react";
+import { Link } from "@tanstack/react-router";
+import { Fragment, type ReactNode } from "react";
 import { isMac } from "../format/keys.ts";
 import { openPalette } from "./palette-state.ts";
+import type { Search } from "./search.ts";
+
+/** A link to a parent page. */
+export interface Crumb {
+  readonly name: string;
+  readonly to: "/agents" | "/executions" | "/traces" | "/workflows";
+  readonly search?: Search;
+}
 
 export function Page({
   title,
-  crumbs,
+  crumbs = [],
   note,
   action,
   children,
 }: {
   readonly title: string;
-  /** Breadcrumbs before the title: links to the parent pages. */
-  readonly crumbs?: ReactNode;
+  /** Before the title. */
+  readonly crumbs?: readonly Crumb[];
   /** A short text next to the title. */
   readonly note?: ReactNode;
   readonly action?: ReactNode;
@@ -23,7 +32,14 @@ export function Page({
       <title>{`${title} · Andante`}</title>
       <header className="top">
         <div className="crumb">
-          {crumbs}
+          {crumbs.map(({ name, to, search = {} }) => (
+            <Fragment key={name}>
+              <Link className="quiet" to={to} search={search}>
+                {name}
+              </Link>
+              <span>/</span>
+            </Fragment>
+          ))}
           <h1 className="cut" style={{ color: "var(--ink)" }}>
             {title}
           </h1>

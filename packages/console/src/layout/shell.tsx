@@ -6,6 +6,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
+import { useKeys } from "../components/use-keys.ts";
 import { closePalette, openPalette, usePaletteOpen } from "./palette-state.ts";
 import { SideBar } from "./side-bar.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -29,15 +30,11 @@ function SignedIn() {
   const paletteOpen = usePaletteOpen();
   useEffect(() => startLive(client), [client]);
   useWaitingIcon();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
-      event.preventDefault();
-      openPalette();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  useKeys((event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    openPalette();
+  });
   return (
     <div className="app">
       <SideBar />

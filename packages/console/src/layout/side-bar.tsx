@@ -2,13 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Braces, House, Inbox, List, Moon, ScrollText, Sun, Waypoints, Workflow } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
 import { bytes, plural } from "../format/numbers.ts";
-import { useTheme } from "./theme.ts";
 
 function Go({
   to,
@@ -121,4 +120,24 @@ function Foot() {
       </button>
     </div>
   );
+}
+
+type Theme = "light" | "dark";
+
+/** Light or dark: the system's theme, until the user chooses. public/theme.js sets it before the first paint. */
+function useTheme(): [theme: Theme, toggle: () => void] {
+  const [theme, setTheme] = useState<Theme>(
+    document.documentElement.dataset.theme === "dark" ? "dark" : "light",
+  );
+  const toggle = () => {
+    const next = theme === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try {
+      localStorage.setItem("andante-theme", next);
+    } catch {
+      // Without storage the choice lasts as long as the page.
+    }
+    setTheme(next);
+  };
+  return [theme, toggle];
 }

@@ -7,7 +7,7 @@ import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
-  const told = problem ?? (currentToken() === null ? undefined : refusal);
+  const message = problem ?? (currentToken() === null ? undefined : refusal);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const given = token.trim().replace(/^Bearer\s+/i, "");
@@ -28,9 +28,9 @@ export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
         <p className="muted" style={{ margin: "4px 0 16px" }}>
           This server asks for a token. Whoever runs it can give you one; it stays in this browser.
         </p>
-        {told !== undefined && (
+        {message !== undefined && (
           <p className="problem" role="alert" style={{ marginBottom: 12 }}>
-            {told}
+            {message}
           </p>
         )}
         <label htmlFor="token" style={{ fontWeight: 560 }}>

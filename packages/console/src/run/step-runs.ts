@@ -1,5 +1,5 @@
 // The runs of steps, folded from the events of a journal: all of them, or those up to a scrubber's position.
-import type { Suspension, Usage } from "@andante/client";
+import type { Step, Suspension, Usage } from "@andante/client";
 import type { ExecutionEvent } from "../api/types.ts";
 
 export type StepStatus =
@@ -202,6 +202,13 @@ export function tookOf({ startAt, endAt, waited }: StepRun, at: number): number 
 /** The number of attempts; a resume does not count. */
 export function attemptsOf({ attempts }: Pick<StepRun, "attempts">): number {
   return attempts.filter(({ resumed }) => resumed === undefined).length;
+}
+
+/** The step of a definition at this path. */
+export function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
+  const [first, ...rest] = path;
+  const found = steps.find(({ id }) => id === first);
+  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
 }
 
 /** The path of a step in its definition, without rounds. */

@@ -11,7 +11,7 @@ import {
 } from "../execution/limits/limits.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
-import type { RollupOptions } from "../observe/rollups/rollup-options.ts";
+import type { RollupOptions } from "../observe/rollups/rollups.ts";
 import type { TracingOptions } from "../observe/trace/tracing-options.ts";
 import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";

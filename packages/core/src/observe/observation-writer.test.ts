@@ -5,8 +5,7 @@ import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { firstIdAt } from "./log/log-feed.ts";
 import { ObservationWriter } from "./observation-writer.ts";
-import { RollupTally } from "./rollups/rollup-tally.ts";
-import { RollupWriter } from "./rollups/rollup-writer.ts";
+import { Rollups } from "./rollups/rollups.ts";
 
 const clock = { now: () => 1_000_000_000 };
 const logger = new RecordingLogger();
@@ -14,11 +13,11 @@ const logger = new RecordingLogger();
 test("log lines and traces are removed by their age at the store's time", async () => {
   const { observations } = memoryStore();
   const asked: unknown[] = [];
-  const keeps = { keepFrom: async () => ({ logs: 0, traces: 0 }), trim: async (trim: unknown) => told(trim) };
-  const told = (trim: unknown) => {
-    asked.push(trim);
+  const trim = async (given: unknown) => {
+    asked.push(given);
     return 0;
   };
+  const keeps = { keepFrom: async () => ({ logs: 0, traces: 0 }), trim };
   const writer = new ObservationWriter({
     store: { ...observations, ...keeps },
     logger,
@@ -38,17 +37,11 @@ test("and so are counts", async () => {
     asked.push(what);
     return 0;
   };
-  const ages = { executions: 60_000 * 60, steps: 60_000 };
-  const writer = new RollupWriter({
-    store: { ...rollups, trim },
-    tally: new RollupTally(),
-    logger,
-    ages,
-    clock,
-  });
-  await writer.trim();
-  expect(asked).toMatchObject([{ executions: 16_606, steps: 16_665 }]);
-  await writer.close();
+  const days = 24 * 60 * 60_000;
+  const counts = new Rollups({ maxAge: 2 * days }, { ...rollups, trim }, logger, clock);
+  await counts.trim();
+  expect(asked).toMatchObject([{ executions: 13_786, steps: 15_226 }]);
+  await counts.close();
 });
 
 /** A writer whose store is in trouble until it is `healed`. */

@@ -10,6 +10,7 @@ import type {
   TraceRoot,
 } from "../store/observation-store.ts";
 import type { Clock } from "../values/clock.ts";
+import { BackgroundWriter } from "./background-writer.ts";
 import { firstIdAt } from "./log/log-feed.ts";
 import type { KeepLimits } from "./log/log-options.ts";
 import type { Logger } from "./log/logger.ts";
@@ -41,21 +42,16 @@ const maxLength = 32_000_000;
 const trimPeriod = 60_000;
 const trimBatch = 200;
 
-export class ObservationWriter {
+export class ObservationWriter extends BackgroundWriter {
   readonly #options: ObservationWriterOptions;
   #waiting: Item[] = [];
   /** The characters of those that wait. */
   #length = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #writing: Promise<boolean> | undefined;
-  #trimming: Promise<void> | undefined;
-  readonly #trimTimer: NodeJS.Timeout;
   #dropped = 0;
-  #closed = false;
 
   constructor(options: ObservationWriterOptions) {
+    super(trimPeriod);
     this.#options = options;
-    this.#trimTimer = setInterval(() => this.#startTrim(), trimPeriod).unref();
   }
 
   /** How many were lost because the store could not keep up. */
@@ -80,41 +76,12 @@ export class ObservationWriter {
     this.#add({ kind: "chunk", value });
   }
 
-  /** Resolves when earlier entries are written, or cannot be now. */
-  async flush(): Promise<void> {
-    // The running write may have begun before the last of them came.
-    await this.#writing;
-    await this.#write();
-  }
-
-  /** Removes entries beyond the bounds. */
-  async trim(): Promise<void> {
-    const { store, logs, traces, clock } = this.#options;
-    const now = clock.now();
-    const within = await store.keepFrom({ logs: logs.maxCount, traces: traces.maxCount });
-    const from = {
-      logs: Math.max(within.logs, firstIdAt(now - logs.maxAge)),
-      traces: Math.max(within.traces, now - traces.maxAge),
-    };
-    for (let removed = 1; removed > 0 && !this.#closed; ) {
-      removed = await store.trim({ ...from, limit: trimBatch });
-    }
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#trimTimer);
-    await this.flush();
-    this.#closed = true;
-    clearTimeout(this.#timer);
-    await this.#trimming;
-  }
-
   #add(item: Item): void {
-    if (this.#closed) return;
+    if (this.closed) return;
     this.#waiting.push(item);
     this.#length += lengthOf(item);
     if (this.#waiting.length > maxWaiting || this.#length > maxLength) this.#drop();
-    this.#schedule(period);
+    this.schedule(period);
   }
 
   #drop(): void {
@@ -138,25 +105,7 @@ export class ObservationWriter {
     return this.#waiting.splice(0, taken);
   }
 
-  #schedule(delay: number): void {
-    if (this.#timer !== undefined || this.#writing !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#write();
-    }, delay).unref();
-  }
-
-  /** False when the store did not accept it. */
-  #write(): Promise<boolean> {
-    this.#writing ??= this.#writeAll().then((done) => {
-      this.#writing = undefined;
-      if (this.#waiting.length > 0) this.#schedule(done ? period : retryPeriod);
-      return done;
-    });
-    return this.#writing;
-  }
-
-  async #writeAll(): Promise<boolean> {
+  protected override async write(): Promise<number | undefined> {
     // As much as waits now, and no more: a flush does not wait for lines that come meanwhile.
     for (let left = this.#waiting.length; left > 0; ) {
       const items = this.#take(Math.min(left, batchSize), batchLength);
@@ -167,16 +116,25 @@ export class ObservationWriter {
         this.#waiting.unshift(...items);
         for (const item of items) this.#length += lengthOf(item);
         this.#options.logger.debug({ err }, "log lines and spans could not be written; trying again");
-        return false;
+        return retryPeriod;
       }
     }
-    return true;
+    return this.#waiting.length > 0 ? period : undefined;
   }
 
-  #startTrim(): void {
-    this.#trimming ??= this.trim()
-      .catch((err) => this.#options.logger.debug({ err }, "old log lines and traces could not be removed"))
-      .finally(() => (this.#trimming = undefined));
+  protected override async trimmer() {
+    const { store, logs, traces, clock } = this.#options;
+    const now = clock.now();
+    const within = await store.keepFrom({ logs: logs.maxCount, traces: traces.maxCount });
+    const from = {
+      logs: Math.max(within.logs, firstIdAt(now - logs.maxAge)),
+      traces: Math.max(within.traces, now - traces.maxAge),
+    };
+    return () => store.trim({ ...from, limit: trimBatch });
+  }
+
+  protected override trimFailed(err: unknown): void {
+    this.#options.logger.debug({ err }, "old log lines and traces could not be removed");
   }
 }
 

@@ -10,15 +10,15 @@ import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { defaultLogger } from "./log/create-logger.ts";
 import { LogFeed } from "./log/log-feed.ts";
-import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
+import { checkLevel } from "./log/log-level.ts";
+import { type LogOptions, retentionOf } from "./log/log-options.ts";
 import type { Logger } from "./log/logger.ts";
 import { Logs } from "./log/logs.ts";
 import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
-import type { RollupOptions } from "./rollups/rollup-options.ts";
 import type { CountedExecution } from "./rollups/rollup-tally.ts";
-import { Rollups } from "./rollups/rollups.ts";
+import { type RollupOptions, Rollups } from "./rollups/rollups.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
 import type { ExecutionSpans } from "./trace/execution-spans.ts";
 import type { TracedExecution } from "./trace/span-attributes.ts";
@@ -68,7 +68,7 @@ export class Observation {
       traces: retentionOf("tracing", tracing === false ? {} : tracing),
       clock,
     });
-    const feed = new LogFeed(this.#writer, levelOf(logs.level), clock);
+    const feed = new LogFeed(this.#writer, checkLevel("logs.level", logs.level ?? "info"), clock);
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
     const surroundings = { store, sink: this.#writer, logger: this.logger, clock };
@@ -164,14 +164,8 @@ export class Observation {
   }
 
   /** The AI SDK's `telemetry` option for a call of an agent. */
-  agentTelemetry(facts: AgentCallFacts, logger: Logger): TelemetryOptions {
-    const { agentId } = facts;
-    return agentTelemetry({
-      agentId,
-      logger,
-      spans: this.tracing?.agentTelemetry(facts),
-      tokens: (model, usage) => this.metrics.tokens(agentId, model, usage),
-    });
+  agentTelemetry({ agentId, ...facts }: AgentCallFacts, logger: Logger): TelemetryOptions {
+    return this.agentOperation(facts, logger)(agentId);
   }
 
   /** The same for the agents of one operation that no execution makes. */

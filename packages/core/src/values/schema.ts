@@ -28,7 +28,7 @@ export type Validation<Value = unknown> =
  * that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory there is.
  */
 export function validate<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
   maxTries = requestTries,
 ): Validation<Output> | Promise<Validation<Output>> {
@@ -41,7 +41,7 @@ export function validate<Output>(
 
 /** Validates a value that the host's own code made, such as the output of a step: without a limit. */
 export function validateOwn<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): Validation<Output> | Promise<Validation<Output>> {
   const result = schema["~standard"].validate(value);
@@ -67,7 +67,7 @@ const longestTry = 2 * maxValidation;
 
 /** A turn of the event loop before and after: making the value and writing it take as long. */
 async function validateHuge<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
   maxTries: number,
 ): Promise<StandardSchemaV1.Result<Output>> {
@@ -78,7 +78,7 @@ async function validateHuge<Output>(
 }
 
 function validateLarge<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
   triesLeft: number,
   milliseconds = maxValidation,
@@ -119,7 +119,7 @@ const early = { abortEarly: true } as const;
  * library. A schema that throws is parsed again, as Zod does itself: this is how it reports that it is asynchronous.
  */
 function parseEarly<Output>(
-  schema: Schema<unknown, Output>,
+  schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> | undefined {
   if (!isEarlyParser(schema)) return undefined;
@@ -135,8 +135,8 @@ function resultOf<Output>(parsed: Parsed<Output>): StandardSchemaV1.Result<Outpu
 }
 
 function isEarlyParser<Output>(
-  schema: Schema<unknown, Output>,
-): schema is Schema<unknown, Output> & EarlyParser<Output> {
+  schema: StandardSchemaV1<unknown, Output>,
+): schema is StandardSchemaV1<unknown, Output> & EarlyParser<Output> {
   return (
     schema["~standard"].vendor === "zod" &&
     "safeParse" in schema &&

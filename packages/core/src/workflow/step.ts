@@ -186,3 +186,16 @@ export function innerSteps(step: Step): readonly (readonly Step[])[] {
       return [];
   }
 }
+
+/** Whether a step asks an agent, at any depth. */
+export function asksAgents(steps: readonly Step[]): boolean {
+  return steps.some((step) => step.type === "andAgent" || innerSteps(step).some(asksAgents));
+}
+
+/** The agents that the steps ask, at any depth. */
+export function agentsIn(steps: readonly Step[]): WorkflowAgent[] {
+  return steps.flatMap((step) => [
+    ...(step.type === "andAgent" ? [step.agent] : []),
+    ...innerSteps(step).flatMap(agentsIn),
+  ]);
+}

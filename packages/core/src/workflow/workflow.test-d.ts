@@ -348,7 +348,7 @@ describe("loops, branches and sleeps", () => {
 describe("hooks", () => {
   test("know the input as steps see it, and the result that the schema declares", () => {
     createWorkflow({
-      id: "told",
+      id: "typed",
       input: z.object({ at: z.coerce.date(), size: z.number().default(1) }),
       result: z.object({ total: z.number(), at: z.coerce.date() }),
       hooks: {

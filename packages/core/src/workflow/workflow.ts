@@ -18,7 +18,7 @@ import type {
 import type { WorkflowHooks } from "./hooks.ts";
 import type { Step, WorkflowDefinition } from "./step.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./steps/and-agent.ts";
-import { allStep } from "./steps/and-all.ts";
+import { allStep, type BranchesOptions, raceStep } from "./steps/and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./steps/and-branch.ts";
 import {
   type ForEachItemsOptions,
@@ -27,13 +27,11 @@ import {
   type ItemOf,
 } from "./steps/and-for-each.ts";
 import { doUntilStep, doWhileStep, type LoopOptions } from "./steps/and-loop.ts";
-import { raceStep } from "./steps/and-race.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./steps/and-sleep.ts";
 import { type TapOptions, tapStep } from "./steps/and-tap.ts";
 import { type ThenOptions, thenStep } from "./steps/and-then.ts";
 import { type WhenOptions, whenStep } from "./steps/and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts";
-import type { BranchesOptions } from "./steps/branches.ts";
 import { appendStep, type BodyOutput } from "./steps/step-options.ts";
 
 /** The chain that a branch extends. */

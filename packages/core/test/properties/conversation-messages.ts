@@ -29,6 +29,8 @@ export function modelMessage(stored: StoredMessage): ModelMessage {
   const text = parts.findLast((part) => part.type === "text")?.text ?? "";
   if (role === "user") return { role, id, status: "sent", text };
   if (stored.partial) return { role: "assistant", id, status: "partial", text: "" };
+  if (parts.some((part) => isToolUIPart(part) && part.state === "input-streaming"))
+    return { role: "assistant", id, status: "unfinished", text };
   const waits = parts.some(
     (part) => isToolUIPart(part) && (part.state === "approval-requested" || part.state === "input-available"),
   );

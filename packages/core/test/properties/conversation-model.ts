@@ -11,7 +11,8 @@ export interface ModelMessage {
   readonly role: "user" | "assistant";
   /** Empty for a reply that no state has shown yet. */
   readonly id: string;
-  readonly status: "sent" | "done" | "waiting" | "partial";
+  /** `unfinished`: the input of a call streams, and no call will come. */
+  readonly status: "sent" | "done" | "waiting" | "partial" | "unfinished";
   readonly text: string;
 }
 

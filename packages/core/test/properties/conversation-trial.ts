@@ -150,7 +150,7 @@ class ConversationTrial {
         ...call,
         id: `${text}-${round}-${call.id}`,
       }));
-      return { text: [textOfRound(round)], calls, hold };
+      return { text: [textOfRound(round)], calls, streamsInputs: talk.streamsInputs, hold };
     });
     const tools = toolsOf(stage, (_, input) => chatOutput("tool", input));
     return new Agent({ id: agentId, model, tools, maxRetries: 0 });

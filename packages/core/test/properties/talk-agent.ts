@@ -7,7 +7,7 @@ import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import type { Pace } from "./pace.ts";
-import { callId, inputOf, type Talk, type ToolUse, taskOf, textOfRound } from "./talk.ts";
+import { callId, inputOf, placeOf, type Talk, type ToolUse, taskOf, textOfRound, toolPath } from "./talk.ts";
 import { finalText, type SeenTool } from "./talk-reference.ts";
 import { mix } from "./tree.ts";
 
@@ -30,29 +30,38 @@ export interface TalkStage {
 
 /** `fails`: the model fails whenever it is asked. */
 export function talkAgent(id: string, talk: Talk, stage: TalkStage, fails: boolean): Agent {
-  const talks = new Map(
-    talk.rounds.flatMap((uses, round) =>
-      uses.flatMap((use, position) => (use.talk ? [[taskOf(round, position), use.talk] as const] : [])),
-    ),
-  );
+  const talks = new Map(talksBelow(talk, ""));
   const instructions = () => {
     stage.asked();
     return "a random talk";
   };
-  const helper = new Agent({
-    id: "helper",
-    instructions,
-    model: modelOf((task) => talks.get(task), stage, false),
-    tools: toolsOf(stage, mix),
-  });
+  const helper = (subAgents: readonly Agent[]) =>
+    new Agent({
+      id: "helper",
+      instructions,
+      model: modelOf((task) => talks.get(task), stage, false),
+      tools: toolsOf(stage, mix),
+      subAgents,
+    });
   return new Agent({
     id,
     instructions,
     model: modelOf(() => talk, stage, fails),
     tools: toolsOf(stage, mix),
-    subAgents: [helper],
+    subAgents: [helper([helper([])])],
     maxRetries: 0,
   });
+}
+
+/** The talks of the sub-agents of an agent at this place, by their tasks. */
+function talksBelow(talk: Talk, place: string): [string, Talk][] {
+  return talk.rounds.flatMap((uses, round) =>
+    uses.flatMap(({ talk: below }, position): [string, Talk][] => {
+      if (below === undefined) return [];
+      const path = toolPath(place, round, position);
+      return [[taskOf(path), below], ...talksBelow(below, `${path}.`)];
+    }),
+  );
 }
 
 /** Each reply depends only on the prompt. */
@@ -66,16 +75,21 @@ function modelOf(talkOf: (task: string) => Talk | undefined, stage: TalkStage, f
     const round = prompt.filter(({ role }) => role === "assistant").length;
     const uses = talk.rounds[round];
     if (uses === undefined) return { text: [finalText(task, seenTools(prompt))], hold };
-    return { text: [textOfRound(round)], calls: callsOf(talk, round, uses), hold };
+    const { streamsInputs } = talk;
+    const calls = callsOf(talk, round, uses, placeOf(task));
+    return { text: [textOfRound(round)], calls, streamsInputs, hold };
   });
 }
 
 /** The tool calls of a reply. */
-export function callsOf(talk: Talk, round: number, uses: readonly ToolUse[]) {
+export function callsOf(talk: Talk, round: number, uses: readonly ToolUse[], place = "") {
   return uses.map((use, position) => ({
     id: callId(talk, position),
     name: use.tool,
-    input: use.tool === "helper" ? { prompt: taskOf(round, position) } : inputOf(round, position, use),
+    input:
+      use.tool === "helper"
+        ? { prompt: taskOf(toolPath(place, round, position)) }
+        : inputOf(round, position, use),
   }));
 }
 

@@ -38,7 +38,7 @@ export function endOfTalk(talk: Talk, place: string, task: string): string | und
         case "spoil":
           return undefined;
         case "helper": {
-          const text = use.talk && endOfTalk(use.talk, `${path}.`, taskOf(round, position));
+          const text = use.talk && endOfTalk(use.talk, `${path}.`, taskOf(path));
           if (text === undefined) return undefined;
           seen.push([use.tool, text]);
         }

@@ -21,6 +21,8 @@ export interface Talk {
   readonly pace: Pace;
   /** The calls of one reply have the same id, as some providers send them. */
   readonly sameIds: boolean;
+  /** The inputs of the calls of one reply stream side by side. */
+  readonly streamsInputs: boolean;
 }
 
 /** The budget of a step, and the decisions of the world about more. */
@@ -47,6 +49,7 @@ function talksOf(use: fc.Arbitrary<ToolUse>): fc.Arbitrary<Talk> {
     rounds: fc.array(fc.array(use, { minLength: 1, maxLength: 3 }), { maxLength: 2 }),
     pace,
     sameIds: rarely(),
+    streamsInputs: fc.boolean(),
   });
 }
 
@@ -55,12 +58,14 @@ const simpleUse = fc.record({
   pace,
   talk: fc.constant(undefined),
 });
-const helperUse = fc.record({ tool: fc.constant<ToolName>("helper"), pace, talk: talksOf(simpleUse) });
+const helperUse = (talk: fc.Arbitrary<Talk>) =>
+  fc.oneof(
+    { weight: 4, arbitrary: simpleUse },
+    { weight: 1, arbitrary: fc.record({ tool: fc.constant<ToolName>("helper"), pace, talk }) },
+  );
 
-/** With sub-agents one level deep. */
-export const talks: fc.Arbitrary<Talk> = talksOf(
-  fc.oneof({ weight: 4, arbitrary: simpleUse }, { weight: 1, arbitrary: helperUse }),
-);
+/** With sub-agents up to two levels deep. */
+export const talks: fc.Arbitrary<Talk> = talksOf(helperUse(talksOf(helperUse(talksOf(simpleUse)))));
 
 /** Without sub-agents and without outputs that cannot be recorded. */
 export const plainTalks: fc.Arbitrary<Talk> = talksOf(
@@ -94,9 +99,14 @@ export function inputOf(round: number, position: number, { pace }: Pick<ToolUse,
 
 export const editedInput = inputOf(-1, -1, { pace: "at-once" });
 
-/** The task that a sub-agent gets: it finds its talk by it. */
-export function taskOf(round: number, position: number): string {
-  return `task ${round} ${position}`;
+/** The task that a sub-agent gets: it finds its talk by it, and its own place. */
+export function taskOf(toolPlace: string): string {
+  return `task ${toolPlace.slice(toolPlace.indexOf("#") + 1)}`;
+}
+
+/** The beginning of the places of a sub-agent with this task; "" for the agent of the step, which has another. */
+export function placeOf(task: string): string {
+  return task.startsWith("task ") ? `${task.slice("task ".length)}.` : "";
 }
 
 /** The place of a tool call below its step. */

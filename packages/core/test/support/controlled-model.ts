@@ -13,6 +13,8 @@ export interface Said {
   /** The text, in the pieces in which it streams. */
   readonly text?: readonly string[];
   readonly calls?: readonly { readonly id?: string; readonly name: string; readonly input: unknown }[];
+  /** The inputs of the calls stream before the calls, side by side. Default: the calls come at once. */
+  readonly streamsInputs?: boolean;
   /** Awaited before the piece of this number; the end of the text is the number of pieces. */
   readonly hold?: (piece: number, signal: AbortSignal | undefined) => unknown;
   /** Thrown instead of a reply. */
@@ -103,8 +105,22 @@ async function* partsOf(
   }
   if (said.cut === true) return;
   if (pieces.length > 0) yield { type: "text-end", id: "1" };
-  for (const each of said.calls ?? []) yield { type: "tool-call", ...callOf(each) };
+  const calls = (said.calls ?? []).map(callOf);
+  if (said.streamsInputs) yield* inputsOf(calls);
+  for (const call of calls) yield { type: "tool-call", ...call };
   yield { type: "finish", finishReason: finishOf(said), usage: usageOf(said) };
+}
+
+/** Every input begins before one of them ends. */
+function* inputsOf(calls: readonly ReturnType<typeof callOf>[]): Iterable<LanguageModelV4StreamPart> {
+  for (const { toolCallId: id, toolName, input } of calls) {
+    yield { type: "tool-input-start", id, toolName };
+    yield { type: "tool-input-delta", id, delta: input.slice(0, 2) };
+  }
+  for (const { toolCallId: id, input } of calls) {
+    yield { type: "tool-input-delta", id, delta: input.slice(2) };
+    yield { type: "tool-input-end", id };
+  }
 }
 
 function callOf({ id, name, input }: { id?: string; name: string; input: unknown }) {

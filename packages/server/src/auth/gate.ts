@@ -8,9 +8,14 @@ import {
   TokenExpiredError,
   VerificationUnavailableError,
 } from "../errors/auth-errors.ts";
-import type { Access } from "./access.ts";
 import { type AuthProvider, bearerToken, type TokenPlace, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
+
+/**
+ * The callers that an endpoint admits with authentication, in opt-in mode: `public` all callers, `protected` only
+ * authenticated callers. In opt-out mode every endpoint is protected.
+ */
+export type Access = "public" | "protected";
 
 /** The caller. Both fields are undefined when it is not authenticated. */
 export interface Caller {

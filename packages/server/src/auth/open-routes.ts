@@ -1,5 +1,5 @@
 // Describes the routes that stay public despite authentication, for the log at start.
-import type { Access } from "./access.ts";
+import type { Access } from "./gate.ts";
 import type { AuthProvider } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 

@@ -49,15 +49,9 @@ function textField(field: Readonly<Record<string, unknown>>): Readonly<Record<st
   return Object.values(field).every((value) => typeof value === "string") ? field : {};
 }
 
-// Several clients share the outline of a line: it is encoded once.
-const outlines = new WeakMap<LogLine, string>();
-
 /** A live line in the caller's view, as JSON text. */
 export function visibleLine(view: View, line: LogLine): string {
-  if (view.kind !== "outline") return line.record;
-  const text = outlines.get(line) ?? JSON.stringify(visibleRecord(view, JSON.parse(line.record)));
-  outlines.set(line, text);
-  return text;
+  return view.kind === "outline" ? JSON.stringify(visibleRecord(view, JSON.parse(line.record))) : line.record;
 }
 
 /** Whether the caller may see entries of this user; null for entries without a user. */

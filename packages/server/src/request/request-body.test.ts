@@ -1,7 +1,10 @@
 // Bodies until their handler has them: the bytes of all of them are bounded, and a stalled body is cut first.
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
+import { bindIncoming } from "./node-request.ts";
 import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
@@ -136,6 +139,27 @@ test("bodies that wait to be parsed count, and one that does not fit beside them
   ]);
   expect(await (await arrive(60_000))()).toBe("read");
   expect(bodies.size).toBe(0);
+});
+
+/** The same request as Node has it, with a body that arrived together with the headers. */
+function atHand(bytes: number): HonoRequest {
+  const request = whole(bytes);
+  const incoming = new IncomingMessage(new Socket());
+  incoming.headers = { "content-type": "application/json", "content-length": String(bytes) };
+  incoming.push(JSON.stringify("x".repeat(bytes - 2)));
+  incoming.push(null);
+  bindIncoming(request.raw, { incoming });
+  return request;
+}
+
+test("a body that arrived with its headers counts while it waits to be parsed", async () => {
+  const bounds = { maxBody: 60_000, bodies: new HeldBytes(50_000), parsed };
+  const read = (bytes: number) => outcomeOf(readJsonBody(atHand(bytes), bounds));
+  const [one, other, short] = await Promise.all([read(40_000), read(40_000), read(16_000)]);
+  expect([one, short]).toEqual(["read", "read"]);
+  expect(other).toMatchObject({ status: 503, code: "bodies-limit" });
+  expect(await read(50_000)).toBe("read");
+  expect(bounds.bodies.size).toBe(0);
 });
 
 test("a short body is read though others fill the memory for bodies", async () => {

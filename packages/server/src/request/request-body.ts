@@ -15,6 +15,8 @@ import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
 const short = 16 * 1024;
+/** Bytes up to which a body may arrive together with its headers: Node reads 64 KiB at once. */
+const oneRead = 64 * 1024;
 /** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
 const veryLong = 256 * 1024;
 
@@ -32,12 +34,35 @@ export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Pr
   const length = announcedLength(request);
   if (length > bounds.maxBody) throw new BodyTooLargeError({ limit: bounds.maxBody });
   // Node's parser reads no more than the content length.
-  if (length <= short)
-    return parseBody(
-      request,
-      (await bodyAtHand(request.raw, length)) ?? (await request.text().catch(refuse)),
-    );
+  if (length <= oneRead) {
+    const text = await bodyAtHand(request.raw, length);
+    if (text !== undefined && length > short) await waitAtHand(request, text, bounds);
+    if (text !== undefined) return parseBody(request, text);
+    if (length <= short) return parseBody(request, await request.text().catch(refuse));
+  }
   return request.raw.body === null ? undefined : readLong(request, request.raw.body, length, bounds);
+}
+
+async function waitAtHand(request: HonoRequest, text: string, { bodies, parsed }: BodyBounds): Promise<void> {
+  let cut: AndanteError | undefined;
+  const held = bodies.hold((isSlow) => {
+    cut = cutBody(isSlow);
+  });
+  try {
+    held.now(text.length);
+    if (cut !== undefined) throw cut;
+    await waitForTurn(request, held);
+    parsed.begin(request, parsedSize(Buffer.from(text)));
+  } finally {
+    held.end();
+  }
+}
+
+/** Waits with a complete body for the turn in which it is parsed. */
+async function waitForTurn(request: HonoRequest, held: Held): Promise<void> {
+  held.complete();
+  await ownTurn("begin");
+  if (request.raw.signal.aborted) throw new ClientGoneError();
 }
 
 /** NaN where the request does not announce it. */
@@ -56,10 +81,8 @@ async function readLong(
     const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
       throw problemOfBody(problemOf(error));
     });
-    held.complete();
     if (bytes.byteLength > short) {
-      await ownTurn("begin");
-      if (request.raw.signal.aborted) throw new ClientGoneError();
+      await waitForTurn(request, held);
       parsed.begin(request, parsedSize(bytes));
     }
     const value = parseBody(request, new TextDecoder().decode(bytes));
@@ -71,7 +94,7 @@ async function readLong(
   }
 }
 
-/** Reads of a body that is cut fail. It is not cancelled: Node would close the connection before the response is sent. */
+/** Reads of a body that is cut fail, also one under way. A race of each read with the cut took twice the time. */
 function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
   const reader = body.getReader();
   let cut: AndanteError | undefined;

@@ -1,7 +1,17 @@
 // The schemas of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
-import { component, jsonSchema, optionsOf, orNull, records, shape, strings, timestamp } from "./component.ts";
+import {
+  component,
+  jsonSchema,
+  optionsOf,
+  orNull,
+  page,
+  records,
+  shape,
+  strings,
+  timestamp,
+} from "./component.ts";
 import { usage, usageFields } from "./usage.ts";
 
 const summaryFields = shape(() => ({
@@ -177,10 +187,6 @@ export const forkBody = component("ForkRequest", () =>
 );
 export const removed = component("Removed", () => z.object({ conversationId: z.string() }));
 
-const page = shape(() => ({
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-}));
 export const messagesQuery = shape(() =>
   z.object({ ...page(), order: z.enum(["oldest", "newest"]).optional() }),
 );

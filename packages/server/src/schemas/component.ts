@@ -37,6 +37,11 @@ export const components = shape(() => {
 });
 
 export const timestamp = shape(() => z.iso.datetime());
+/** The place and the length of a page of a list. */
+export const page = shape(() => ({
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+}));
 export const jsonSchema = shape(() => z.record(z.string(), z.unknown()));
 /** An optional value, which a caller may also leave out by null. */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) =>

@@ -1,6 +1,6 @@
 // The schemas of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
-import { component, jsonSchema, optionsOf, orNull, shape, strings, timestamp } from "./component.ts";
+import { component, jsonSchema, optionsOf, orNull, page, shape, strings, timestamp } from "./component.ts";
 import { usage } from "./usage.ts";
 
 export const executionStatus = component("ExecutionStatus", () =>
@@ -191,8 +191,7 @@ export const listQuery = shape(() =>
     id: z.string().describe("Ids that begin with this").optional(),
     from: time("Started at this time or later"),
     to: time("Started before this time"),
-    cursor: z.string().optional(),
-    limit: z.coerce.number().int().min(1).max(500).optional(),
+    ...page(),
   }),
 );
 

@@ -1,6 +1,6 @@
 // The schemas of traces and spans.
 import { z } from "zod";
-import { component, shape, timestamp } from "./component.ts";
+import { component, page, shape, timestamp } from "./component.ts";
 import { time } from "./execution-schemas.ts";
 
 const entityType = shape(() => z.enum(["workflow", "agent"]));
@@ -65,7 +65,6 @@ export const traceQuery = shape(() =>
     status: z.enum(["running", "suspended", "completed", "error", "cancelled"]).optional(),
     from: time("Started at this time or later"),
     to: time("Started before this time"),
-    cursor: z.string().optional(),
-    limit: z.coerce.number().int().min(1).max(500).optional(),
+    ...page(),
   }),
 );

@@ -1,5 +1,6 @@
 // Bounds the unsent bytes of all socket clients together: the largest buffers are cut first.
 import type { WebSocket } from "ws";
+import { tryAgainLater } from "./serve-client.ts";
 
 export interface BufferBound {
   /** Maximum unsent bytes of all clients together. Default: 64 MiB. */
@@ -11,8 +12,6 @@ export interface BufferBound {
 /** One client may have 4 MiB; a thousand of them would be 4 GiB. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 const defaultPeriod = 100;
-/** The close code of RFC 6455's registry for "try again later". */
-const tryAgainLater = 1013;
 
 /** Watches the clients of a server; call `watch` for each new one. */
 export function boundBuffers(clients: ReadonlySet<WebSocket>, bound: BufferBound = {}): { watch(): void } {
@@ -40,9 +39,9 @@ function cutLargest(clients: ReadonlySet<WebSocket>, maxBytes: number): void {
   for (const { bufferedAmount } of clients) total += bufferedAmount;
   if (total <= maxBytes) return;
   const largestFirst = [...clients].sort((one, other) => other.bufferedAmount - one.bufferedAmount);
-  const told = largestFirst.filter(({ readyState, OPEN }) => readyState !== OPEN);
+  const closing = largestFirst.filter(({ readyState, OPEN }) => readyState !== OPEN);
   const open = largestFirst.filter(({ readyState, OPEN }) => readyState === OPEN);
-  for (const client of told) {
+  for (const client of closing) {
     if (total <= maxBytes) return;
     total -= client.bufferedAmount;
     client.terminate();

@@ -309,7 +309,7 @@ test("a filter of the address that is none is refused by name", async () => {
   await expect(prepared).rejects.toThrow(/^Invalid request: query\.limit/);
 });
 
-test("a client that cannot be told of its mistake, or begun anew, is closed", async () => {
+test("a client to which neither an error nor the lines can be sent is closed", async () => {
   const { andante, sockets } = await start();
   const errors = vi.spyOn(andante.logger, "error").mockReturnValue();
   const permission = askedOf(({ resource }) => resource.executionId !== "forbidden");

@@ -16,8 +16,7 @@ import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
 import { PermittedFeed } from "./permitted-feed.ts";
-import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients } from "./serve-client.ts";
+import { type ClientHandler, failClient, guardClient, sendBounded } from "./serve-client.ts";
 
 interface Client {
   readonly view: View;
@@ -119,11 +118,11 @@ export class LogSockets {
     const { logger } = this.#andante;
     const view = await permission.look(idsIn(filter)).catch((error: unknown) => {
       if (!(error instanceof AndanteError)) logger.error({ err: error }, "a filter could not be judged");
-      guardClients([socket], logger, () => this.#refuse(socket, error, "the filter could not be judged"));
+      guardClient(socket, logger, () => this.#refuse(socket, error, "the filter could not be judged"));
       return undefined;
     });
     if (view === undefined || !this.#clients.has(socket)) return;
-    guardClients([socket], logger, () => this.#begin(socket, filter, view, permission));
+    guardClient(socket, logger, () => this.#begin(socket, filter, view, permission));
   }
 
   /** Sends the stored lines, then the new ones. */
@@ -148,13 +147,9 @@ export class LogSockets {
       send: (lines) => {
         const client = this.#clients.get(socket);
         // The client may have disconnected or sent another filter meanwhile.
-        if (client?.feed === feed)
-          guardClients([socket], logger, () => this.#sendLines(socket, client, lines));
+        if (client?.feed === feed) guardClient(socket, logger, () => this.#sendLines(socket, client, lines));
       },
-      failed: (error) =>
-        guardClients([socket], logger, () => {
-          throw error;
-        }),
+      failed: (error) => failClient(socket, logger, error),
     });
     return feed;
   }
@@ -168,7 +163,7 @@ export class LogSockets {
       const lines = await this.#readKept(client).catch((error: unknown) => error);
       // The client may have disconnected or sent another filter meanwhile.
       if (this.#clients.get(socket) !== client) continue;
-      guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
+      guardClient(socket, this.#andante.logger, () => this.#open(socket, client, lines));
     }
     this.#reading.delete(socket);
   }
@@ -208,7 +203,7 @@ export class LogSockets {
     this.#lines = [];
     const wanted = new Map<string, readonly LogLine[]>();
     for (const [socket, client] of this.#clients)
-      guardClients([socket], this.#andante.logger, () => this.#sendTo(socket, client, lines, wanted));
+      guardClient(socket, this.#andante.logger, () => this.#sendTo(socket, client, lines, wanted));
   }
 
   #sendTo(

@@ -6,9 +6,9 @@ import { z } from "zod";
 import { silentLogger } from "../../../../test/support/silent-logger.ts";
 import type { Authorize } from "../auth/authorize.ts";
 import { Permission } from "../auth/permission.ts";
-import { echo } from "./echo.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
-import { sendBounded } from "./send-bounded.ts";
+import { sendBounded } from "./serve-client.ts";
+import { echo } from "./socket-paths.ts";
 
 const guarded = { action: "observability.follow" };
 const nobody = { user: undefined, userId: undefined };

@@ -8,15 +8,14 @@ import { type EntryIds, givenIds, type Ids, type Permission } from "../auth/perm
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
 import { isObject } from "../is-object.ts";
 import { parse } from "../request/parse.ts";
-import { shape } from "../schemas/component.ts";
+import { shape, type Value } from "../schemas/component.ts";
 import { PermittedFeed } from "./permitted-feed.ts";
-import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients } from "./serve-client.ts";
+import { type ClientHandler, failClient, guardClient, sendBounded } from "./serve-client.ts";
 
 const query = shape(() =>
   z.object({ entityType: z.enum(["agent", "workflow"]).optional(), entityId: z.string().optional() }),
 );
-type Filter = z.output<ReturnType<typeof query>>;
+type Filter = Value<typeof query>;
 
 interface Client {
   readonly filter: Filter;
@@ -72,13 +71,10 @@ export class ObservabilitySockets {
       permission,
       idsOf: ({ ids }) => ids,
       send: (entries) =>
-        guardClients([socket], logger, () => {
+        guardClient(socket, logger, () => {
           for (const entry of entries) sendBounded(socket, entry.text(view));
         }),
-      failed: (error) =>
-        guardClients([socket], logger, () => {
-          throw error;
-        }),
+      failed: (error) => failClient(socket, logger, error),
     });
   }
 
@@ -131,7 +127,7 @@ export class ObservabilitySockets {
       if (!matches(filter, entity) || !seesAnything(view, ids.userId ?? null)) continue;
       // The caller is the code that logged the line or ended the span: it must not fail because of these clients.
       if (feed !== undefined) feed.add(entries);
-      else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));
+      else guardClient(socket, this.#andante.logger, () => sendBounded(socket, textOf(view)));
     }
   }
 }

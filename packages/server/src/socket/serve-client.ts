@@ -1,4 +1,4 @@
-// The handler of a socket client: one interface for every path. A failure closes only that client.
+// One interface for the socket clients of every path: events, and sending. A failure closes only that client.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
 
@@ -12,10 +12,12 @@ export interface ClientHandler {
 
 /** RFC 6455's code for a server that cannot continue. */
 const internalError = 1011;
+/** The close code of RFC 6455's registry for "try again later". */
+export const tryAgainLater = 1013;
 
 /** Passes a client's events to its handler. */
 export function serveClient(client: WebSocket, handler: ClientHandler, logger: Logger): void {
-  const guarded = (work: () => void) => guardClients([client], logger, work);
+  const guarded = (work: () => void) => guardClient(client, logger, work);
   client.on("error", (err) => logger.debug({ err }, "a WebSocket was closed after a client error"));
   client.on("message", (raw: RawData) => {
     // Messages that a client sends while it is being closed are ignored.
@@ -26,15 +28,31 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
 }
 
 /**
- * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise no code would catch
+ * Does work for a client. When it throws the client is closed: in a listener, a timer or a promise no code would catch
  * the error, and the process would end.
  */
-export function guardClients(clients: Iterable<WebSocket>, logger: Logger, work: () => void): void {
+export function guardClient(client: WebSocket, logger: Logger, work: () => void): void {
   try {
     work();
   } catch (err) {
-    // Close before logging: the log line itself may be the message that could not be sent.
-    for (const client of clients) client.close(internalError, "The server could not serve this socket");
-    logger.error({ err }, "a WebSocket was closed because serving it failed");
+    failClient(client, logger, err);
   }
+}
+
+export function failClient(client: WebSocket, logger: Logger, err: unknown): void {
+  // Close before logging: the log line itself may be the message that could not be sent.
+  client.close(internalError, "The server could not serve this socket");
+  logger.error({ err }, "a WebSocket was closed because serving it failed");
+}
+
+/** Maximum unsent bytes of one client. */
+const maxBufferedBytes = 4 * 1024 * 1024;
+
+/** Sends an object, or encoded JSON text that several clients share. Closes a client that does not read. */
+export function sendBounded(client: WebSocket, message: object | Buffer): void {
+  if (client.readyState !== client.OPEN) return;
+  // The close frame follows earlier messages: a client that reads again receives the reason.
+  if (client.bufferedAmount > maxBufferedBytes) return client.close(tryAgainLater, "Reading too slowly");
+  if (Buffer.isBuffer(message)) client.send(message, { binary: false });
+  else client.send(JSON.stringify(message));
 }

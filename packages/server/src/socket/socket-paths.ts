@@ -2,10 +2,9 @@
 import type { Andante } from "@andante/core";
 import type { Guarded, Permission } from "../auth/permission.ts";
 import type { ResourceId } from "../route.ts";
-import { echo } from "./echo.ts";
 import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
-import type { ClientHandler } from "./serve-client.ts";
+import { type ClientHandler, sendBounded } from "./serve-client.ts";
 
 /** The columns have the same meaning as in the route table. */
 export interface SocketPath extends Guarded {
@@ -45,4 +44,22 @@ export function socketPaths(andante: Andante): readonly SocketPath[] {
       prepare: (query, permission) => observability.prepare(query, permission),
     },
   ];
+}
+
+/** A connection test: sends a greeting, then echoes each message. */
+export const echo: ClientHandler = {
+  open: (client) =>
+    sendBounded(client, { type: "CONNECTION_TEST", success: true, data: { message: "connected" } }),
+  message: (client, text) =>
+    sendBounded(client, Buffer.from(`{"type":"ECHO","success":true,"data":${asJson(text)}}`)),
+};
+
+/** JSON unchanged, any other text as a JSON string. Deeply nested JSON can be parsed but not stringified again. */
+function asJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return JSON.stringify(text);
+  }
 }

@@ -19,7 +19,7 @@ import { HeldBytes } from "../request/held-bytes.ts";
 import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
-import { type ClientHandler, serveClient } from "./serve-client.ts";
+import { type ClientHandler, serveClient, tryAgainLater } from "./serve-client.ts";
 import { socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
@@ -54,8 +54,6 @@ const controlFrameBytes = 6;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
-/** The close code of RFC 6455's registry for an overloaded server. */
-const tryAgainLater = 1013;
 /** An application-defined close code, by analogy with status 401. */
 const tokenExpired = 4401;
 

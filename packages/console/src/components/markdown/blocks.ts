@@ -1,7 +1,7 @@
 // Parses markdown into blocks. A growing text keeps the objects of finished blocks, so only the end of a streaming
 // reply is parsed and rendered.
 import { Lexer, type Token, type TokensList } from "marked";
-import { longestText } from "./longest-text.ts";
+import { longestText } from "./looks-like-markdown.ts";
 
 export interface Blocks {
   readonly text: string;

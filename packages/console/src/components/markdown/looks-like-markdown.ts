@@ -1,5 +1,7 @@
 // Whether a string looks like markdown: it has marks that are rare in plain text and data.
-import { longestText } from "./longest-text.ts";
+
+/** The longest text that is rendered as markdown. A longer one, with tens of thousands of elements, stays plain. */
+export const longestText = 200_000;
 
 const looked = 20_000;
 const marks: readonly RegExp[] = [

@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
+import { Fact } from "../../components/fact.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
-import { newId } from "./new-id.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
@@ -27,26 +27,18 @@ export function AgentPage() {
   const { agentId = "" } = useParams({ strict: false });
   const { data: agent, error } = useQuery(agentQuery(agentId));
   return (
-    <Page
-      title={agent?.name ?? agentId}
-      crumbs={
-        <>
-          <Link className="quiet" to="/agents">
-            Agents
-          </Link>
-          <span>/</span>
-        </>
-      }
-    >
-      {error !== null && (
-        <div className="padded">
-          <Problem error={error} what={`Agent ${agentId} cannot be shown`} />
-        </div>
-      )}
+    <Page title={agent?.name ?? agentId} crumbs={[{ name: "Agents", to: "/agents" }]}>
+      <Problem padded error={error} what={`Agent ${agentId} cannot be shown`} />
       {/* Nothing of one agent stays on the page of another. */}
       {agent && <Whole key={agent.id} agent={agent} />}
     </Page>
   );
+}
+
+/** The id of a conversation. Not `crypto.randomUUID`, which is missing on a page over plain HTTP from another machine. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function Whole({ agent }: { readonly agent: AgentDetail }) {
@@ -83,20 +75,20 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
         </div>
         <span className="muted cut">{agent.purpose}</span>
         <div className="acts">
-          {agent.model !== null && (
-            <span className="fact">
-              <b>{agent.model}</b>
-            </span>
-          )}
+          {agent.model !== null && <Fact value={agent.model} />}
           {data && (
-            <span className="fact" title="Of the newest 100 conversations">
-              <b className="num">{count(tokens)}</b> tokens in {plural(conversations.length, "conversation")}
-            </span>
+            <Fact
+              title="Of the newest 100 conversations"
+              value={count(tokens)}
+              after={`tokens in ${plural(conversations.length, "conversation")}`}
+            />
           )}
           {facts?.firstWord !== undefined && (
-            <span className="fact" title="Of the newest reply in this conversation">
-              first token <b className="num">{duration(facts.firstWord)}</b>
-            </span>
+            <Fact
+              title="Of the newest reply in this conversation"
+              before="first token"
+              value={duration(facts.firstWord)}
+            />
           )}
         </div>
       </div>

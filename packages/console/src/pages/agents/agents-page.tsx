@@ -13,7 +13,7 @@ export function AgentsPage() {
   return (
     <Page title="Agents" note={agents && plural(agents.length, "agent")}>
       <div className="content padded">
-        {error !== null && <Problem error={error} what="The agents cannot be read" />}
+        <Problem error={error} what="The agents cannot be read" />
         {agents?.length === 0 && (
           <div className="empty">
             <h2>No agent is registered</h2>

@@ -77,7 +77,7 @@ function OpenChat({
         onScroll={onScroll}
       >
         <div>
-          {older.error !== undefined && <Problem error={older.error} what="Older messages cannot be read" />}
+          <Problem error={older.error} what="Older messages cannot be read" />
           {older.load && (
             <p className="older">
               <button type="button" className="btn" onClick={older.load}>

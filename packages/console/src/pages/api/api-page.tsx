@@ -35,7 +35,7 @@ export function ApiPage() {
   return (
     <Page title="API" note="try any endpoint">
       <div className="content padded">
-        {error !== undefined && <Problem error={error} what="The description cannot be shown" />}
+        <Problem error={error} what="The description cannot be shown" />
         <Examples system={system} />
         <div ref={place} className="swagger" />
       </div>

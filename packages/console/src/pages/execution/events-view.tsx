@@ -1,7 +1,7 @@
 // The event log: the journal line by line; renders only visible lines.
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
+import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { preciseClock } from "../../format/numbers.ts";
 import { definitionPath } from "../../run/step-runs.ts";
 import { eventText, eventTone, stepOf } from "./event-text.ts";
@@ -23,39 +23,26 @@ export function EventsView({
   /** Called with the index of the chosen event. */
   readonly onSelect: (index: number) => void;
 }) {
-  const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: events.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
-    overscan: 16,
-  });
+  const list = useVirtualRows(events.length, rowHeight, { overscan: 16 });
+  const { virtual } = list;
   useEffect(() => {
     if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
   }, [position, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section ref={box} className="events scroll" aria-label="Events" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const event = events[index];
-          return (
-            event && (
-              <EventRow
-                key={event.sequence ?? index}
-                event={event}
-                input={input}
-                start={start}
-                ahead={index >= position}
-                selected={isOf(event, selected)}
-                current={index === position - 1}
-                onSelect={() => onSelect(index)}
-              />
-            )
-          );
-        })}
-      </div>
-    </section>
+    <VirtualRows list={list} rows={events} className="events scroll" label="Events">
+      {(event, start, index) => (
+        <EventRow
+          key={event.sequence ?? index}
+          event={event}
+          input={input}
+          start={start}
+          ahead={index >= position}
+          selected={isOf(event, selected)}
+          current={index === position - 1}
+          onSelect={() => onSelect(index)}
+        />
+      )}
+    </VirtualRows>
   );
 }
 

@@ -28,7 +28,7 @@ export function CancelDialog({ state, onClose }: ActProps) {
       onClose={onClose}
       onConfirm={act}
     >
-      What runs is told to stop, and what waits is closed. It cannot be resumed afterwards. What its steps
+      Running steps are stopped, and what waits is closed. It cannot be resumed afterwards. What its steps
       have done so far is not undone.
     </Confirm>
   );

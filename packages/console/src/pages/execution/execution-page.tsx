@@ -1,7 +1,7 @@
 // One execution: graph, events and waterfall are three views of one selection, which is in the address.
 import type { Span, Step } from "@andante/client";
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import {
   executionQuery,
@@ -14,7 +14,7 @@ import { Problem } from "../../components/problem.tsx";
 import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { Page } from "../../layout/page.tsx";
+import { type Crumb, Page } from "../../layout/page.tsx";
 import type { Search } from "../../layout/search.ts";
 import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
 import { stepOf } from "./event-text.ts";
@@ -36,30 +36,13 @@ export function ExecutionPage() {
   const { executionId = "" } = useParams({ strict: false });
   const { data: state, error } = useQuery(executionQuery(executionId));
   usePrefetchQuery(journalQuery(useQueryClient(), executionId));
-  const crumbs = (
-    <>
-      <Link className="quiet" to="/executions">
-        Executions
-      </Link>
-      <span>/</span>
-      {state && (
-        <>
-          <Link className="quiet" to="/executions" search={{ workflowId: state.workflowId }}>
-            {state.workflowId}
-          </Link>
-          <span>/</span>
-        </>
-      )}
-    </>
-  );
+  const workflowId = state?.workflowId;
+  const crumbs: Crumb[] = [{ name: "Executions", to: "/executions" }];
+  if (workflowId !== undefined) crumbs.push({ name: workflowId, to: "/executions", search: { workflowId } });
   return (
     <Page title={shortId(executionId)} crumbs={crumbs}>
-      {error !== null && (
-        <div className="padded">
-          <Problem error={error} what={`Execution ${executionId} cannot be shown`} />
-        </div>
-      )}
-      {state && <Whole executionId={executionId} workflowId={state.workflowId} />}
+      <Problem padded error={error} what={`Execution ${executionId} cannot be shown`} />
+      {workflowId !== undefined && <Whole executionId={executionId} workflowId={workflowId} />}
     </Page>
   );
 }
@@ -108,7 +91,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   return (
     <>
       <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} />
-      {error !== null && <Problem error={error} what="The events cannot be read" />}
+      <Problem error={error} what="The events cannot be read" />
       <div className="three">
         <div className="canvas">
           {steps.length > 0 && (

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { part } from "../../api/andante.ts";
 import { CopyButton } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
 import { count, shortId } from "../../format/numbers.ts";
@@ -34,28 +35,10 @@ export function Heading({
           <h2 className="cut">{workflow?.name ?? workflowId}</h2>
           <Status status={parked ? "parked" : status} />
         </div>
-        <span className="fact">
-          started{" "}
-          <b>
-            <Clock time={startAt} />
-          </b>
-        </span>
-        {typeof userId === "string" && (
-          <span className="fact">
-            by <b>{userId}</b>
-          </span>
-        )}
-        <span className="fact">
-          {isOpen ? "for" : "took"}{" "}
-          <b className="num">
-            <Elapsed from={startAt} to={endAt} />
-          </b>
-        </span>
-        {usage && (
-          <span className="fact">
-            <b className="num">{count(usage.totalTokens)}</b> tokens
-          </span>
-        )}
+        <Fact before="started" value={<Clock time={startAt} />} />
+        {typeof userId === "string" && <Fact before="by" value={userId} />}
+        <Fact before={isOpen ? "for" : "took"} value={<Elapsed from={startAt} to={endAt} />} />
+        {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {state.tags?.map((tag) => (
           <Link key={tag} className="chip" to="/executions" search={{ tag }}>
             {tag}

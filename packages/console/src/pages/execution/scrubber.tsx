@@ -2,6 +2,7 @@
 import { Pause, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
+import { useKeys } from "../../components/use-keys.ts";
 import { duration } from "../../format/numbers.ts";
 
 /** Milliseconds between two frames, and the number of frames of a whole run. */
@@ -41,22 +42,16 @@ export function Scrubber({
     );
     return () => clearTimeout(next);
   }, [playing, position, total, onMove]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inControl =
-        event.target instanceof HTMLElement && event.target.closest("input, textarea, select, button");
-      if (event.metaKey || event.ctrlKey) return;
-      if (event.key === " " && !inControl) {
-        event.preventDefault();
-        toggle();
-      }
-      if (inControl instanceof HTMLElement && inControl.matches("input, textarea, select")) return;
-      if (total === 0) return;
-      if (event.key === "j") onEvent(Math.min(total, position + 1) - 1);
-      if (event.key === "k") onEvent(Math.max(1, position - 1) - 1);
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+  useKeys((event, field) => {
+    if (event.metaKey || event.ctrlKey || field !== null) return;
+    // A button that has the focus handles the key itself.
+    if (event.key === " " && !(event.target instanceof HTMLElement && event.target.closest("button"))) {
+      event.preventDefault();
+      toggle();
+    }
+    if (total === 0) return;
+    if (event.key === "j") onEvent(Math.min(total, position + 1) - 1);
+    if (event.key === "k") onEvent(Math.max(1, position - 1) - 1);
   });
   const at = events[Math.max(0, position - 1)];
   const since =

@@ -13,8 +13,7 @@ import { startingPoint } from "../../form/starting-point.ts";
 import { dueText } from "../../format/due.ts";
 import { count, duration, plural } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
-import { findStep } from "../../run/find-step.ts";
-import { attemptsOf, definitionPath, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
+import { attemptsOf, definitionPath, findStep, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { ReplayDialog } from "./execution-actions.tsx";
 import { runsOf } from "./step-views.ts";
 

@@ -32,14 +32,14 @@ export function waterfallRows(
 ): WaterfallRow[] {
   const rows: WaterfallRow[] = [];
   const loops = roundsOf(run);
-  const told = new Set<string>();
+  const listed = new Set<string>();
   const below = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
   for (const step of ordered(run)) {
     const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
     if (loop !== undefined) {
       const durations = loops.get(loop) ?? [];
-      if (durations.length > roundsPerPage && !told.has(loop)) {
-        told.add(loop);
+      if (durations.length > roundsPerPage && !listed.has(loop)) {
+        listed.add(loop);
         const depth = depthOf(loop) + 1;
         rows.push({
           kind: "rounds",

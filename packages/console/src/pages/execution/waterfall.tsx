@@ -1,9 +1,9 @@
 // The waterfall: a bar for each attempt of a step, and for its waits.
 import type { Span } from "@andante/client";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { SparkBars } from "../../components/spark.tsx";
 import { Dot } from "../../components/status.tsx";
+import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { toneOf } from "../../format/status.ts";
 import { type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
@@ -51,13 +51,8 @@ export function Waterfall({
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
   const rows = useMemo(() => waterfallRows(run, spans, pages), [run, spans, pages]);
   const scale = useMemo(() => ({ ...timeScale(whole, until), at }), [whole, until, at]);
-  const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-  });
+  const list = useVirtualRows(rows.length, rowHeight, { overscan: 12 });
+  const { virtual } = list;
   useEffect(() => {
     const place = follow === undefined ? undefined : pageOf(follow);
     if (place !== undefined) setPages((before) => new Map(before).set(place.loop, place.page));
@@ -78,29 +73,21 @@ export function Waterfall({
     virtual.scrollToIndex(index, { align: isInSight ? "auto" : "center" });
   }, [follow, hasSpans, rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row && (
-              <div key={row.key} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
-                {row.kind === "rounds" ? (
-                  <Rounds
-                    row={row}
-                    page={pages.get(row.path) ?? 0}
-                    onPage={(page) => setPages(new Map(pages).set(row.path, page))}
-                  />
-                ) : (
-                  <FallRow row={row} scale={scale} selected={selected} onSelect={onSelect} />
-                )}
-              </div>
-            )
-          );
-        })}
-      </div>
-    </section>
+    <VirtualRows list={list} rows={rows} className="waterfall scroll" label="Waterfall">
+      {(row, start) => (
+        <div key={row.key} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
+          {row.kind === "rounds" ? (
+            <Rounds
+              row={row}
+              page={pages.get(row.path) ?? 0}
+              onPage={(page) => setPages(new Map(pages).set(row.path, page))}
+            />
+          ) : (
+            <FallRow row={row} scale={scale} selected={selected} onSelect={onSelect} />
+          )}
+        </div>
+      )}
+    </VirtualRows>
   );
 }
 

@@ -1,11 +1,12 @@
 // Commands on many executions: cancel, replay, copy their ids. Runs one after the other, with a progress bar.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { andante } from "../../api/andante.ts";
 import { workflowQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { useCopy } from "../../components/copy.tsx";
 import { Confirm } from "../../components/dialog.tsx";
+import { useKeys } from "../../components/use-keys.ts";
 import { plural } from "../../format/numbers.ts";
 
 export function BulkActions({
@@ -25,18 +26,13 @@ export function BulkActions({
     setFailure(undefined);
     onChoose([]);
   };
-  const latest = useRef({ executions, clear });
-  latest.current = { executions, clear };
+  const latest = useRef(executions);
+  latest.current = executions;
   const [copied, copy] = useCopy();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      // An Escape that closes a dialog must not clear the selection.
-      if (event.key === "Escape" && !event.defaultPrevented && asking === undefined && !busy)
-        latest.current.clear();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [asking, busy]);
+  useKeys((event) => {
+    // An Escape that closes a dialog must not clear the selection.
+    if (event.key === "Escape" && !event.defaultPrevented && asking === undefined && !busy) clear();
+  });
   const open = executions.filter(({ status }) => status === "running" || status === "suspended");
   const ended = executions.filter(({ status }) => status !== "running");
 
@@ -56,7 +52,7 @@ export function BulkActions({
     await client.invalidateQueries({ queryKey: ["executions"] });
     setProgress(undefined);
     // Failed executions stay selected, unless the selection was cleared meanwhile.
-    onChoose(latest.current.executions.filter(({ executionId }) => failed.has(executionId)));
+    onChoose(latest.current.filter(({ executionId }) => failed.has(executionId)));
   };
   const replayFromWhereItStood = async ({ workflowId, executionId, stepIndex }: ExecutionSummary) => {
     const { steps } = await client.ensureQueryData(workflowQuery(workflowId));

@@ -1,15 +1,14 @@
 // The rows of the list; renders only visible rows.
 import { useNavigate } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
 import { consoleRoot, part } from "../../api/andante.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
+import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
-
-type Chosen = ReadonlyMap<string, ExecutionSummary>;
+import { type Selection, selectionOf } from "./selection.ts";
 
 const rowHeight = 34;
 /** The next page is requested this many rows before the end, so that it is loaded before the user reaches it. */
@@ -22,22 +21,14 @@ export function ExecutionGrid({
   more,
 }: {
   readonly rows: readonly ExecutionSummary[];
-  readonly chosen: Chosen;
-  readonly onChoose: (chosen: Chosen) => void;
+  readonly chosen: Selection;
+  readonly onChoose: (chosen: Selection) => void;
   /** Reads the next page; undefined when there is none, or it is being loaded. */
   readonly more: (() => void) | undefined;
 }) {
   const counts = useStepsCounts();
-  const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
-    overscan: 6,
-    scrollPaddingStart: rowHeight,
-  });
-  const items = virtual.getVirtualItems();
-  const lastShown = items.at(-1)?.index ?? 0;
+  const list = useVirtualRows(rows.length, rowHeight, { overscan: 6, scrollPaddingStart: rowHeight });
+  const lastShown = list.virtual.getVirtualItems().at(-1)?.index ?? 0;
   useEffect(() => {
     if (lastShown >= rows.length - ahead) more?.();
   }, [lastShown, rows.length, more]);
@@ -55,48 +46,40 @@ export function ExecutionGrid({
     (executionId: string) => void navigate({ to: "/executions/$executionId", params: { executionId } }),
     [navigate],
   );
+  const head = (
+    <div className="grid-head">
+      <span className="tick">
+        <input
+          type="checkbox"
+          aria-label="Choose all that are shown"
+          checked={allChosen}
+          onChange={() => onChoose(selectionOf(allChosen ? [] : rows))}
+        />
+      </span>
+      <span>Status</span>
+      <span>Workflow</span>
+      <span>Execution</span>
+      <span>User</span>
+      <span>Current step</span>
+      <span>Steps</span>
+      <span className="right">Started</span>
+      <span className="right">Duration</span>
+    </div>
+  );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
-      <div className="grid-head">
-        <span className="tick">
-          <input
-            type="checkbox"
-            aria-label="Choose all that are shown"
-            checked={allChosen}
-            onChange={() =>
-              onChoose(allChosen ? new Map() : new Map(rows.map((row) => [row.executionId, row])))
-            }
-          />
-        </span>
-        <span>Status</span>
-        <span>Workflow</span>
-        <span>Execution</span>
-        <span>User</span>
-        <span>Current step</span>
-        <span>Steps</span>
-        <span className="right">Started</span>
-        <span className="right">Duration</span>
-      </div>
-      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {items.map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row && (
-              <Row
-                key={row.executionId}
-                row={row}
-                start={start}
-                chosen={chosen.has(row.executionId)}
-                counts={counts}
-                onToggle={toggle}
-                onOpen={open}
-              />
-            )
-          );
-        })}
-      </div>
-    </section>
+    <VirtualRows list={list} rows={rows} className="grid" label="Executions" head={head}>
+      {(row, start) => (
+        <Row
+          key={row.executionId}
+          row={row}
+          start={start}
+          chosen={chosen.has(row.executionId)}
+          counts={counts}
+          onToggle={toggle}
+          onOpen={open}
+        />
+      )}
+    </VirtualRows>
   );
 }
 

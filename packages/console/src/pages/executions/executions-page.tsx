@@ -44,11 +44,7 @@ export function ExecutionsPage() {
       <div className="executions">
         <Filters search={search} />
         <OverTime search={search} />
-        {list.error !== null && (
-          <div className="padded">
-            <Problem error={list.error} what="The list cannot be read" />
-          </div>
-        )}
+        <Problem padded error={list.error} what="The list cannot be read" />
         {list.data && rows.length === 0 ? (
           <EmptyList isFiltered={isFiltered} />
         ) : (

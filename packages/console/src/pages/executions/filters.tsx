@@ -5,7 +5,7 @@ import { ChevronDown, X } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import { Choice, Menu } from "../../components/menu.tsx";
-import { useSlash } from "../../components/use-slash.ts";
+import { useSlash } from "../../components/use-keys.ts";
 import { executionStatuses } from "../../format/status.ts";
 import type { Search } from "../../layout/search.ts";
 import { useStatusCounts } from "./list-counts.ts";

@@ -31,7 +31,7 @@ export function HomePage() {
       }
     >
       <div className="content padded">
-        {error !== null && <Problem error={error} what="The server does not respond as it should" />}
+        <Problem error={error} what="The server does not respond as it should" />
         <div className="home">
           <Figures server={server} activity={activity} inbox={inbox} />
           {isNew ? (

@@ -50,7 +50,7 @@ function TryIt({ id, name }: { readonly id: string; readonly name: string }) {
         </button>
       </p>
       {start.isSuccess && <p role="status">{name} runs; what it asks appears here.</p>}
-      {start.error !== null && <Problem error={start.error} what={`${name} was not started`} />}
+      <Problem error={start.error} what={`${name} was not started`} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { andante } from "../../api/andante.ts";
 import { inboxQuery } from "../../api/queries.ts";
 import { JsonView } from "../../components/json-view.tsx";
+import { isPicture } from "../../components/markdown/addresses.ts";
 import { Ago } from "../../components/time.tsx";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
@@ -117,13 +118,12 @@ function Whole({ data }: { readonly data: unknown }) {
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
-  const isPicture = typeof value === "string" && /^data:image\/(png|jpeg|gif|webp);base64,/.test(value);
   const isPlain = typeof value !== "object" || value === null;
   return (
     <>
       <dt>{name}</dt>
       <dd>
-        {isPicture ? (
+        {typeof value === "string" && isPicture(value) ? (
           <img src={value} alt={name} />
         ) : isPlain ? (
           String(value ?? "–")

@@ -8,6 +8,7 @@ import { inlineWords } from "../../components/inline-json.ts";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
+import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { Page } from "../../layout/page.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
@@ -34,7 +35,10 @@ export function InboxPage() {
     const chosen = next === undefined ? rest : { ...rest, item: next.suspension.suspensionId };
     void navigate({ to: "/inbox", search: chosen, replace: true });
   };
-  useWalk((by) => items[at + by] && select(items[at + by]));
+  useKeys(({ key, metaKey, ctrlKey }, field) => {
+    const next = key === "j" ? items[at + 1] : key === "k" ? items[at - 1] : undefined;
+    if (next !== undefined && field === null && !metaKey && !ctrlKey) select(next);
+  });
   // The item in the address may be on a later page.
   const isMissing =
     search.item !== undefined && item === undefined && pages.isSuccess && !pages.isPlaceholderData;
@@ -52,7 +56,7 @@ export function InboxPage() {
           This no longer waits: it was answered elsewhere, or it has ended.
         </p>
       )}
-      {error !== null && <Problem error={error} what="The inbox cannot be read" />}
+      <Problem error={error} what="The inbox cannot be read" />
       {!isPending && all.length === 0 ? (
         <EmptyInbox />
       ) : (
@@ -108,20 +112,6 @@ function Answered({ item }: { readonly item: InboxItem }) {
       </Link>
     </div>
   );
-}
-
-/** `j` and `k` move the selection, outside of inputs. */
-function useWalk(walk: (by: number) => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select");
-      if (inField || event.metaKey || event.ctrlKey) return;
-      if (event.key === "j") walk(1);
-      if (event.key === "k") walk(-1);
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  });
 }
 
 function Filters({

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import { LogLine } from "../../components/log-line.tsx";
 import { Choice, Menu } from "../../components/menu.tsx";
-import { useSlash } from "../../components/use-slash.ts";
+import { useSlash } from "../../components/use-keys.ts";
 import { plural, shortId } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
 import type { Search } from "../../layout/search.ts";

@@ -1,7 +1,7 @@
 // The spans of a trace as a waterfall; renders only visible rows.
 import type { Span, TraceSummary } from "@andante/client";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
+import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { duration } from "../../format/numbers.ts";
 import { toneOf } from "../../format/status.ts";
 import { type SpanRow, type SpanRows, spanStatus } from "./span-rows.ts";
@@ -21,13 +21,8 @@ export function SpanWaterfall({
   readonly selected: string | undefined;
   readonly onSelect: (spanId: string) => void;
 }) {
-  const box = useRef<HTMLElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-  });
+  const list = useVirtualRows(rows.length, rowHeight, { overscan: 12 });
+  const { virtual } = list;
   // The span in the address may be far below.
   const first = useRef(selected);
   useEffect(() => {
@@ -35,40 +30,32 @@ export function SpanWaterfall({
     if (index > 0) virtual.scrollToIndex(index, { align: "auto" });
   }, [rows, virtual]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section ref={box} className="scroll spans" aria-label="Spans" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row && (
-              <div key={row.span.spanId} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
-                <button
-                  type="button"
-                  className="fall"
-                  data-selected={row.span.spanId === selected}
-                  onClick={() => onSelect(row.span.spanId)}
-                >
-                  <span
-                    className="name cut"
-                    style={{ paddingLeft: 24 + Math.min(row.depth, deepest) * 16 }}
-                    title={row.span.name}
-                  >
-                    {row.span.name}
-                  </span>
-                  <span className="track">
-                    <Bar row={row} width={width} tone={toneOfSpan(row.span, roots)} />
-                  </span>
-                  <span className="right num muted">
-                    {row.span.duration === null ? "open" : duration(row.span.duration)}
-                  </span>
-                </button>
-              </div>
-            )
-          );
-        })}
-      </div>
-    </section>
+    <VirtualRows list={list} rows={rows} className="scroll spans" label="Spans">
+      {(row, start) => (
+        <div key={row.span.spanId} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
+          <button
+            type="button"
+            className="fall"
+            data-selected={row.span.spanId === selected}
+            onClick={() => onSelect(row.span.spanId)}
+          >
+            <span
+              className="name cut"
+              style={{ paddingLeft: 24 + Math.min(row.depth, deepest) * 16 }}
+              title={row.span.name}
+            >
+              {row.span.name}
+            </span>
+            <span className="track">
+              <Bar row={row} width={width} tone={toneOfSpan(row.span, roots)} />
+            </span>
+            <span className="right num muted">
+              {row.span.duration === null ? "open" : duration(row.span.duration)}
+            </span>
+          </button>
+        </div>
+      )}
+    </VirtualRows>
   );
 }
 

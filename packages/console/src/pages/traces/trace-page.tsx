@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { traceQuery } from "../../api/queries.ts";
+import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
@@ -19,22 +20,8 @@ export function TracePage() {
   const { traceId = "" } = useParams({ strict: false });
   const { data: trace, error } = useQuery(traceQuery(traceId));
   return (
-    <Page
-      title={shortId(traceId)}
-      crumbs={
-        <>
-          <Link className="quiet" to="/traces">
-            Traces
-          </Link>
-          <span>/</span>
-        </>
-      }
-    >
-      {error !== null && (
-        <div className="padded">
-          <Problem error={error} what={`Trace ${traceId} cannot be shown`} />
-        </div>
-      )}
+    <Page title={shortId(traceId)} crumbs={[{ name: "Traces", to: "/traces" }]}>
+      <Problem padded error={error} what={`Trace ${traceId} cannot be shown`} />
       {trace && <Whole trace={trace} />}
     </Page>
   );
@@ -76,23 +63,9 @@ function TraceHeading({ trace: { roots, spans, complete } }: { readonly trace: T
           <span className="faint">{entityType}</span>
           <Status status={status} />
         </div>
-        <span className="fact">
-          started{" "}
-          <b>
-            <Clock time={startTime} />
-          </b>
-        </span>
-        {userId !== null && (
-          <span className="fact">
-            by <b>{userId}</b>
-          </span>
-        )}
-        <span className="fact">
-          {endTime === null ? "for" : "took"}{" "}
-          <b className="num">
-            <Elapsed from={startTime} to={endTime} />
-          </b>
-        </span>
+        <Fact before="started" value={<Clock time={startTime} />} />
+        {userId !== null && <Fact before="by" value={userId} />}
+        <Fact before={endTime === null ? "for" : "took"} value={<Elapsed from={startTime} to={endTime} />} />
         <span className="fact">
           {complete ? plural(spans.length, "span") : `more than ${count(spans.length)} spans`}
         </span>

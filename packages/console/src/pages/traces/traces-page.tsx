@@ -43,7 +43,7 @@ export function TracesPage() {
         )}
       </div>
       <div className="content">
-        {error !== null && <Problem error={error} what="The traces cannot be read" />}
+        <Problem error={error} what="The traces cannot be read" />
         {traces?.length === 0 && (
           <div className="empty">
             <h2>No traces yet</h2>

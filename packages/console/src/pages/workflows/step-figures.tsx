@@ -14,7 +14,7 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
       <h2>
         Steps <small>{spanWords(data)}</small>
       </h2>
-      {error !== null && <Problem error={error} what="The figures cannot be shown" />}
+      <Problem error={error} what="The figures cannot be shown" />
       <table className="plain step-figures">
         <thead>
           <tr>

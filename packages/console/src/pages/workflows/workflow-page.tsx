@@ -1,15 +1,16 @@
 // One workflow: its graph, a form to run it, recent runs, durations and failures by step, its schemas.
 import type { Step, WorkflowDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { activityQuery, workflowQuery } from "../../api/queries.ts";
+import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { Page } from "../../layout/page.tsx";
-import { findStep } from "../../run/find-step.ts";
+import { findStep } from "../../run/step-runs.ts";
 import { RecentRuns } from "./recent-runs.tsx";
 import { RunForm } from "./run-form.tsx";
 import { StepFigures } from "./step-figures.tsx";
@@ -22,22 +23,8 @@ export function WorkflowPage() {
   const { workflowId = "" } = useParams({ strict: false });
   const { data: workflow, error } = useQuery(workflowQuery(workflowId));
   return (
-    <Page
-      title={workflow?.name ?? workflowId}
-      crumbs={
-        <>
-          <Link className="quiet" to="/workflows">
-            Workflows
-          </Link>
-          <span>/</span>
-        </>
-      }
-    >
-      {error !== null && (
-        <div className="padded">
-          <Problem error={error} what={`Workflow ${workflowId} cannot be shown`} />
-        </div>
-      )}
+    <Page title={workflow?.name ?? workflowId} crumbs={[{ name: "Workflows", to: "/workflows" }]}>
+      <Problem padded error={error} what={`Workflow ${workflowId} cannot be shown`} />
       {workflow && <Whole workflow={workflow} />}
     </Page>
   );
@@ -75,17 +62,13 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
         </div>
         <span className="muted cut">{workflow.purpose}</span>
         <div className="acts num">
-          <span className="fact">
-            <b>{count(busy?.started ?? 0)}</b> last hour
-          </span>
+          <Fact value={count(busy?.started ?? 0)} after="last hour" />
           {busy?.p50 != null && (
             <span className="fact">
               p50 <b>{duration(busy.p50)}</b> · p95 <b>{duration(busy.p95 ?? busy.p50)}</b>
             </span>
           )}
-          <span className="fact">
-            <b>{count(busy?.failed ?? 0)}</b> failed
-          </span>
+          <Fact value={count(busy?.failed ?? 0)} after="failed" />
         </div>
       </div>
       <div className="two">

@@ -14,7 +14,7 @@ export function WorkflowsPage() {
   return (
     <Page title="Workflows" note={workflows && plural(workflows.length, "workflow")}>
       <div className="content padded">
-        {error !== null && <Problem error={error} what="The workflows cannot be read" />}
+        <Problem error={error} what="The workflows cannot be read" />
         {workflows?.length === 0 && (
           <div className="empty">
             <h2>No workflow is registered</h2>

@@ -2,6 +2,7 @@
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
+import { validate } from "../../values/schema.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { isAsyncIterable } from "../durable/tool-run.ts";
@@ -86,6 +87,12 @@ function isClients({ type }: ToolSet[string]): boolean {
 
 /** The input as its schema returns it. */
 async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
+  // An edited input is a caller's: the AI SDK's own way has no limit for large values.
+  if ("~standard" in schema) {
+    const valid = await validate(schema, input);
+    if (!valid.ok) throw new TypeError(`the input does not fit its schema: ${valid.detail}`);
+    return valid.value;
+  }
   const result = await asSchema(schema).validate?.(input);
   if (result === undefined) return input;
   if (!result.success) throw result.error;

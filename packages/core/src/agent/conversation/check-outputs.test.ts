@@ -19,6 +19,20 @@ test("an output that does not fit its schema is refused", async () => {
   );
 });
 
+test("an output of many wrong elements is refused at the first of them", async () => {
+  let checked = 0;
+  const count = (value: unknown) => {
+    checked++;
+    return value;
+  };
+  const outputSchema = z.array(z.preprocess(count, z.number()));
+  const tools = { locate: tool({ ...schemas, outputSchema }) };
+  const refused = checkOutputs(message(Array.from({ length: 100_000 }, () => "x")), tools);
+  await expect(refused).rejects.toThrow("the output of tool locate does not fit its schema");
+  expect(checked).toBeLessThan(1000);
+  await expect(checkOutputs(message(Array.from({ length: 2000 }, () => 1)), tools)).resolves.toBeUndefined();
+});
+
 test("that of a tool which runs here, or is not known, is not for the client to be asked about", async () => {
   const locate = tool({ ...schemas, execute: () => ({ at: "home" }) });
   await expect(checkOutputs(message({ at: 5 }), { locate })).resolves.toBeUndefined();

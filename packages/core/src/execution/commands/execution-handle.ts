@@ -2,7 +2,7 @@
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
-import { asksAgents } from "../../workflow/asks-agents.ts";
+import { asksAgents } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Wait } from "../engine/waiters.ts";
 import type { Settlement } from "../run/settlement.ts";

@@ -2,7 +2,7 @@
 import { OptionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { lateLogger } from "./late-logger.ts";
-import { type LogLevel, logLevels } from "./log-level.ts";
+import { checkLevel, type LogLevel } from "./log-level.ts";
 import type { Logger } from "./logger.ts";
 import { pinoLogger } from "./pino-logger.ts";
 
@@ -22,7 +22,8 @@ const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, d
 export function createLogger(options: LoggerOptions = {}): Logger {
   checkKnownOptions("createLogger", options, knownOptions);
   // Here, not by pino, which is loaded by the first line.
-  const level = knownLevel("level", options.level) ?? levelFromEnvironment() ?? "info";
+  const given = options.level && checkLevel("level", options.level);
+  const level = given || levelFromEnvironment() || "info";
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
   if (format !== "pretty" && format !== "json")
     throw new OptionError({ option: "format", problem: `"${format}" is not one of pretty, json` });
@@ -43,12 +44,6 @@ export function defaultLogger(destination?: LoggerOptions["destination"]): Logge
 }
 
 function levelFromEnvironment(): LogLevel | "silent" | undefined {
-  return knownLevel("ANDANTE_LOG_LEVEL", process.env.ANDANTE_LOG_LEVEL);
-}
-
-function knownLevel(option: string, value: string | undefined): LogLevel | "silent" | undefined {
-  if (!value) return undefined;
-  const level = [...logLevels, "silent" as const].find((known) => known === value);
-  if (level !== undefined) return level;
-  throw new OptionError({ option, problem: `"${value}" is not one of ${logLevels.join(", ")}, silent` });
+  const { ANDANTE_LOG_LEVEL: level } = process.env;
+  return level ? checkLevel("ANDANTE_LOG_LEVEL", level) : undefined;
 }

@@ -1,4 +1,5 @@
 // The feed of log lines: turns each line into one bounded record and hands it to followers and the store.
+import type { StoredLog } from "../../store/observation-store.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { redactText } from "../../values/redact-text.ts";
 import { type LogLevel, rankOf } from "./log-level.ts";
@@ -14,23 +15,8 @@ export interface LogRecord {
   readonly [field: string]: unknown;
 }
 
-/** A line on its way: the record with the fields of filters. */
-export interface LogLine {
-  /** Grows with time; no two lines of a process have the same. */
-  readonly id: number;
-  readonly timestamp: number;
-  readonly level: number;
-  readonly workflowId: string | null;
-  readonly executionId: string | null;
-  readonly agentId: string | null;
-  readonly conversationId: string | null;
-  /** The user of the line; null where it has none. */
-  readonly userId: string | null;
-  /** The record as JSON text. */
-  readonly record: string;
-  /** The process that wrote it, where that is another one. */
-  readonly node?: string;
-}
+/** A line on its way: the record with the fields of filters. Its id grows with time and is unique in a process. */
+export type LogLine = StoredLog;
 
 /** Where lines are kept. */
 export interface LogSink {

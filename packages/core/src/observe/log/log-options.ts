@@ -1,6 +1,6 @@
 // Options of a host for kept log lines.
 import { OptionError } from "../../errors/index.ts";
-import { type LogLevel, logLevels } from "./log-level.ts";
+import type { LogLevel } from "./log-level.ts";
 
 export interface LogOptions {
   /** The lowest level that is kept, shown at /api/logs and sent to sockets. Default: `info`. */
@@ -27,9 +27,4 @@ export function retentionOf(option: string, given: { maxAge?: number; maxCount?:
     throw new OptionError({ option: `${option}.maxCount`, problem: "expected a whole number" });
   }
   return { maxAge, maxCount };
-}
-
-export function levelOf(given: LogLevel | "silent" = "info"): LogLevel | "silent" {
-  if (given === "silent" || logLevels.includes(given)) return given;
-  throw new OptionError({ option: "logs.level", problem: `expected ${logLevels.join(", ")} or silent` });
 }

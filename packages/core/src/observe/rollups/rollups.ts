@@ -1,39 +1,71 @@
-// Counts over time: counts the commits of this process, and reads the counts of all.
+// Counts over time: counts the commits of this process, adds the counts to the store, and reads the counts of all.
+import { randomUUID } from "node:crypto";
+import { OptionError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
-import type { RollupPoint, RollupRange, RollupStore, RollupTotal } from "../../store/rollup-store.ts";
+import type {
+  RollupBatch,
+  RollupPoint,
+  RollupRange,
+  RollupStore,
+  RollupTotal,
+} from "../../store/rollup-store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { BackgroundWriter } from "../background-writer.ts";
 import type { Logger } from "../log/logger.ts";
-import { type RollupOptions, rollupAgesOf } from "./rollup-options.ts";
 import { type CountedExecution, RollupTally } from "./rollup-tally.ts";
-import { RollupWriter } from "./rollup-writer.ts";
 
-export class Rollups {
+/** Options of a host for counts over time. */
+export interface RollupOptions {
+  /** Milliseconds that the counts of executions are kept; those of steps at most a day. Default: 7 days. */
+  readonly maxAge?: number;
+}
+
+/** Milliseconds between two writes. */
+const period = 5000;
+// As many rows are written in about a millisecond: commits that share the writer's transaction hardly wait for them.
+const batchSize = 100;
+const trimPeriod = 10 * 60_000;
+const trimBatch = 500;
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+export class Rollups extends BackgroundWriter {
   readonly #store: RollupStore;
+  readonly #logger: Logger;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #maxAge: number;
   readonly #tally = new RollupTally();
-  readonly #writer: RollupWriter;
+  readonly #writer = randomUUID();
+  #number = 0;
+  /** Counts that the store has not confirmed; nothing more is taken from the tally before. */
+  #waiting: RollupBatch[] = [];
 
   constructor(options: RollupOptions, store: RollupStore, logger: Logger, clock: Pick<Clock, "now">) {
+    const { maxAge = 7 * day } = options;
+    if (!(maxAge >= 0)) throw new OptionError({ option: "rollups.maxAge", problem: "expected milliseconds" });
+    super(trimPeriod);
     this.#store = store;
-    const ages = rollupAgesOf(options);
-    this.#writer = new RollupWriter({ store, tally: this.#tally, logger, ages, clock });
+    this.#logger = logger;
+    this.#clock = clock;
+    this.#maxAge = maxAge;
   }
 
   /** Events of an execution were committed. */
   receive(execution: CountedExecution, events: readonly JournalEvent[]): void {
     this.#tally.receive(execution, events);
-    this.#writer.schedule();
+    this.schedule(period);
   }
 
   /** Executions over time. Counts of other processes within the last seconds may be missing. */
   async overTime(query: RollupRange & { readonly width: number }): Promise<readonly RollupPoint[]> {
-    await this.#writer.flush();
+    await this.flush();
     return this.#store.overTime(query);
   }
 
   async totals(
     query: RollupRange & { readonly of: "executions" | "steps" },
   ): Promise<readonly RollupTotal[]> {
-    await this.#writer.flush();
+    await this.flush();
     return this.#store.totals(query);
   }
 
@@ -42,11 +74,35 @@ export class Rollups {
     return this.#tally.lost;
   }
 
-  trim(): Promise<void> {
-    return this.#writer.trim();
+  protected override async write(): Promise<number | undefined> {
+    if (this.#waiting.length === 0) this.#waiting = this.#takeBatches();
+    try {
+      for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+        await this.#store.add(first);
+        this.#waiting.shift();
+      }
+    } catch (err) {
+      this.#logger.debug({ err }, "counts over time could not be written; trying again");
+    }
+    return this.#waiting.length > 0 || !this.#tally.isEmpty ? period : undefined;
   }
 
-  close(): Promise<void> {
-    return this.#writer.close();
+  #takeBatches(): RollupBatch[] {
+    const counts = this.#tally.take();
+    return Array.from({ length: Math.ceil(counts.length / batchSize) }, (_, index) => ({
+      writer: this.#writer,
+      number: ++this.#number,
+      counts: counts.slice(index * batchSize, (index + 1) * batchSize),
+    }));
+  }
+
+  protected override async trimmer() {
+    const startOf = (age: number) => Math.floor((this.#clock.now() - age) / minute);
+    const range = { executions: startOf(this.#maxAge), steps: startOf(Math.min(this.#maxAge, day)) };
+    return () => this.#store.trim({ ...range, limit: trimBatch });
+  }
+
+  protected override trimFailed(err: unknown): void {
+    this.#logger.debug({ err }, "old counts could not be removed");
   }
 }

@@ -40,14 +40,14 @@ test("a generated answer is a trace of the agent, with its user and conversation
 
 test("a streamed answer is part of the caller's trace, and ends when it has been read", async () => {
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-  const told: SpanEvent[] = [];
-  const stop = observation.traces.follow((event) => told.push(event));
+  const notified: SpanEvent[] = [];
+  const stop = observation.traces.follow((event) => notified.push(event));
   const telemetry = observation.agentTelemetry({ agentId: "streamer", traceparent }, observation.logger);
   await streamText({ model, prompt: "hi", telemetry }).consumeStream();
   stop();
   const { traces } = await observation.traces.list({ entityId: "streamer" });
   expect(traces).toMatchObject([{ traceId: "4bf92f3577b34da6a3ce929d0e0e4736", status: "completed" }]);
-  const ended = told.filter(({ type }) => type === "span-end").map(({ span }) => span);
+  const ended = notified.filter(({ type }) => type === "span-end").map(({ span }) => span);
   expect(ended.at(-1)).toMatchObject({ name: "invoke_agent streamer", parentSpanId: "00f067aa0ba902b7" });
   expect(await observation.metrics.text()).toContain(
     'andante_model_tokens_total{agent="streamer",model="scripted",type="output"} 2',

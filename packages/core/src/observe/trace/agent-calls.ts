@@ -1,5 +1,5 @@
 // The spans of agents: model calls and tool calls, made by the AI SDK's own integration below the span that asks.
-import type { Attributes, Context, Span, SpanContext, SpanOptions } from "@opentelemetry/api";
+import type { Attributes, Context, SpanContext, SpanOptions } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { MakeIntegration } from "./ai-sdk-integration.ts";
 import { otelApi } from "./otel-api.ts";
@@ -22,8 +22,6 @@ export interface AgentCall extends Entity {
 /** Receives the spans. */
 export interface AgentSpanListener {
   wants(): boolean;
-  /** The time in milliseconds since 1970. */
-  now(): number;
   started(span: SpanRecord, call: AgentCall): void;
   ended(span: SpanRecord, call: AgentCall): void;
   /** The call is over: all its spans, the outermost last. */
@@ -74,7 +72,7 @@ export class AgentCalls implements SpanProcessor {
     name: string,
     options: SpanOptions | undefined,
     context: Context | undefined,
-  ): Span {
+  ): ReturnType<StartSpan> {
     // The integration finds its parent in the global context, which is the host's: the outermost span is put in its place.
     const { ROOT_CONTEXT, trace } = otelApi();
     const nested =
@@ -84,11 +82,7 @@ export class AgentCalls implements SpanProcessor {
     const span = startSpan(name, { ...options, attributes }, parent);
     this.#states.set(span, state);
     state.outermost ??= span.spanContext();
-    if (this.#listener.wants())
-      this.#listener.started(
-        startedRecord(span, name, attributes, parent, state, this.#listener.now()),
-        state.call,
-      );
+    if (this.#listener.wants()) this.#listener.started(recordOf(span, state), state.call);
     return span;
   }
 
@@ -98,7 +92,7 @@ export class AgentCalls implements SpanProcessor {
     const state = this.#states.get(span);
     if (state === undefined) return;
     const isOutermost = state.outermost?.spanId === span.spanContext().spanId;
-    const record = recordOfSpan(span, entityOf(state.call), state.call.executionId, state.further);
+    const record = recordOf(span, state);
     if (state.spans.length < maxSpans || isOutermost) state.spans.push(record);
     if (this.#listener.wants()) this.#listener.ended(record, state.call);
     if (isOutermost) this.#listener.finished(state.call, state.spans);
@@ -108,32 +102,7 @@ export class AgentCalls implements SpanProcessor {
   async shutdown(): Promise<void> {}
 }
 
-function entityOf({ entityType, entityId }: AgentCall): Entity {
-  return { entityType, entityId };
-}
-
-function startedRecord(
-  span: Span,
-  name: string,
-  attributes: Attributes,
-  parent: Context,
-  { call }: CallState,
-  now: number,
-): SpanRecord {
-  const { traceId, spanId } = span.spanContext();
-  return {
-    traceId,
-    spanId,
-    parentSpanId: otelApi().trace.getSpanContext(parent)?.spanId ?? null,
-    ...entityOf(call),
-    executionId: call.executionId,
-    name,
-    kind: "internal",
-    startTime: new Date(now).toISOString(),
-    endTime: null,
-    duration: null,
-    status: "unset",
-    attributes,
-    events: [],
-  };
+function recordOf(span: ReadableSpan, { call, further }: CallState): SpanRecord {
+  const { entityType, entityId, executionId } = call;
+  return recordOfSpan(span, { entityType, entityId }, executionId, further);
 }

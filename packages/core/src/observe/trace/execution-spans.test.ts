@@ -233,8 +233,8 @@ onMemory(({ andante, andanteWith }) => {
   test("tracing: false makes no trace, no header and no span", async () => {
     const workflow = flow().andThen({ id: "one", execute: () => 1 });
     const here = andanteWith({ tracing: false }, workflow);
-    const told: SpanEvent[] = [];
-    here.traces.follow((event) => told.push(event));
+    const notified: SpanEvent[] = [];
+    here.traces.follow((event) => notified.push(event));
     const started = await here.start(workflow.id, {});
     await started.result();
     expect(started.traceparent).toBeUndefined();
@@ -242,7 +242,7 @@ onMemory(({ andante, andanteWith }) => {
       traces: [],
       nextCursor: null,
     });
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   test("sample is the share of traces that are made", async () => {
@@ -275,8 +275,8 @@ onMemoryAndFile(({ andante }) => {
     await first.close({ grace: 0 });
 
     const second = andante(workflow);
-    const told: SpanEvent[] = [];
-    second.traces.follow((event) => told.push(event));
+    const notified: SpanEvent[] = [];
+    second.traces.follow((event) => notified.push(event));
     const resumed = await second.startResume(workflow.id, executionId, 2, { userId: "bob" });
     await resumed.result();
     const spans = await spansOf(second, executionId);
@@ -290,7 +290,7 @@ onMemoryAndFile(({ andante }) => {
       { attributes: { "user.id": "bob" } },
     ]);
     // Published in the second process: the spans that ended there, with the ids that are read back.
-    const ended = told.filter(({ type }) => type === "span-end").map(({ span }) => span);
+    const ended = notified.filter(({ type }) => type === "span-end").map(({ span }) => span);
     expect(ended.map(({ name }) => name)).toEqual(["step gate", "step after", `workflow ${workflow.id}`]);
     for (const span of ended) expect(spans.get(span.name)).toEqual(span);
     const { traces } = await second.traces.list({ executionId });

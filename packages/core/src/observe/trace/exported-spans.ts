@@ -1,6 +1,6 @@
 // The spans of one Andante on their way to the host's processors. Nothing global is touched.
 import { randomBytes } from "node:crypto";
-import type { Attributes, Context, Span, SpanContext, SpanOptions } from "@opentelemetry/api";
+import type { Attributes, Context, SpanContext, SpanOptions } from "@opentelemetry/api";
 import { otelApi, statusCode, traceFlags } from "./otel-api.ts";
 import type { ReadableSpan, Resource, SpanProcessor } from "./readable-span.ts";
 import { RecordingSpan, type SpanStart } from "./recording-span.ts";
@@ -57,7 +57,11 @@ export class ExportedSpans {
   }
 
   /** Begins a span of an agent. */
-  startSpan(name: string, options: SpanOptions = {}, context: Context = otelApi().context.active()): Span {
+  startSpan(
+    name: string,
+    options: SpanOptions = {},
+    context: Context = otelApi().context.active(),
+  ): RecordingSpan {
     const { trace } = otelApi();
     const { root = false, kind, attributes, links, startTime } = options;
     const parent = root ? trace.deleteSpan(context) : context;
@@ -75,7 +79,7 @@ export class ExportedSpans {
     await Promise.all(this.#processors.map((processor) => processor.shutdown()));
   }
 
-  #begin(start: Omit<SpanStart, "parent" | "resource" | "now" | "ended">, context: Context): Span {
+  #begin(start: Omit<SpanStart, "parent" | "resource" | "now" | "ended">, context: Context): RecordingSpan {
     const span = new RecordingSpan({
       ...start,
       parent: otelApi().trace.getSpanContext(context),

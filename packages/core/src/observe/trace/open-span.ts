@@ -19,19 +19,8 @@ export interface OpenSpan {
 /** The open spans of steps by their paths. */
 export type OpenSpans = Map<string, OpenSpan>;
 
-type PackedEvent = readonly [name: string, timestamp: string, attributes: SpanEventRecord["attributes"]];
-
-/** A span as plain data. */
-interface PackedSpan {
-  readonly sequence: number;
-  readonly startAt: number;
-  readonly events: readonly PackedEvent[];
-}
-
-interface PackedStepSpan extends PackedSpan, Pick<OpenSpan, "path" | "stepType" | "stepIndex"> {
-  /** The path of the span around it; null for the root. */
-  readonly parent: string | null;
-}
+/** A span as plain data, with the path of the span around it: null for the root, and below it. */
+type PackedSpan = Omit<OpenSpan, "parent" | "inside"> & { readonly parent: string | null };
 
 /** Facts about the execution that are packed with its open spans. */
 interface SpansState {
@@ -45,7 +34,7 @@ interface SpansState {
 /** The open spans of an execution as plain data. */
 interface PackedSpans extends SpansState {
   readonly root: PackedSpan;
-  readonly open: readonly PackedStepSpan[];
+  readonly open: readonly PackedSpan[];
 }
 
 /** The open spans of an execution. */
@@ -63,9 +52,11 @@ export function addEvent(span: OpenSpan, event: SpanEventRecord): void {
   span.events.push(event);
 }
 
-type SpanAddress = Pick<OpenSpan, "path" | "stepType" | "stepIndex">;
-
-const ofExecution: SpanAddress = { path: null, stepType: null, stepIndex: null };
+const ofExecution: Pick<OpenSpan, "path" | "stepType" | "stepIndex"> = {
+  path: null,
+  stepType: null,
+  stepIndex: null,
+};
 
 export function spanOf(
   { sequence, timestamp }: Pick<JournalEvent, "sequence" | "timestamp">,
@@ -93,44 +84,23 @@ export function addInside(span: OpenSpan): void {
 }
 
 export function packSpans({ root, open, ...state }: UnpackedSpans): string {
-  const packed: PackedSpans = {
-    ...state,
-    root: packSpan(root),
-    open: Array.from(open.values(), packStepSpan),
-  };
+  const packed: PackedSpans = { ...state, root: packSpan(root), open: Array.from(open.values(), packSpan) };
   return JSON.stringify(packed);
 }
 
-function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
-  return {
-    sequence,
-    startAt,
-    events: events.map(({ name, timestamp, attributes }) => [name, timestamp, attributes]),
-  };
-}
-
-function packStepSpan(span: OpenSpan): PackedStepSpan {
-  const { path, stepType, stepIndex, parent } = span;
-  return { ...packSpan(span), path, stepType, stepIndex, parent: parent?.path ?? null };
+function packSpan({ parent, inside: _, ...span }: OpenSpan): PackedSpan {
+  return { ...span, parent: parent?.path ?? null };
 }
 
 export function unpackSpans(text: string): UnpackedSpans {
   const packed: PackedSpans = JSON.parse(text);
-  const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
+  const root: OpenSpan = { ...packed.root, parent: undefined, inside: undefined };
   const open: OpenSpans = new Map();
-  for (const { parent, ...span } of packed.open) {
-    const around = (parent === null ? undefined : open.get(parent)) ?? root;
-    const unpacked = unpackSpan(span, around);
+  for (const span of packed.open) {
+    const parent = (span.parent === null ? undefined : open.get(span.parent)) ?? root;
+    const unpacked: OpenSpan = { ...span, parent, inside: undefined };
     addInside(unpacked);
     open.set(span.path ?? "", unpacked);
   }
   return { ...packed, root, open };
-}
-
-function unpackSpan(
-  { events, ...span }: Omit<PackedStepSpan, "parent">,
-  parent: OpenSpan | undefined,
-): OpenSpan {
-  const each = events.map(([name, timestamp, attributes]) => ({ name, timestamp, attributes }));
-  return { ...span, parent, inside: undefined, events: each };
 }

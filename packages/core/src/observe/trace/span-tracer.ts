@@ -1,16 +1,17 @@
 // OpenTelemetry's tracer from a function that begins spans.
 import type { Context, Span, SpanOptions, Tracer } from "@opentelemetry/api";
 import { otelApi } from "./otel-api.ts";
+import type { ReadableSpan } from "./readable-span.ts";
 
 /** Begins a span; without a context below the active one. */
-export type StartSpan = (name: string, options?: SpanOptions, context?: Context) => Span;
+export type StartSpan = (name: string, options?: SpanOptions, context?: Context) => Span & ReadableSpan;
 
 type Work = (span: Span) => unknown;
 
 export class SpanTracer implements Tracer {
-  readonly startSpan: StartSpan;
+  readonly startSpan: Tracer["startSpan"];
 
-  constructor(startSpan: StartSpan) {
+  constructor(startSpan: Tracer["startSpan"]) {
     this.startSpan = startSpan;
   }
 

@@ -94,7 +94,6 @@ export class Tracing {
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
       wants: () => this.#followers.size > 0,
-      now,
       started: (span, call) => this.#notify("span-start", span, call),
       ended: (span, call) => this.#notify("span-end", span, call),
       finished: (call, spans) => this.#keep(call, spans),

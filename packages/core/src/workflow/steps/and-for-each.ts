@@ -3,14 +3,7 @@ import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { ForEachStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import {
-  checkFunction,
-  checkSiblings,
-  type OpenBranch,
-  type StepOptions,
-  stepBase,
-  stepOptions,
-} from "./step-options.ts";
+import { checkFunction, type OpenBranch, type StepOptions, stepBase, stepOptions } from "./step-options.ts";
 
 /** The array is the data itself. */
 export interface ForEachOptions<Branch> extends StepOptions {
@@ -48,6 +41,5 @@ export function forEachStep(
     throw new DefinitionError({ where, problem: "concurrency must be a whole number of at least 1" });
   }
   const steps = open(options.step, where);
-  checkSiblings(steps, where);
   return { ...base, type: "andForEach", items, steps, concurrency };
 }

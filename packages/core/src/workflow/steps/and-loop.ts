@@ -2,14 +2,7 @@
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { DoUntilStep, DoWhileStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import {
-  checkFunction,
-  checkSiblings,
-  type OpenBranch,
-  type StepOptions,
-  stepBase,
-  stepOptions,
-} from "./step-options.ts";
+import { checkFunction, type OpenBranch, type StepOptions, stepBase, stepOptions } from "./step-options.ts";
 
 export interface LoopOptions<Data, Input, Branch> extends StepOptions {
   /** The steps of a round: they begin with the loop's data, then with the output of the round before. */
@@ -37,6 +30,5 @@ function loop(options: LoopOptions<unknown, unknown, unknown>, kind: string, ope
   const where = `${kind} "${base.id}"`;
   checkFunction(options.condition, "condition", where);
   const steps = open(options.step, where);
-  checkSiblings(steps, where);
   return { ...base, steps, condition: options.condition };
 }

@@ -2,14 +2,7 @@
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { WhenStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import {
-  checkFunction,
-  checkSiblings,
-  type OpenBranch,
-  type StepOptions,
-  stepBase,
-  stepOptions,
-} from "./step-options.ts";
+import { checkFunction, type OpenBranch, type StepOptions, stepBase, stepOptions } from "./step-options.ts";
 
 export interface WhenOptions<Data, Input, Branch> extends StepOptions {
   /** Decides. Its return value is kept like a body's outcome. */
@@ -29,6 +22,5 @@ export function whenStep(options: WhenOptions<unknown, unknown, unknown>, open: 
   const where = `andWhen "${base.id}"`;
   checkFunction(options.condition, "condition", where);
   const steps = open(options.step, where);
-  checkSiblings(steps, where);
   return { ...base, type: "andWhen", steps, condition: options.condition };
 }

@@ -165,12 +165,12 @@ describe("a free step in a container of a chain", () => {
       }),
     });
     expectTypeOf<InferResult<typeof free>>().toEqualTypeOf<string[]>();
-    const told = start.andForEach({
+    const typed = start.andForEach({
       id: "each",
       items: ({ data }) => data.topic.split(" "),
       step: andThen({ id: "one", execute: ({ data }: { data: string }) => data.length }),
     });
-    expectTypeOf<InferResult<typeof told>>().toEqualTypeOf<number[]>();
+    expectTypeOf<InferResult<typeof typed>>().toEqualTypeOf<number[]>();
     // @ts-expect-error the items are strings
     start.andForEach({
       id: "each",

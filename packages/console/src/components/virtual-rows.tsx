@@ -1,0 +1,46 @@
+// A scrollable list of rows of one height; renders only the visible ones.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useRef } from "react";
+
+/** The state of a list: for `VirtualRows`, and to scroll to a row. */
+export function useVirtualRows(
+  count: number,
+  height: number,
+  options: { readonly overscan: number; readonly scrollPaddingStart?: number },
+) {
+  const box = useRef<HTMLElement>(null);
+  const getScrollElement = () => box.current;
+  const virtual = useVirtualizer({ count, getScrollElement, estimateSize: () => height, ...options });
+  return { box, virtual };
+}
+
+export function VirtualRows<Row>({
+  list: { box, virtual },
+  rows,
+  className,
+  label,
+  head,
+  children,
+}: {
+  readonly list: ReturnType<typeof useVirtualRows>;
+  readonly rows: readonly Row[];
+  readonly className: string;
+  readonly label: string;
+  /** Content above the rows. */
+  readonly head?: ReactNode;
+  /** Renders a row, with a key, `start` pixels below the first. */
+  readonly children: (row: Row, start: number, index: number) => ReactNode;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+    <section ref={box} className={className} aria-label={label} tabIndex={0}>
+      {head}
+      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          return row && children(row, start, index);
+        })}
+      </div>
+    </section>
+  );
+}

@@ -121,8 +121,10 @@ export class World {
     if (this.#rewinds > 0 && canRewind && this.#random.chance(0.3)) {
       actions.push(() => {
         this.#rewinds--;
+        // Pinned to a suspension: a step of the same id inside a container may have begun to wait since the state was read.
+        const suspensionId = suspensions.find(({ path }) => path !== null)?.suspensionId;
         // A body that went back has answered none of its suspensions.
-        return andante.startResume(workflowId, executionId, { gate: -1 }, { stepId });
+        return andante.startResume(workflowId, executionId, { gate: -1 }, { stepId, suspensionId });
       });
     }
     return actions;

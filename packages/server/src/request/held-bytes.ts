@@ -2,8 +2,8 @@
 
 /** The bytes held for one client. */
 export interface Held {
-  /** Sets the number of bytes held now. */
-  now(bytes: number): void;
+  /** Sets the number of bytes held now; `sent`: those of the client, where more are reserved. */
+  now(bytes: number, sent?: number): void;
   /** The client has done its part: its bytes count until `end`, and it is not cut any more. */
   complete(): void;
   /** Releases all bytes. */
@@ -12,8 +12,10 @@ export interface Held {
 
 interface Entry {
   bytes: number;
-  /** Start of the hold, by the monotonic clock. */
+  /** Time of the last progress, by the monotonic clock. */
   since: number;
+  /** Bytes that the client had sent by then. */
+  sent: number;
   isComplete: boolean;
   readonly cut: Cut;
 }
@@ -23,6 +25,8 @@ type Cut = (isSlow: boolean) => void;
 
 /** Milliseconds after which a client counts as slow: a client in the middle of a large transfer is not cut. */
 const slowAfter = 1000;
+/** Bytes that count as progress. With a single byte, a client that sends one now and then would never be slow. */
+const progress = 32 * 1024;
 
 export class HeldBytes {
   readonly #maxBytes: number;
@@ -40,25 +44,28 @@ export class HeldBytes {
 
   /** `cut` is called when all clients together exceed the bound. */
   hold(cut: Cut): Held {
-    const entry: Entry = { bytes: 0, since: 0, isComplete: false, cut };
+    const entry: Entry = { bytes: 0, since: 0, sent: 0, isComplete: false, cut };
     this.#entries.add(entry);
     return {
-      now: (bytes) => this.#now(entry, bytes),
+      now: (bytes, sent = bytes) => this.#now(entry, bytes, sent),
       complete: () => {
         entry.isComplete = true;
       },
       end: () => {
-        this.#now(entry, 0);
+        this.#now(entry, 0, 0);
         this.#entries.delete(entry);
       },
     };
   }
 
-  #now(entry: Entry, bytes: number): void {
+  #now(entry: Entry, bytes: number, sent: number): void {
     if (!this.#entries.has(entry)) return;
+    if (entry.bytes === 0 || sent >= entry.sent + progress) {
+      entry.since = performance.now();
+      entry.sent = sent;
+    }
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
-    entry.since = performance.now();
     while (this.#bytes > this.#maxBytes && this.#cutLargest());
   }
 

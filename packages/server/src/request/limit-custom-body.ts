@@ -1,35 +1,32 @@
 // The limit on bodies of requests to routes of the host, and to unknown routes.
 import type { MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
-import { countBody, isShort, problemOfBody } from "./request-body.ts";
+import { announcedLength, type CountedBody, collectBody, countBody, isShort } from "./request-body.ts";
 
 /**
- * Refuses larger bodies, and counts the bytes of the others while they are held. A body of unknown length is read here;
- * when its client disconnects before the end, the error is the client's.
+ * Refuses larger bodies, and counts the bytes of the others while they are held. A body of unknown length is received
+ * before the route runs; when its client disconnects before the end, the error is the client's. Errors of the route go
+ * to the host's error handler.
  */
 export function limitCustomBody(
   limit: number,
   bodies: HeldBytes,
   refuse: (error: unknown) => Response,
 ): MiddlewareHandler {
-  const onError = () => refuse(new BodyTooLargeError({ limit, option: "limits.customBody" }));
-  return async (http, next) => {
-    if (isShort(limit, http.req)) return next();
-    const { request, end } = countBody(http.req.raw, bodies);
-    http.req.raw = request;
-    let isRead = false;
-    const route = () => {
-      isRead = true;
-      return next();
-    };
-    return bodyLimit({ maxSize: limit, onError })(http, route)
-      .catch((error) => {
-        // Errors of the route go to the host's error handler.
-        if (isRead) throw error;
-        return refuse(problemOfBody(error));
-      })
-      .finally(end);
+  const bound = { limit, option: "limits.customBody" };
+  return async ({ req }, next) => {
+    if (isShort(limit, req) || req.raw.body === null) return next();
+    // The length does not count beside a transfer encoding.
+    const length = req.raw.headers.has("transfer-encoding") ? Number.NaN : announcedLength(req);
+    if (length > limit) return refuse(new BodyTooLargeError(bound));
+    let counted: CountedBody;
+    try {
+      counted = Number.isNaN(length) ? await collectBody(req.raw, bodies, bound) : countBody(req.raw, bodies);
+    } catch (error) {
+      return refuse(error);
+    }
+    req.raw = counted.request;
+    return next().finally(counted.end);
   };
 }

@@ -1,9 +1,12 @@
 // Bodies until their handler has them: the bytes of all of them are bounded, and a stalled body is cut first.
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+import { AndanteError } from "@andante/core";
+import { Hono } from "hono";
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
+import { limitCustomBody } from "./limit-custom-body.ts";
 import { bindIncoming } from "./node-request.ts";
 import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
@@ -170,19 +173,124 @@ test("a short body is read though others fill the memory for bodies", async () =
   expect(await long).toHaveLength(49_998);
 });
 
-test("a body in chunks of a byte takes no more memory than in one, and its progress counts", async () => {
+/** Lets the readers take the parts that were written: writes to a body that was cut never end. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("bodies that get a byte now and then are cut before one that is sent steadily", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
+  const kibibyte = 1024;
+  const bounds = { maxBody: 512 * kibibyte, bodies: new HeldBytes(1280 * kibibyte), parsed };
+  const start = () => {
+    const { request, write, end } = sending();
+    return { outcome: outcomeOf(readJsonBody(request, bounds)), write, end };
+  };
+  const steady = start();
+  await steady.write('"');
+  const drips = [start(), start()];
+  for (const { write } of drips) await write(" ".repeat(300 * kibibyte));
+  // 64 KiB each second. The buffer has its full size when half of the body has arrived.
+  const pass = async (seconds: number) => {
+    for (let n = 0; n < 8 * seconds; n++) {
+      vi.advanceTimersByTime(125);
+      for (const { write } of drips) void write(" ");
+      void steady.write("x".repeat(8 * kibibyte));
+      await settled();
+    }
+  };
+  const slow = { status: 400, message: "The request body was not sent in time" };
+  await pass(5);
+  expect(bounds.bodies.size).toBe(2);
+  await pass(2);
+  const late = start();
+  await late.write(JSON.stringify("x".repeat(300 * kibibyte)));
+  expect(await Promise.all(drips.map(({ outcome }) => outcome))).toMatchObject([slow, slow]);
+  await steady.write('"');
+  await Promise.all([steady.end(), late.end()]);
+  expect([await steady.outcome, await late.outcome]).toEqual(["read", "read"]);
+  expect(bounds.bodies.size).toBe(0);
+});
+
+test("a client that held nothing for a while is not slow when it sends again", () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const bodies = new HeldBytes(100);
+  const cuts: string[] = [];
+  const cut = (name: string) => (isSlow: boolean) => void cuts.push(`${name} ${isSlow ? "slow" : "largest"}`);
+  const [idle, other] = [bodies.hold(cut("idle")), bodies.hold(cut("other"))];
+  idle.now(60);
+  idle.now(0);
+  vi.advanceTimersByTime(2000);
+  idle.now(50);
+  other.now(60);
+  expect(cuts).toEqual(["other largest"]);
+});
+
+/** A custom route that notes the pieces in which it gets a body, and the number of bodies held then. */
+function customRoute(limit: number, bodies: HeldBytes) {
+  const pieces: number[] = [];
+  const held: number[] = [];
+  const app = new Hono();
+  const refuse = (error: unknown) => {
+    if (!(error instanceof AndanteError)) throw error;
+    return new Response(error.message, { status: error.status });
+  };
+  app.use("*", limitCustomBody(limit, bodies, refuse));
+  app.post("/", async ({ req, text }) => {
+    for await (const { byteLength } of req.raw.body ?? []) pieces.push(byteLength);
+    held.push(bodies.size);
+    return text("received");
+  });
+  const respond = async (request: HonoRequest) => {
+    const response = await app.request(request.raw);
+    return `${response.status} ${await response.text()}`;
+  };
+  return { pieces, held, respond };
+}
+
+test("a body in chunks of a byte is kept in one piece for a custom route", async () => {
+  const bodies = new HeldBytes(1000);
+  const { pieces, held, respond } = customRoute(100, bodies);
+  const send = async (bytes: number) => {
+    const { request, write, end } = sending();
+    const response = respond(request);
+    for (let n = 0; n < bytes; n++) void write("x").catch(() => undefined);
+    void end().catch(() => undefined);
+    return response;
+  };
+  expect(await send(100)).toBe("200 received");
+  expect(await send(0)).toBe("200 received");
+  expect([pieces, held]).toEqual([[100], [1, 1]]);
+  expect(await send(101)).toBe("413 The request body is larger than 100 bytes (limits.customBody)");
+  expect([pieces, held, bodies.size]).toEqual([[100], [1, 1], 0]);
+});
+
+test("a body for a custom route that is cut or ends early is the client's error", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const bodies = new HeldBytes(100);
+  const { pieces, respond } = customRoute(100, bodies);
+  const [still, lively] = [sending(), sending()];
+  const cut = respond(still.request);
+  await still.write("x".repeat(50));
+  vi.advanceTimersByTime(2000);
+  const received = respond(lively.request);
+  await lively.write("x".repeat(60));
+  expect(await cut).toBe("400 The request body was not sent in time");
+  await lively.end();
+  expect(await received).toBe("200 received");
+  const body = new ReadableStream({ pull: (controller) => controller.error(new Error("aborted")) });
+  const broken = new Request("http://localhost/", { method: "POST", body, duplex: "half" });
+  expect(await respond(new HonoRequest(broken))).toBe("400 The request body ended before it was complete");
+  expect([pieces, bodies.size]).toEqual([[60], 0]);
+});
+
+test("a body in chunks of a byte takes no more memory than in one", async () => {
   const bodies = new HeldBytes(200);
   const [tiny, other] = [sending(), sending()];
   const read = readJsonBody(tiny.request, { maxBody: 100, bodies, parsed });
   const text = JSON.stringify("x".repeat(98));
-  for (const byte of text) {
-    await tiny.write(byte);
-    vi.advanceTimersByTime(999);
-  }
-  const stalled = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed }));
+  for (const byte of text) await tiny.write(byte);
+  const refused = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed }));
   await other.write("x".repeat(101));
-  expect(await stalled).toMatchObject({ status: 503 });
+  expect(await refused).toMatchObject({ status: 503 });
   await tiny.end();
   expect(await read).toHaveLength(98);
 });

@@ -29,6 +29,12 @@ export interface BodyBounds {
   readonly parsed: ParsedBodies;
 }
 
+/** The size of one body, and the option that sets it. */
+export interface BodyBound {
+  readonly limit: number;
+  readonly option?: string;
+}
+
 /** The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`. */
 export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Promise<unknown> {
   const length = announcedLength(request);
@@ -66,7 +72,7 @@ async function waitForTurn(request: HonoRequest, held: Held): Promise<void> {
 }
 
 /** NaN where the request does not announce it. */
-function announcedLength(request: HonoRequest): number {
+export function announcedLength(request: HonoRequest): number {
   return Number(headerOf(request, "content-length") ?? Number.NaN);
 }
 
@@ -78,7 +84,7 @@ async function readLong(
 ): Promise<unknown> {
   const { reader, held, problemOf } = holdBody(body, bodies);
   try {
-    const bytes = await readChunks(reader, held, maxBody, length).catch((error) => {
+    const bytes = await readChunks(reader, held, { limit: maxBody }, length).catch((error) => {
       throw problemOfBody(problemOf(error));
     });
     if (bytes.byteLength > short) {
@@ -112,7 +118,7 @@ function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
 async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   held: Held,
-  limit: number,
+  bound: BodyBound,
   length: number,
 ): Promise<Uint8Array> {
   let bytes = new Uint8Array(0);
@@ -122,14 +128,14 @@ async function readChunks(
     if (done) return bytes.subarray(0, size);
     const start = size;
     size += value.byteLength;
-    if (size > limit) throw new BodyTooLargeError({ limit });
+    if (size > bound.limit) throw new BodyTooLargeError(bound);
     if (size > bytes.byteLength) {
-      const larger = new Uint8Array(Math.max(size, Math.min(2 * bytes.byteLength, length || limit)));
+      const larger = new Uint8Array(Math.max(size, Math.min(2 * bytes.byteLength, length || bound.limit)));
       larger.set(bytes);
       bytes = larger;
     }
     bytes.set(value, start);
-    held.now(bytes.byteLength);
+    held.now(bytes.byteLength, size);
   }
 }
 
@@ -145,11 +151,14 @@ export function isShort(limit: number, request: HonoRequest): boolean {
   return announcedLength(request) <= Math.min(limit, short);
 }
 
-/**
- * The request with a body whose bytes count as held until `end`: the route may keep them. When the body is cut, the
- * route's read fails.
- */
-export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
+/** A request with a body whose bytes count as held until `end`: the route may keep them. */
+export interface CountedBody {
+  readonly request: Request;
+  end(): void;
+}
+
+/** Counts the bytes that the route reads. When the body is cut, the route's read fails. */
+export function countBody(request: Request, bodies: HeldBytes): CountedBody {
   if (request.body === null) return { request, end: () => undefined };
   const { reader, held, problemOf } = holdBody(request.body, bodies);
   let size = 0;
@@ -170,12 +179,35 @@ export function countBody(request: Request, bodies: HeldBytes): { request: Reque
   return { request: new Request(request, { body, duplex: "half" }), end: held.end };
 }
 
+/** Counts a body of unknown length, which is received first. Throws where that fails. */
+export async function collectBody(
+  request: Request,
+  bodies: HeldBytes,
+  bound: BodyBound,
+): Promise<CountedBody> {
+  if (request.body === null) return { request, end: () => undefined };
+  const { reader, held, problemOf } = holdBody(request.body, bodies);
+  const bytes = await readChunks(reader, held, bound, Number.NaN).catch((error) => {
+    held.end();
+    throw problemOfBody(problemOf(error));
+  });
+  held.complete();
+  // A `Request` copies bytes, but not a stream.
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (bytes.byteLength > 0) controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  return { request: new Request(request, { body, duplex: "half" }), end: held.end };
+}
+
 function refuse(error: unknown): never {
   throw problemOfBody(error);
 }
 
 /** The error of a body that could not be read. A truncated body is the client's error. */
-export function problemOfBody(error: unknown): AndanteError {
+function problemOfBody(error: unknown): AndanteError {
   return error instanceof AndanteError ? error : brokenBody();
 }
 

@@ -160,6 +160,7 @@ function countUnfinished(client: WebSocket, socket: Duplex, unfinished: HeldByte
   let bytes = 0;
   const ofControl = (data: Buffer) => {
     bytes = Math.max(0, bytes - data.length - controlFrameBytes);
+    now(bytes);
   };
   // Before the listener of `ws`, which emits the messages in these bytes.
   socket.prependListener("data", (chunk: Buffer) => {

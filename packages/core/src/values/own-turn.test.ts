@@ -37,3 +37,19 @@ test("no two pieces of work have the same turn, and those that continue come fir
   ]);
   expect(began.size).toBe(order.length);
 });
+
+test("work that continues without end does not keep other work from beginning", async () => {
+  let begun = false;
+  let continued = 0;
+  const endless = async () => {
+    while (!begun && continued < 1000) {
+      await ownTurn("continue");
+      continued += 1;
+    }
+  };
+  const begin = ownTurn("begin").then(() => {
+    begun = true;
+  });
+  await Promise.all([endless(), endless(), begin]);
+  expect(continued).toBeLessThan(20);
+});

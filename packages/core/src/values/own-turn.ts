@@ -10,12 +10,15 @@ import { setImmediate as turn } from "node:timers/promises";
 /** Maximum connections that are accepted before one piece of work. */
 const maxConnections = 256;
 
+/** Turns of work that continues before one of work that begins: bodies wait, but not for ever. */
+const mostInRow = 8;
+
 const waiting: Record<"begin" | "continue", (() => void)[]> = { begin: [], continue: [] };
 let isServing = false;
 
 /**
  * Resolves in a turn reserved for the caller. Work that continues comes first: a value that was parsed takes many times
- * the memory of its text, so it is finished before the next one is begun.
+ * the memory of its text, so it is finished before the next one is begun. After eight such turns one of the others follows.
  */
 export function ownTurn(work: "begin" | "continue"): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -26,9 +29,12 @@ export function ownTurn(work: "begin" | "continue"): Promise<void> {
 
 async function serveTurns(): Promise<void> {
   isServing = true;
+  let inRow = 0;
   while (waiting.begin.length + waiting.continue.length > 0) {
     await connectionsFirst();
-    (waiting.continue.shift() ?? waiting.begin.shift())?.();
+    const continues = waiting.continue.length > 0 && (inRow < mostInRow || waiting.begin.length === 0);
+    inRow = continues ? inRow + 1 : 0;
+    waiting[continues ? "continue" : "begin"].shift()?.();
   }
   isServing = false;
 }

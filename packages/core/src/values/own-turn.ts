@@ -52,3 +52,27 @@ async function connectionsFirst(): Promise<void> {
   } while (accepted > before && accepted < maxConnections);
   unsubscribe("net.server.socket", count);
 }
+
+/** Milliseconds of work in one turn of the event loop after which more of it waits for another turn. */
+const fullAfter = 50;
+let workedInTurn = 0;
+
+/** Does work at once, or in a turn of its own when this one is full: many small requests at a time would block all others. */
+export function inTurn<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
+  if (workedInTurn > fullAfter) return ownTurn("continue").then(work);
+  const begun = performance.now();
+  try {
+    return work();
+  } finally {
+    count(performance.now() - begun);
+  }
+}
+
+function count(milliseconds: number): void {
+  if (milliseconds < 1) return;
+  if (workedInTurn === 0)
+    setImmediate(() => {
+      workedInTurn = 0;
+    });
+  workedInTurn += milliseconds;
+}

@@ -94,3 +94,28 @@ test("long spans are written in batches of a few million characters, short ones 
   await writer.flush();
   expect(trouble.batches).toEqual([1000, 1000]);
 });
+
+test("spans that are dropped while others are written leave nothing to write", async () => {
+  const { observations } = memoryStore();
+  const [began, first] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const batches: number[] = [];
+  const append = async ({ chunks }: ObservationBatch) => {
+    batches.push(chunks.length);
+    began.resolve();
+    if (batches.length > 20) throw new Error("the writer does not end");
+    await first.promise;
+  };
+  const keep = { maxAge: 1000, maxCount: 10 };
+  const store = { ...observations, append };
+  const writer = new ObservationWriter({ store, logger, logs: keep, traces: keep, clock });
+  onTestFinished(() => writer.close());
+  for (let count = 0; count < 10; count++) writer.chunk(chunk(3_000_000));
+  const flushed = writer.flush();
+  await began.promise;
+  writer.chunk(chunk(31_000_000));
+  first.resolve();
+  await flushed;
+  await writer.flush();
+  expect(writer.dropped).toBe(8);
+  expect(batches).toEqual([2, 1]);
+});

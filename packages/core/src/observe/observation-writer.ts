@@ -106,8 +106,8 @@ export class ObservationWriter extends BackgroundWriter {
   }
 
   protected override async write(): Promise<number | undefined> {
-    // As much as waits now, and no more: a flush does not wait for lines that come meanwhile.
-    for (let left = this.#waiting.length; left > 0; ) {
+    // As much as waits now, and no more: a flush does not wait for lines that come meanwhile. Some may be dropped meanwhile.
+    for (let left = this.#waiting.length; left > 0 && this.#waiting.length > 0; ) {
       const items = this.#take(Math.min(left, batchSize), batchLength);
       left -= items.length;
       try {

@@ -1,6 +1,6 @@
 // Turns of the event loop for long work: one piece in each, and work that continues before work that begins.
 import { expect, test } from "vitest";
-import { ownTurn } from "./own-turn.ts";
+import { inTurn, ownTurn } from "./own-turn.ts";
 
 /** Counts the turns of the event loop until it is over. */
 function countTurns() {
@@ -36,4 +36,56 @@ test("no two pieces of work have the same turn, and those that continue come fir
     "third begins",
   ]);
   expect(began.size).toBe(order.length);
+});
+
+test("work that continues without end does not keep other work from beginning", async () => {
+  let begun = false;
+  let continued = 0;
+  const endless = async () => {
+    while (!begun && continued < 1000) {
+      await ownTurn("continue");
+      continued += 1;
+    }
+  };
+  const begin = ownTurn("begin").then(() => {
+    begun = true;
+  });
+  await Promise.all([endless(), endless(), begin]);
+  expect(continued).toBeLessThan(20);
+});
+
+const workFor = (milliseconds: number) => {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+  return "done";
+};
+
+test("work that follows 50 ms of other work waits for a turn of its own", async () => {
+  const turns = countTurns();
+  expect(inTurn(() => workFor(30))).toBe("done");
+  expect(inTurn(() => workFor(30))).toBe("done");
+  const first = turns.now;
+  const began: number[] = [];
+  const later = [1, 2].map(() =>
+    inTurn(() => {
+      began.push(turns.now);
+      return workFor(30);
+    }),
+  );
+  expect(began).toEqual([]);
+  expect(await Promise.all(later)).toEqual(["done", "done"]);
+  turns.isOver = true;
+  expect(new Set([first, ...began]).size).toBe(3);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(inTurn(() => "at once")).toBe("at once");
+});
+
+test("work that throws counts, too", async () => {
+  const fail = () => {
+    workFor(60);
+    throw new Error("failed");
+  };
+  expect(() => inTurn(fail)).toThrow("failed");
+  expect(inTurn(() => 1)).toBeInstanceOf(Promise);
+  await new Promise((resolve) => setImmediate(resolve));
 });

@@ -10,12 +10,15 @@ import { setImmediate as turn } from "node:timers/promises";
 /** Maximum connections that are accepted before one piece of work. */
 const maxConnections = 256;
 
+/** Turns of work that continues before one of work that begins: bodies wait, but not for ever. */
+const mostInRow = 8;
+
 const waiting: Record<"begin" | "continue", (() => void)[]> = { begin: [], continue: [] };
 let isServing = false;
 
 /**
  * Resolves in a turn reserved for the caller. Work that continues comes first: a value that was parsed takes many times
- * the memory of its text, so it is finished before the next one is begun.
+ * the memory of its text, so it is finished before the next one is begun. After eight such turns one of the others follows.
  */
 export function ownTurn(work: "begin" | "continue"): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -26,9 +29,12 @@ export function ownTurn(work: "begin" | "continue"): Promise<void> {
 
 async function serveTurns(): Promise<void> {
   isServing = true;
+  let inRow = 0;
   while (waiting.begin.length + waiting.continue.length > 0) {
     await connectionsFirst();
-    (waiting.continue.shift() ?? waiting.begin.shift())?.();
+    const continues = waiting.continue.length > 0 && (inRow < mostInRow || waiting.begin.length === 0);
+    inRow = continues ? inRow + 1 : 0;
+    waiting[continues ? "continue" : "begin"].shift()?.();
   }
   isServing = false;
 }
@@ -45,4 +51,28 @@ async function connectionsFirst(): Promise<void> {
     await turn();
   } while (accepted > before && accepted < maxConnections);
   unsubscribe("net.server.socket", count);
+}
+
+/** Milliseconds of work in one turn of the event loop after which more of it waits for another turn. */
+const fullAfter = 50;
+let workedInTurn = 0;
+
+/** Does work at once, or in a turn of its own when this one is full: many small requests at a time would block all others. */
+export function inTurn<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
+  if (workedInTurn > fullAfter) return ownTurn("continue").then(work);
+  const begun = performance.now();
+  try {
+    return work();
+  } finally {
+    count(performance.now() - begun);
+  }
+}
+
+function count(milliseconds: number): void {
+  if (milliseconds < 1) return;
+  if (workedInTurn === 0)
+    setImmediate(() => {
+      workedInTurn = 0;
+    });
+  workedInTurn += milliseconds;
 }

@@ -2,7 +2,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { DefinitionError, SchemaBusyError } from "../errors/index.ts";
 import { isRecord, propertyOf } from "./fields.ts";
-import { ownTurn } from "./own-turn.ts";
+import { inTurn, ownTurn } from "./own-turn.ts";
 import { isTimeout, onceWithinLimit, processorTime } from "./within-limit.ts";
 
 /** A schema as Andante accepts it: it validates, and describes itself as JSON Schema. */
@@ -23,9 +23,10 @@ export type Validation<Value = unknown> =
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Validates a value; returns at once unless the schema itself is asynchronous or the value is huge. A large value that
- * has not been validated after `maxValidation` is refused: libraries make an object for each wrong element of a list, so
- * that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory there is.
+ * Validates a value; returns at once unless the schema itself is asynchronous, the value is huge or other validations have
+ * filled the turn of the event loop. A large value that has not been validated after `maxValidation` is refused: libraries
+ * make an object for each wrong element of a list, so that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory
+ * there is.
  */
 export function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
@@ -33,9 +34,11 @@ export function validate<Output>(
   maxTries = requestTries,
 ): Validation<Output> | Promise<Validation<Output>> {
   const parts = partsOf(value);
-  if (parts <= largeFrom) return validateOwn(schema, value);
+  if (parts <= largeFrom) return inTurn(() => validateOwn(schema, value));
   const result =
-    parts > hugeFrom ? validateHuge(schema, value, maxTries) : validateLarge(schema, value, maxTries);
+    parts > hugeFrom
+      ? validateHuge(schema, value, maxTries)
+      : inTurn(() => validateLarge(schema, value, maxTries));
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 

@@ -168,12 +168,18 @@ test("inputs of one id that stream side by side each belong to one call", () => 
   ]);
 });
 
-test("a call belongs to an input of its own tool, whatever their order; one that has another name, to the first", () => {
+test("a call belongs to an input of its own tool, whatever their order; one of another tool, to the first that has ended", () => {
   const pay = { toolName: "pay" };
   expect(renamed([start("a"), start("a", pay), end("a"), end("a"), call("a", pay), call("a")])).toEqual([
     ...[start("a"), start("a_2", pay), end("a"), end("a_2"), call("a_2", pay), call("a")],
   ]);
-  expect(renamed([start("a"), call("a", pay), call("a")])).toEqual([start("a"), call("a", pay), call("a_2")]);
+  expect(renamed([start("a"), end("a"), call("a", pay), call("a")])).toEqual([
+    ...[start("a"), end("a"), call("a", pay), call("a_2")],
+  ]);
+  // The input still streams: it belongs to a call that has not come yet.
+  expect(renamed([start("a"), delta("a"), call("a", pay), delta("a"), end("a"), call("a")])).toEqual([
+    ...[start("a"), delta("a"), call("a_2", pay), delta("a"), end("a"), call("a")],
+  ]);
   // One that has come without the end of its input has none to end.
   expect(renamed([start("a"), call("a"), start("a"), end("a"), call("a"), end("a"), delta("a")])).toEqual([
     ...[start("a"), call("a"), start("a_2"), end("a_2"), call("a_2"), end("a"), delta("a")],

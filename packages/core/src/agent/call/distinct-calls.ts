@@ -64,16 +64,20 @@ class BegunCalls {
     return ended?.name;
   }
 
-  /** The call of this tool has come: the name that its input has; undefined for a call whose input did not stream. */
+  /**
+   * The call of this tool has come: the name that its input has; undefined for a call whose input did not stream. Where no
+   * input of this tool waits, it is the first one if that has ended: a server may name the tool differently in the two parts.
+   */
   come(toolName: string): string | undefined {
     while (this.#calls[this.#next]?.hasCome) this.#next++;
     const next = this.#calls[this.#next];
-    const isNext = next === undefined || next.toolName === toolName;
-    const come = isNext
-      ? next
-      : (this.#calls.find((call) => !call.hasCome && call.toolName === toolName) ?? next);
-    if (come !== undefined) Object.assign(come, { hasInput: true, hasCome: true });
-    return come?.name;
+    if (next === undefined) return undefined;
+    const come =
+      next.toolName === toolName
+        ? next
+        : this.#calls.find((call) => !call.hasCome && call.toolName === toolName);
+    if (come === undefined && !next.hasInput) return undefined;
+    return Object.assign(come ?? next, { hasInput: true, hasCome: true }).name;
   }
 }
 

@@ -17,30 +17,29 @@ const file = (length: number) => async (bounds: FileBounds) => {
   return bytes(length);
 };
 
-test("a file that fits passes one that waits for more, for as many bytes as the pool has", async () => {
-  const pool = new FilePool(10, 0);
-  void pool.take(2, first("a"), never);
-  const large = pool.take(9, first("b"), never);
-  for (let passed = 0; passed < 10; passed += 5) {
-    expect(pool.take(5, first("c"), never)).toBeUndefined();
-    pool.give(5, "c");
-  }
-  const next = pool.take(1, first("c"), never);
-  expect([await waits(large), await waits(next)]).toEqual([true, true]);
-  pool.give(2, "a");
-  expect([await waits(large), await waits(next)]).toEqual([false, false]);
+test("a file that fits passes one that waits for more, however many bytes have passed and left", async () => {
+  const pool = new FilePool();
+  void pool.take(1, first("a"), never);
+  const large = pool.take(50 * mebibyte, first("b"), never);
+  // The first fits into the reserve, the second does not.
+  for (const size of [mebibyte, 30 * mebibyte])
+    for (let passed = 0; passed < 100; passed++) {
+      expect(pool.take(size, first("c"), never)).toBeUndefined();
+      pool.give(size, "c");
+    }
+  expect(await waits(large)).toBe(true);
 });
 
-test("a call that is passed by another file lets smaller ones follow while they fit its count", async () => {
-  const pool = new FilePool(10, 0);
-  void pool.take(1, first("a"), never);
-  const large = pool.take(10, first("b"), never);
-  expect(pool.take(9, first("c"), never)).toBeUndefined();
-  pool.give(9, "c");
-  const two = pool.take(2, first("d"), never);
-  expect(await waits(two)).toBe(true);
-  expect(pool.take(1, first("e"), never)).toBeUndefined();
-  expect(await waits(large)).toBe(true);
+test("a file that was passed is the first to get its bytes when there is room for it", async () => {
+  const pool = new FilePool(10, 3);
+  void pool.take(4, first("a"), never);
+  const large = pool.take(7, first("b"), never);
+  expect(pool.take(3, first("c"), never)).toBeUndefined();
+  const next = pool.take(4, first("c"), never);
+  expect([await waits(large), await waits(next)]).toEqual([true, true]);
+  pool.give(3, "c");
+  pool.give(4, "a");
+  expect([await waits(large), await waits(next)]).toEqual([false, true]);
 });
 
 test("users get their bytes in turn: the one whose last grant is longest ago first", async () => {
@@ -107,19 +106,6 @@ test("of the calls that hold bytes one waits for more; the next is refused where
   expect([await waits(one), await waits(large)]).toEqual([false, true]);
   // It has left the queue.
   expect(await waits(pool.take(4, further("b"), never))).toBe(true);
-});
-
-test("a call that holds bytes is not held up by a file that was passed often enough", async () => {
-  const pool = new FilePool(10, 0);
-  void pool.take(4, first("a"), never);
-  const large = pool.take(10, first("b"), never);
-  for (let passed = 0; passed < 10; passed += 5) {
-    void pool.take(5, first("c"), never);
-    pool.give(5, "c");
-  }
-  expect(await waits(pool.take(1, first("c"), never))).toBe(true);
-  expect(pool.take(4, further("a"), never)).toBeUndefined();
-  expect(await waits(large)).toBe(true);
 });
 
 test("a call that leaves makes room for those behind it, and one that has its bytes keeps them", async () => {

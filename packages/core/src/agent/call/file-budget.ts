@@ -36,8 +36,6 @@ export interface FileOwner {
 
 interface Waiting extends FileOwner {
   readonly bytes: number;
-  /** Bytes that files behind this one may still take while it waits: it is passed, but not for ever. */
-  passes: number;
   grant(): void;
 }
 
@@ -51,11 +49,10 @@ interface User {
 
 /**
  * The bytes that the calls of one process share. Files that find no room wait: users in turn, and a file that fits passes one
- * that does not.
+ * that does not, without a bound: a file that waits must not hold up others in an almost empty pool.
  */
 export class FilePool {
   #free: number;
-  readonly #bytes: number;
   readonly #reserved: number;
   readonly #waiting = new Set<Waiting>();
   readonly #users = new Map<string | undefined, User>();
@@ -63,7 +60,6 @@ export class FilePool {
 
   constructor(bytes = poolBytes, reserved = reservedBytes) {
     this.#free = bytes;
-    this.#bytes = bytes;
     this.#reserved = reserved;
   }
 
@@ -83,7 +79,7 @@ export class FilePool {
       signal.removeEventListener("abort", leave);
       resolve();
     };
-    const waiting: Waiting = { userId, holds, bytes, passes: this.#bytes, grant };
+    const waiting: Waiting = { userId, holds, bytes, grant };
     const otherHolds = holds && [...this.#waiting].some((other) => other.holds);
     this.#add(waiting);
     this.#grant();
@@ -115,20 +111,12 @@ export class FilePool {
     }
   }
 
-  /** The file that gets its bytes now: one of the user who has waited longest since the last grant. */
+  /** The file that gets its bytes now: of those that fit, one of the user who has waited longest since the last grant. */
   #next(): Waiting | undefined {
     const granted = ({ userId }: Waiting) => this.#user(userId).granted;
-    let passed: Waiting | undefined;
-    for (const waiting of [...this.#waiting].sort((one, other) => granted(one) - granted(other))) {
-      const { bytes, holds } = waiting;
-      if (!this.#fits(waiting)) passed ??= waiting;
-      else if (passed === undefined || holds) return waiting;
-      else if (bytes <= passed.passes) {
-        passed.passes -= bytes;
-        return waiting;
-      }
-    }
-    return undefined;
+    return [...this.#waiting]
+      .sort((one, other) => granted(one) - granted(other))
+      .find((waiting) => this.#fits(waiting));
   }
 
   #fits({ userId, bytes }: Waiting): boolean {

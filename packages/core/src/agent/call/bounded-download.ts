@@ -5,7 +5,7 @@ import { AndanteError } from "../../errors/index.ts";
 import type { FileBounds, FileBudget } from "./file-budget.ts";
 
 /** A loaded file. */
-interface LoadedFile {
+export interface LoadedFile {
   readonly data: Uint8Array;
   readonly mediaType: string | undefined;
 }

@@ -29,8 +29,8 @@ const listOf = (element: string, size: number) =>
     .fill(element)
     .join()}]`;
 
-/** Sends the same JSON text again and again, `lanes` at a time. */
-async function repeat(fight: Fight, path: string, text: string, lanes = 2): Promise<void> {
+/** Sends the same JSON text again and again, `lanes` at a time, each after a pause of so many milliseconds. */
+async function repeat(fight: Fight, path: string, text: string, lanes = 2, pause = 0): Promise<void> {
   const body = Buffer.from(text);
   const headers = { "content-type": "application/json", ...fight.users.mallory };
   const lane = async () => {
@@ -48,6 +48,7 @@ async function repeat(fight: Fight, path: string, text: string, lanes = 2): Prom
         if (!fight.signal.aborted) fight.note("cut");
         await delay(50);
       }
+      await delay(pause, undefined, { signal: fight.signal }).catch(() => undefined);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
@@ -173,7 +174,8 @@ const bodies: readonly Attack[] = [
     run: async (fight) => {
       // A character beyond Latin-1 makes a text of two bytes for each of its characters.
       const text = `{"input":{"items":${listOf(`"${"x".repeat(59)}\u0100"`, 4_100_000)}}}`;
-      await repeat(fight, "/workflows/numbers/execute", text, 100);
+      // In waves: without a pause they would take the processor of the server, and nothing else would be measured.
+      await repeat(fight, "/workflows/numbers/execute", text, 100, 10_000);
     },
   },
   ...["/nowhere", "/custom"].map((path) => ({

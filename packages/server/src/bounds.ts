@@ -16,6 +16,7 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
+  readonly complete: ParsedBodies;
   readonly parsed: ParsedBodies;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
@@ -29,6 +30,8 @@ export interface Bounds {
 const defaultBodyLimit = 4 * 1024 * 1024;
 /** Bytes of all request bodies in memory, and of their parsed values: many routes accept callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
+/** Bytes of complete bodies that wait to be parsed: some 16 of 4 MiB, which take two to five seconds. */
+const maxCompleteBodies = 64 * 1024 * 1024;
 /** This many of the largest bodies that custom routes accept fit at once: a route may stream them. */
 const largestAtOnce = 16;
 const defaultPlaces = 1000;
@@ -49,6 +52,7 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    complete: new ParsedBodies(maxCompleteBodies),
     parsed: new ParsedBodies(maxHeldBodies),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),

@@ -12,6 +12,7 @@ import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
 const parsed = new ParsedBodies(Number.POSITIVE_INFINITY);
+const complete = new ParsedBodies(Number.POSITIVE_INFINITY);
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -28,7 +29,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, { maxBody: 100, bodies, parsed });
+    const body = readJsonBody(request, { maxBody: 100, bodies, complete, parsed });
     await write("[1,");
     await write("2,3]");
     await end();
@@ -41,12 +42,12 @@ test("one that makes no progress is refused when others would not fit beside it"
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(20);
   const [still, lively] = [sending(), sending()];
-  const refused = readJsonBody(still.request, { maxBody: 100, bodies, parsed }).catch(
+  const refused = readJsonBody(still.request, { maxBody: 100, bodies, complete, parsed }).catch(
     (error: unknown) => error,
   );
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const read = readJsonBody(lively.request, { maxBody: 100, bodies, parsed });
+  const read = readJsonBody(lively.request, { maxBody: 100, bodies, complete, parsed });
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
@@ -58,7 +59,9 @@ test("one that makes no progress is refused when others would not fit beside it"
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
   const { request, write } = sending();
-  const refused = readJsonBody(request, { maxBody: 10, bodies, parsed }).catch((error: unknown) => error);
+  const refused = readJsonBody(request, { maxBody: 10, bodies, complete, parsed }).catch(
+    (error: unknown) => error,
+  );
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
@@ -121,7 +124,7 @@ test("bodies that wait to be parsed count, and one that does not fit beside them
   // No turn of the event loop begins while only streams are awaited.
   const arrive = async (bytes: number) => {
     const { request, write, end } = sending();
-    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
+    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, complete, parsed }));
     await write(JSON.stringify("x".repeat(bytes - 2)));
     // A body that was cut has ended already.
     await end().catch(() => undefined);
@@ -156,7 +159,7 @@ function atHand(bytes: number): HonoRequest {
 }
 
 test("a body that arrived with its headers counts while it waits to be parsed", async () => {
-  const bounds = { maxBody: 60_000, bodies: new HeldBytes(50_000), parsed };
+  const bounds = { maxBody: 60_000, bodies: new HeldBytes(50_000), complete, parsed };
   const read = (bytes: number) => outcomeOf(readJsonBody(atHand(bytes), bounds));
   const [one, other, short] = await Promise.all([read(40_000), read(40_000), read(16_000)]);
   expect([one, short]).toEqual(["read", "read"]);
@@ -167,7 +170,7 @@ test("a body that arrived with its headers counts while it waits to be parsed", 
 
 test("a short body is read though others fill the memory for bodies", async () => {
   const bodies = new HeldBytes(50_000);
-  const bounds = { maxBody: 60_000, bodies, parsed };
+  const bounds = { maxBody: 60_000, bodies, complete, parsed };
   const long = readJsonBody(whole(50_000), bounds);
   expect(await readJsonBody(whole(16 * 1024), bounds)).toHaveLength(16 * 1024 - 2);
   expect(await long).toHaveLength(49_998);
@@ -179,7 +182,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 test("bodies that get a byte now and then are cut before one that is sent steadily", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   const kibibyte = 1024;
-  const bounds = { maxBody: 512 * kibibyte, bodies: new HeldBytes(1280 * kibibyte), parsed };
+  const bounds = { maxBody: 512 * kibibyte, bodies: new HeldBytes(1280 * kibibyte), complete, parsed };
   const ended: unknown[] = [];
   const start = (name: string) => {
     const { request, write, end } = sending();
@@ -292,10 +295,10 @@ test("a body for a custom route that is cut or ends early is the client's error"
 test("a body in chunks of a byte takes no more memory than in one", async () => {
   const bodies = new HeldBytes(200);
   const [tiny, other] = [sending(), sending()];
-  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, parsed });
+  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, complete, parsed });
   const text = JSON.stringify("x".repeat(98));
   for (const byte of text) await tiny.write(byte);
-  const refused = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, parsed }));
+  const refused = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, complete, parsed }));
   await other.write("x".repeat(101));
   expect(await refused).toMatchObject({ status: 503 });
   await tiny.end();
@@ -308,10 +311,27 @@ test("the body of a client that left while it waited is not parsed", async () =>
   const init = { method: "POST", body: "[".repeat(20_000), headers, signal: left.signal };
   const request = new HonoRequest(new Request("http://localhost/", init));
   const bodies = new HeldBytes(100_000);
-  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, parsed }));
+  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, complete, parsed }));
   left.abort();
   expect(await read).toMatchObject({ code: "client-gone" });
   expect(bodies.size).toBe(0);
+});
+
+test("complete bodies that wait to be parsed have a bound of their own", async () => {
+  const bounds = {
+    maxBody: 60_000,
+    bodies: new HeldBytes(100_000),
+    complete: new ParsedBodies(40_000),
+    parsed,
+  };
+  const read = () => outcomeOf(readJsonBody(whole(20_000), bounds));
+  expect(await Promise.all([read(), read()])).toEqual(["read", "read"]);
+  expect(await Promise.all([read(), read(), read()])).toEqual([
+    "read",
+    "read",
+    expect.objectContaining({ code: "bodies-limit", status: 503 }),
+  ]);
+  expect(await read()).toBe("read");
 });
 
 test("parsed values count until their handler has them; a single one always fits", () => {
@@ -353,6 +373,7 @@ test("long bodies that arrive together are parsed in different turns of the even
     const body = readJsonBody(request, {
       maxBody: length + 2,
       bodies: new HeldBytes(1_000_000),
+      complete,
       parsed,
     });
     await Promise.all([write(JSON.stringify("x".repeat(length))), end()]);

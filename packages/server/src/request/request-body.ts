@@ -25,6 +25,8 @@ export interface BodyBounds {
   readonly maxBody: number;
   /** Counts the bytes of all long bodies until they are parsed. */
   readonly bodies: HeldBytes;
+  /** Counts complete ones that wait to be parsed: the last one waits for as long as all others take. */
+  readonly complete: ParsedBodies;
   /** Counts the values of long bodies from then on. */
   readonly parsed: ParsedBodies;
 }
@@ -49,25 +51,32 @@ export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Pr
   return request.raw.body === null ? undefined : readLong(request, request.raw.body, length, bounds);
 }
 
-async function waitAtHand(request: HonoRequest, text: string, { bodies, parsed }: BodyBounds): Promise<void> {
+async function waitAtHand(request: HonoRequest, text: string, bounds: BodyBounds): Promise<void> {
   let cut: AndanteError | undefined;
-  const held = bodies.hold((isSlow) => {
+  const held = bounds.bodies.hold((isSlow) => {
     cut = cutBody(isSlow);
   });
   try {
     held.now(text.length);
     if (cut !== undefined) throw cut;
-    await waitForTurn(request, held);
-    parsed.begin(request, parsedSize(Buffer.from(text)));
+    await waitForTurn(request, held, text.length, bounds);
+    bounds.parsed.begin(request, parsedSize(Buffer.from(text)));
   } finally {
     held.end();
   }
 }
 
 /** Waits with a complete body for the turn in which it is parsed. */
-async function waitForTurn(request: HonoRequest, held: Held): Promise<void> {
+async function waitForTurn(
+  request: HonoRequest,
+  held: Held,
+  bytes: number,
+  { complete }: BodyBounds,
+): Promise<void> {
   held.complete();
+  complete.begin(request, bytes);
   await ownTurn("begin");
+  complete.end(request);
   if (request.raw.signal.aborted) throw new ClientGoneError();
 }
 
@@ -80,16 +89,16 @@ async function readLong(
   request: HonoRequest,
   body: ReadableStream<Uint8Array>,
   length: number,
-  { maxBody, bodies, parsed }: BodyBounds,
+  bounds: BodyBounds,
 ): Promise<unknown> {
-  const { reader, held, problemOf } = holdBody(body, bodies);
+  const { reader, held, problemOf } = holdBody(body, bounds.bodies);
   try {
-    const bytes = await readChunks(reader, held, { limit: maxBody }, length).catch((error) => {
+    const bytes = await readChunks(reader, held, { limit: bounds.maxBody }, length).catch((error) => {
       throw problemOfBody(problemOf(error));
     });
     if (bytes.byteLength > short) {
-      await waitForTurn(request, held);
-      parsed.begin(request, parsedSize(bytes));
+      await waitForTurn(request, held, bytes.byteLength, bounds);
+      bounds.parsed.begin(request, parsedSize(bytes));
     }
     const value = parseBody(request, new TextDecoder().decode(bytes));
     held.end();

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { attacks } from "./attacks.ts";
 import { runAttacks } from "./campaign.ts";
 
-// Those that take longer than this are left to the script.
+// Those that take longer than this, or nearly all of the processor, are left to the script.
 const long = /forks|replays|files|complete bodies/;
 
 test("the server keeps its memory and responds under all attacks at once", { timeout: 120_000 }, async () => {

@@ -4,9 +4,9 @@ import { OptionError } from "@andante/core/errors";
 import { limitOf } from "@andante/core/internal";
 import type { AppLimits } from "./app-options.ts";
 import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
+import { BodyMemory } from "./request/body-memory.ts";
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
-import { ParsedBodies } from "./request/parsed-bodies.ts";
 import { Places } from "./request/places.ts";
 import { Reads } from "./request/reads.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -16,8 +16,8 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
-  readonly complete: ParsedBodies;
-  readonly parsed: ParsedBodies;
+  readonly complete: BodyMemory;
+  readonly parsed: BodyMemory;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
   /** Queue for the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
@@ -52,8 +52,8 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
-    complete: new ParsedBodies(maxCompleteBodies),
-    parsed: new ParsedBodies(maxHeldBodies),
+    complete: new BodyMemory(maxCompleteBodies),
+    parsed: new BodyMemory(maxHeldBodies),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { threadWorks } from "../../test/support/thread-works.ts";
-import { maxValidation, type Schema, validate } from "./schema.ts";
+import { maxValidation, requestTries, type Schema, validate } from "./schema.ts";
 
 const detailOf = async (schema: Schema, value: unknown) => {
   const result = await validate(schema, value);
@@ -106,7 +106,7 @@ test("a value whose validation got little of the processor is not refused for it
   const { schema, begun } = endless();
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
-  await expect(validate(schema, Array(500).fill(1))).rejects.toMatchObject({
+  await expect(validate(schema, Array(500).fill(1), requestTries)).rejects.toMatchObject({
     code: "schema-busy",
     status: 503,
     retryAfter: 1,

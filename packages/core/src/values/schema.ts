@@ -31,7 +31,7 @@ export type Validation<Value = unknown> =
 export function validate<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
-  maxTries = requestTries,
+  maxTries = usualTries,
 ): Validation<Output> | Promise<Validation<Output>> {
   const parts = partsOf(value);
   if (parts <= largeFrom) return inTurn(() => validateOwn(schema, value));
@@ -61,11 +61,11 @@ export const maxValidation = 500;
 const ownPart = 0.8;
 
 /**
- * Tries on a busy machine: of a request, which the caller can send again, and of a step, which would fail for good. A try
- * may take up to twice `maxValidation`: if the machine is free by then, other work waits for it.
+ * Tries on a busy machine: of work under way, which would fail for good, and of a request, which the caller can send again.
+ * A try may take up to twice `maxValidation`: if the machine is free by then, other work waits for it.
  */
-const requestTries = 3;
-export const stepTries = 20;
+const usualTries = 20;
+export const requestTries = 3;
 const longestTry = 2 * maxValidation;
 
 /** A turn of the event loop before and after: making the value and writing it take as long. */

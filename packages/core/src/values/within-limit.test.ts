@@ -1,7 +1,7 @@
 // Work with a time limit: when it is done again, and when it is given up.
 import { expect, test } from "vitest";
 import { threadWorks } from "../../test/support/thread-works.ts";
-import { isTimeout, withinLimit } from "./within-limit.ts";
+import { isTimeout, maxTries, withinLimit } from "./within-limit.ts";
 
 /** Goes on without end until it is done for the last time. */
 function slowUntil(last: number) {
@@ -17,9 +17,9 @@ function slowUntil(last: number) {
 }
 
 /** The result of the work within five milliseconds for each try. */
-function outcome(work: () => string, tries: number): string {
+function outcome(work: () => string): string {
   try {
-    return withinLimit(work, 5, tries);
+    return withinLimit(work, 5);
   } catch (error) {
     return isTimeout(error) ? "given up" : String(error);
   }
@@ -31,23 +31,24 @@ test("work that throws is not done again", () => {
     runs++;
     throw new TypeError("no");
   };
-  expect(() => withinLimit(work, 1000, 3)).toThrow("no");
+  expect(() => withinLimit(work, 1000)).toThrow("no");
   expect(runs).toBe(1);
 });
 
-test("work that got little of the processor is done again, and not more often than its tries", () => {
+test("work that got little of the processor is done again, and not more often than the tries", () => {
   threadWorks(1);
-  // On a busy machine the last one may get too little as well.
-  expect(outcome(slowUntil(3).run, 100)).toBe("done");
-  const late = slowUntil(4);
-  expect(outcome(late.run, 3)).toBe("given up");
   // On a busy machine the time of a try may be over before the work begins.
-  expect(late.runs).toBeLessThanOrEqual(3);
+  const repeated = slowUntil(2);
+  expect(outcome(repeated.run)).toBe("done");
+  expect(repeated.runs).toBe(2);
+  const late = slowUntil(maxTries + 1);
+  expect(outcome(late.run)).toBe("given up");
+  expect(late.runs).toBeLessThanOrEqual(maxTries);
 });
 
 test("work that had the processor is not done again", () => {
   threadWorks(4);
   const work = slowUntil(2);
-  expect(outcome(work.run, 3)).toBe("given up");
+  expect(outcome(work.run)).toBe("given up");
   expect(work.runs).toBeLessThanOrEqual(1);
 });

@@ -9,14 +9,14 @@ import { propertyOf } from "./fields.ts";
 export const maxTries = 5;
 
 /** Does the work, which is interrupted after this many milliseconds. */
-export function withinLimit<T>(work: () => T, milliseconds: number, mostTries = maxTries): T {
+export function withinLimit<T>(work: () => T, milliseconds: number): T {
   for (let tries = 1; ; tries++) {
     const before = processorTime();
     try {
       return onceWithinLimit(work, milliseconds);
     } catch (error) {
       const worked = processorTime() - before > milliseconds / 2;
-      if (!isTimeout(error) || worked || tries >= mostTries) throw error;
+      if (!isTimeout(error) || worked || tries >= maxTries) throw error;
     }
   }
 }

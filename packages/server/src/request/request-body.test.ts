@@ -5,14 +5,14 @@ import { AndanteError } from "@andante/core";
 import { Hono } from "hono";
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
+import { BodyMemory, parsedSize } from "./body-memory.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { limitCustomBody } from "./limit-custom-body.ts";
 import { bindIncoming } from "./node-request.ts";
-import { ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 import { countBody, readJsonBody } from "./request-body.ts";
 
-const parsed = new ParsedBodies(Number.POSITIVE_INFINITY);
-const complete = new ParsedBodies(Number.POSITIVE_INFINITY);
+const parsed = new BodyMemory(Number.POSITIVE_INFINITY);
+const complete = new BodyMemory(Number.POSITIVE_INFINITY);
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -321,7 +321,7 @@ test("complete bodies that wait to be parsed have a bound of their own", async (
   const bounds = {
     maxBody: 60_000,
     bodies: new HeldBytes(100_000),
-    complete: new ParsedBodies(40_000),
+    complete: new BodyMemory(40_000),
     parsed,
   };
   const read = () => outcomeOf(readJsonBody(whole(20_000), bounds));
@@ -335,7 +335,7 @@ test("complete bodies that wait to be parsed have a bound of their own", async (
 });
 
 test("parsed values count until their handler has them; a single one always fits", () => {
-  const values = new ParsedBodies(100);
+  const values = new BodyMemory(100);
   const [one, other] = [whole(10), whole(10)];
   values.begin(one, 1000);
   expect(() => values.begin(other, 1)).toThrow(expect.objectContaining({ code: "bodies-limit" }));

@@ -9,9 +9,9 @@ import {
   ClientGoneError,
   UnsupportedMediaTypeError,
 } from "../errors/request-errors.ts";
+import { type BodyMemory, parsedSize } from "./body-memory.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
-import { type ParsedBodies, parsedSize } from "./parsed-bodies.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
 const short = 16 * 1024;
@@ -26,9 +26,9 @@ export interface BodyBounds {
   /** Counts the bytes of all long bodies until they are parsed. */
   readonly bodies: HeldBytes;
   /** Counts complete ones that wait to be parsed: the last one waits for as long as all others take. */
-  readonly complete: ParsedBodies;
+  readonly complete: BodyMemory;
   /** Counts the values of long bodies from then on. */
-  readonly parsed: ParsedBodies;
+  readonly parsed: BodyMemory;
 }
 
 /** The size of one body, and the option that sets it. */

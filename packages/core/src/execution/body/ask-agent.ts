@@ -17,7 +17,7 @@ import { InputValidationError, ReplyIncompleteError, StepSchemaError } from "../
 import type { StepUsage } from "../../journal/events.ts";
 import { usageSince } from "../../store/usage.ts";
 import { fromJson, plainJson } from "../../values/json.ts";
-import { type JsonSchema, type Schema, stepTries, toJsonSchema, validate } from "../../values/schema.ts";
+import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import type { LiveText, LiveTool } from "../stream/feed.ts";
@@ -88,7 +88,7 @@ async function askWithSchema(
   const shape = {
     schema: toJsonSchema(schema, "input", path),
     check: async (value: unknown) => {
-      const result = await validate(schema, value, stepTries);
+      const result = await validate(schema, value);
       // As the model wrote it: the step's output schema transforms it, once.
       return result.ok ? { ok: true as const, value } : result;
     },

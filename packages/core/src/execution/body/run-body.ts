@@ -4,7 +4,7 @@ import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
 
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
-import { type Schema, stepTries, type Validation, validate, validateOwn } from "../../values/schema.ts";
+import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import { checkOutput } from "../limits/limits.ts";
 import type { askAgent } from "./ask-agent.ts";
@@ -243,7 +243,7 @@ function checked(
     return result.value;
   };
   // The input may be the caller's; the output is the body's own.
-  const result = what === "input" ? validate(schema, value, stepTries) : validateOwn(schema, value);
+  const result = what === "input" ? validate(schema, value) : validateOwn(schema, value);
   return result instanceof Promise ? result.then(accept) : accept(result);
 }
 

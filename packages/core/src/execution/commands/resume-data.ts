@@ -2,7 +2,7 @@
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
-import { type Schema, validate } from "../../values/schema.ts";
+import { requestTries, type Schema, validate } from "../../values/schema.ts";
 import { checkSize, type SizeLimits } from "../limits/limits.ts";
 
 export interface ResumeChecks {
@@ -30,7 +30,7 @@ export async function checkResumeData(
       if (!verdict.ok) throw misfit(verdict.detail);
       return text;
     }
-    const result = await validate(schema, data);
+    const result = await validate(schema, data, requestTries);
     if (!result.ok) throw misfit(result.detail);
     return toText(result.value);
   } catch (error) {

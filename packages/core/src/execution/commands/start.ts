@@ -16,7 +16,7 @@ import type { NewExecution, ReplayOf, Store } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
-import { validate } from "../../values/schema.ts";
+import { requestTries, validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
@@ -273,7 +273,7 @@ async function checkInput(
 ): Promise<{ raw: JsonText; parsed: JsonText }> {
   try {
     const raw = checkSize(limits, "input", toJson(input, "input"), "Input");
-    const checked = validate(workflow.inputSchema, input);
+    const checked = validate(workflow.inputSchema, input, requestTries);
     const result = checked instanceof Promise ? await checked : checked;
     if (!result.ok) throw new InputValidationError({ detail: result.detail });
     return { raw, parsed: checkSize(limits, "input", toJson(result.value, "input"), "Input") };

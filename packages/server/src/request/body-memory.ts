@@ -1,8 +1,9 @@
-// The values of long request bodies between their parsing and their route's handler, such as during `authorize`.
+// A bound on the memory of long request bodies that wait: to be parsed, or as values for their handler, such as during
+// `authorize`.
 import type { HonoRequest } from "hono";
 import { BodiesLimitError } from "../errors/request-errors.ts";
 
-export class ParsedBodies {
+export class BodyMemory {
   readonly #maxBytes: number;
   readonly #sizes = new Map<HonoRequest, number>();
   #bytes = 0;
@@ -11,14 +12,14 @@ export class ParsedBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Counts the value of a request, or throws when it does not fit beside others. */
+  /** Counts the body of a request, or throws when it does not fit beside others. A single one always fits. */
   begin(request: HonoRequest, bytes: number): void {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) throw new BodiesLimitError();
     this.#bytes += bytes;
     this.#sizes.set(request, bytes);
   }
 
-  /** The handler has the value, or the request was refused. */
+  /** The body does not wait any more. */
   end(request: HonoRequest): void {
     if (this.#sizes.size === 0) return;
     this.#bytes -= this.#sizes.get(request) ?? 0;

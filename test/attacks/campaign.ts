@@ -110,12 +110,17 @@ async function serveOthers({ url, otherConversationId, users }: Target, signal: 
   ];
   for (let n = 0; !signal.aborted; n++) {
     const began = performance.now();
-    const status = await requests[n % requests.length]?.().catch(() => "no response");
+    const status = await requests[n % requests.length]?.().catch(reasonOf);
     if (status === 200) times.push(Math.round(performance.now() - began));
     else if (!signal.aborted) refused.add(`request ${n % requests.length} of another user: ${status}`);
     await delay(100);
   }
   return { refused: [...refused], times };
+}
+
+/** Why a request has no response: `fetch` keeps it in the cause. */
+function reasonOf(error: unknown): string {
+  return `no response, ${error instanceof Error ? (error.cause ?? error) : error}`;
 }
 
 /** The status alone: the body may have no end. */

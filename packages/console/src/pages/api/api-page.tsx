@@ -94,7 +94,7 @@ const missing = [
   ["pre.microlight", "tabindex", "0"],
 ] as const;
 
-/** Includes controls that are rendered later, until the returned function is called. */
+/** Names the controls of Swagger UI that have no accessible name, later ones too, until the returned function is called. */
 function nameControls(place: Element): () => void {
   const name = () => {
     for (const [selector, attribute, value] of missing)

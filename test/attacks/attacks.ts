@@ -29,10 +29,23 @@ const listOf = (element: string, size: number) =>
     .fill(element)
     .join()}]`;
 
-/** Sends the same JSON text again and again, `lanes` at a time, each after a pause of so many milliseconds. */
-async function repeat(fight: Fight, path: string, text: string, lanes = 2, pause = 0): Promise<void> {
+interface Repeat {
+  readonly user?: "mallory" | "trudy";
+  /** Requests at a time. Default: 2. */
+  readonly lanes?: number;
+  /** Milliseconds before each request but the first ones. Default: 0. */
+  readonly pause?: number;
+}
+
+/** Sends the same JSON text again and again. */
+async function repeat(
+  fight: Fight,
+  path: string,
+  text: string,
+  { user = "mallory", lanes = 2, pause = 0 }: Repeat = {},
+): Promise<void> {
   const body = Buffer.from(text);
-  const headers = { "content-type": "application/json", ...fight.users.mallory };
+  const headers = { "content-type": "application/json", ...fight.users[user] };
   const lane = async () => {
     while (!fight.signal.aborted) {
       try {
@@ -175,7 +188,8 @@ const bodies: readonly Attack[] = [
       // A character beyond Latin-1 makes a text of two bytes for each of its characters.
       const text = `{"input":{"items":${listOf(`"${"x".repeat(59)}\u0100"`, 4_100_000)}}}`;
       // In waves: without a pause they would take the processor of the server, and nothing else would be measured.
-      await repeat(fight, "/workflows/numbers/execute", text, 100, 10_000);
+      const of = { user: "trudy", lanes: 100, pause: 10_000 } as const;
+      await repeat(fight, "/workflows/numbers/execute", text, of);
     },
   },
   ...["/nowhere", "/custom"].map((path) => ({
@@ -257,7 +271,7 @@ const others: readonly Attack[] = [
         url: `http://${filesHost}:${port}/${n}.png`,
       }));
       const input = [{ id: "m", role: "user", parts: [{ type: "text", text: "Look" }, ...parts] }];
-      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 8);
+      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), { lanes: 8 });
       if (asked === 0) fight.broken("the files were not asked for");
       files.closeAllConnections();
       files.close();

@@ -5,7 +5,11 @@ import { post, type Target } from "./target.ts";
 
 /** Makes the conversations, the executions and two hundred small ones. */
 export async function prepare(url: string): Promise<Target> {
-  const [mallory, ada] = [await userHeaders("mallory"), await userHeaders("ada")];
+  const [mallory, trudy, ada] = await Promise.all([
+    userHeaders("mallory"),
+    userHeaders("trudy"),
+    userHeaders("ada"),
+  ]);
   const conversationId = "long-conversation";
   const input = "x".repeat(3_700_000);
   for (let n = 0; n < 2; n++) {
@@ -29,7 +33,7 @@ export async function prepare(url: string): Promise<Target> {
   const idOf = (from: Headers) => from.get("x-execution-id") ?? "";
   return {
     ...{ url, conversationId, executionId: idOf(headers) },
-    ...{ otherConversationId, waitingId: idOf(waiting.headers), users: { mallory, ada } },
+    ...{ otherConversationId, waitingId: idOf(waiting.headers), users: { mallory, trudy, ada } },
   };
 }
 

@@ -18,7 +18,7 @@ export interface Target {
   /** An execution of `ada` that waits to be resumed. */
   readonly waitingId: string;
   /** The headers with which the users send their requests. */
-  readonly users: Readonly<Record<"mallory" | "ada", Record<string, string>>>;
+  readonly users: Readonly<Record<"mallory" | "trudy" | "ada", Record<string, string>>>;
 }
 
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}) {

@@ -2,7 +2,7 @@
 // rows and journals in their state once all is over.
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { freePort } from "../../examples/cluster/src/postgres.ts";
+import { freePorts } from "../../examples/cluster/src/postgres.ts";
 import { type RestateServers, startServers } from "../../examples/cluster/src/restate.ts";
 import type { Random } from "../../packages/core/test/support/random.ts";
 import { bucketSize, type Kept, type KeptEvent } from "../../packages/restate/src/engine/layout.ts";
@@ -27,7 +27,7 @@ export class CampaignServers implements CheckedStore {
   }
 
   static async start(): Promise<CampaignServers> {
-    const nodePorts = [await freePort(), await freePort(), await freePort()];
+    const nodePorts = await freePorts(3);
     return new CampaignServers(await startServers(nodePorts), nodePorts);
   }
 

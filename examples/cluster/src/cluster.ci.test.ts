@@ -36,7 +36,8 @@ test.each(stores)(
       text(child.stderr),
       once(child, "exit"),
     ]);
-    expect({ errors, code }).toEqual({ errors: "", code: 0 });
+    expect(errors, `stderr: ${JSON.stringify(errors)}`).toBe("");
+    expect(code, `stdout: ${JSON.stringify(output)}`).toBe(0);
     expect(output.match(/Killed/g)).toHaveLength(kills);
     const [, started, ended] = /started (\d+) {2}ended (\d+) {2}lost 0 /.exec(output) ?? [];
     expect(Number(started)).toBeGreaterThanOrEqual(least);

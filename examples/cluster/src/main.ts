@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Customers } from "./customers.ts";
 import { ClusterNode } from "./nodes.ts";
-import { freePort, startDatabase } from "./postgres.ts";
+import { freePorts, type Killable, startDatabase } from "./postgres.ts";
 import { startProxy } from "./proxy.ts";
 import { startRestate } from "./restate.ts";
 
@@ -23,16 +23,19 @@ const [seconds, kills, customerCount] = [values.seconds, values.kills, values.cu
 if (![seconds, kills, customerCount].every(Number.isFinite))
   throw new Error("--seconds, --kills and --customers are numbers");
 
+/** Starts of a process after which it counts as impossible. */
+const maxStarts = 10;
+
 console.log(values.restate ? "Starting three Restate servers …" : "Starting PostgreSQL …");
-const database = values.restate
-  ? await startRestate([await freePort(), await freePort(), await freePort()])
-  : await startDatabase();
+const database = values.restate ? await startRestate(await freePorts(3)) : await startDatabase();
 const nodes = [0, 1, 2].map((place) => new ClusterNode(database.settings(place)));
 /** Everything that a key kills: the nodes, then the servers. */
-const targets = [...nodes, ...database.servers];
+const targets: readonly Killable[] = [...nodes, ...database.servers];
+/** No process is started any more. */
+let isOver = false;
 try {
   console.log("Starting three nodes …");
-  await Promise.all(nodes.map((node) => node.start()));
+  await Promise.all(nodes.map(startUntilUp));
   const proxy = await startProxy(() => nodes.flatMap(({ url }) => url ?? []));
   console.log(`The cluster is at ${proxy.url}, its console at ${proxy.url}/console`);
   const customers = new Customers(proxy.url);
@@ -40,12 +43,13 @@ try {
   if (seconds) await killSome(seconds * 1000, kills ?? 0);
   else await letThePlayerKill(() => lineOf(customers));
   console.log("Waiting for the orders that are under way …");
-  await Promise.all(targets.map((target) => target.start()));
+  await Promise.all(targets.map(startUntilUp));
   await customers.stop();
   console.log(lineOf(customers));
   if (customers.counters.lost > 0) process.exitCode = 1;
   await proxy.close();
 } finally {
+  isOver = true;
   await Promise.all(nodes.map((node) => node.kill()));
   await database.remove();
 }
@@ -65,7 +69,20 @@ async function killSome(duration: number, count: number): Promise<void> {
 
 async function restart(place: number, after: number): Promise<void> {
   await pause(after);
-  await targets[place]?.start().catch((error: unknown) => console.error(error));
+  const target = targets[place];
+  if (target) await startUntilUp(target).catch((error: unknown) => console.error(error));
+}
+
+/** Starts a process again and again until it is up, as a supervisor does. */
+async function startUntilUp(target: Killable): Promise<void> {
+  for (let attempt = 1; !isOver; attempt++)
+    try {
+      return await target.start();
+    } catch (error) {
+      if (attempt === maxStarts) throw error;
+      console.log(`Starting it again: ${error instanceof Error ? error.message : error}`);
+      await pause(1000);
+    }
 }
 
 /** Reads keys until q or the end of the input. */

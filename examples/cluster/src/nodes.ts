@@ -28,25 +28,33 @@ export class ClusterNode {
     return this.#url;
   }
 
-  /** Resolves when it listens. */
+  /** Resolves when it listens; rejects with its errors when it has ended before. */
   async start(): Promise<void> {
     if (this.#process !== undefined) return;
     const child = fork(nodeFile, {
       execArgv: process.execArgv,
       env: { ...process.env, ...this.#settings },
+      stdio: ["ignore", "inherit", "pipe", "ipc"],
     });
     this.#process = child;
-    const gone = once(child, "exit").then(([code]) => {
+    let errors = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      if (this.#url === undefined) errors += text;
+      else process.stderr.write(text);
+    });
+    const gone = once(child, "close").then(([code]) => {
       if (this.#process !== child) return undefined;
       this.#process = undefined;
       this.#url = undefined;
       return code;
     });
     const listening = once(child, "message").then(([message]) => {
-      if (this.#process === child) this.#url = urlIn(message);
+      if (this.#process !== child) return;
+      this.#url = urlIn(message);
+      process.stderr.write(errors);
     });
     const code: unknown = await Promise.race([listening, gone]);
-    if (typeof code === "number") throw new Error(`A node did not start: exit code ${code}`);
+    if (typeof code === "number") throw new Error(`A node ended with ${code} when it started: ${errors}`);
   }
 
   /** Kills the process at once, like a lack of memory or a power failure. */

@@ -8,7 +8,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Database, freePort } from "./postgres.ts";
+import { type Database, freePorts } from "./postgres.ts";
 
 const template = path.join(import.meta.dirname, "../../../deploy/restate/restate.toml");
 
@@ -42,7 +42,11 @@ class RestateServer {
     const { admin, ingress } = this.ports;
     for (const url of [`http://127.0.0.1:${admin}/health`, `http://127.0.0.1:${ingress}/restate/health`])
       while (!(await isReady(url)) && this.#process === child) {
-        if (child.exitCode !== null) throw new Error(`A Restate server ended with ${child.exitCode}`);
+        const end = child.exitCode ?? child.signalCode;
+        if (end !== null) {
+          this.#process = undefined;
+          throw new Error(`A Restate server ended with ${end} when it started`);
+        }
         await pause(50);
       }
   }
@@ -94,9 +98,11 @@ export interface RestateServers {
 /** The ports of the nodes are for Restate's calls. */
 export async function startServers(nodePorts: readonly number[]): Promise<RestateServers> {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-restate-"));
-  const all: Ports[] = [];
-  for (let count = 0; count < 3; count++)
-    all.push({ ingress: await freePort(), admin: await freePort(), node: await freePort() });
+  const ports = await freePorts(9, nodePorts);
+  const all = [0, 3, 6].map((first): Ports => {
+    const [ingress = 0, admin = 0, node = 0] = ports.slice(first);
+    return { ingress, admin, node };
+  });
   const servers = all.map((ports, place) => {
     const file = path.join(folder, `restate-${place}.toml`);
     writeFileSync(file, configOf(place, all, folder));

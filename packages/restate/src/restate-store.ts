@@ -1,10 +1,10 @@
 // The Restate store: any number of processes on one Restate server or cluster.
-import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
+import { StoreOpenError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
 import type { ClusterListener, Store } from "@andante/core/store";
 import { listen } from "./client/endpoint.ts";
 import { Hints } from "./client/hints.ts";
-import { register } from "./client/register.ts";
+import { problemIn, register } from "./client/register.ts";
 import { Shards } from "./client/shards.ts";
 import { approvalOperations, conversationOperations, turnOperations } from "./operations/conversations.ts";
 import { executionOperations } from "./operations/executions.ts";
@@ -42,9 +42,7 @@ export function restateStore(options: RestateStoreOptions): Store {
       await register(shards.ingress, settings);
     } catch (cause) {
       await stopListening?.();
-      const problem = cause instanceof StoreUnavailableError ? cause.cause : cause;
-      const message = problem instanceof Error ? problem.message : String(problem);
-      throw new StoreOpenError({ path: location, problem: message, cause });
+      throw new StoreOpenError({ path: location, problem: problemIn(cause), cause });
     }
     shards.isOpen = true;
     hints = new Hints(shards.ingress, settings.namespace, listening);

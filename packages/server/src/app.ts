@@ -200,7 +200,8 @@ function customApp({ cors, gate, logger, basePath, bounds }: Service): CustomApp
     }
     return next();
   });
-  if (maxCustomBody !== undefined) custom.use("*", limitCustomBody(maxCustomBody, bodies, refuse));
+  const clientOf = (http: Context) => bounds.clientOf(http.get("userId"), originOf(http));
+  if (maxCustomBody !== undefined) custom.use("*", limitCustomBody(maxCustomBody, bodies, clientOf, refuse));
   return custom;
 }
 
@@ -261,7 +262,7 @@ async function handleRequest(
   const named = permission.asks ? namedIds(row, http, params) : params;
   const decided = permission.scopeOf(named);
   let scope = decided instanceof Promise ? await decided : decided;
-  const body = row.body === undefined ? undefined : await readBody(row, http, service);
+  const body = row.body === undefined ? undefined : await readBody(row, http, bounds, caller.userId);
   const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
   if (permission.asks && row.ids !== undefined)
     scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
@@ -304,8 +305,8 @@ async function handleRequest(
   }
 }
 
-async function readBody(row: Route, http: Context, { bounds }: Service): Promise<unknown> {
-  const given = await readJsonBody(http.req, bounds);
+async function readBody(row: Route, http: Context, bounds: Bounds, userId?: string): Promise<unknown> {
+  const given = await readJsonBody(http.req, bounds, () => bounds.clientOf(userId, originOf(http)));
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }

@@ -5,6 +5,7 @@ import { limitOf } from "@andante/core/internal";
 import type { AppLimits } from "./app-options.ts";
 import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
 import { BodyMemory } from "./request/body-memory.ts";
+import { BodyQueue } from "./request/body-queue.ts";
 import { type ClientOf, clientReader } from "./request/client.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
 import { Places } from "./request/places.ts";
@@ -16,7 +17,7 @@ export interface Bounds {
   /** Undefined when the host has its own limit. */
   readonly maxCustomBody: number | undefined;
   readonly bodies: HeldBytes;
-  readonly complete: BodyMemory;
+  readonly complete: BodyQueue;
   readonly parsed: BodyMemory;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
@@ -52,7 +53,7 @@ export function boundsOf(
     maxBody,
     maxCustomBody,
     bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
-    complete: new BodyMemory(maxCompleteBodies),
+    complete: new BodyQueue(maxCompleteBodies),
     parsed: new BodyMemory(maxHeldBodies),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),

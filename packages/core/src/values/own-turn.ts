@@ -7,8 +7,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Maximum connections that are accepted before one piece of work. */
-const maxConnections = 256;
+/** Milliseconds for which connections are accepted before one piece of work, while each turn brings one. */
+const acceptingTime = 200;
 
 /** Turns of work that continues before one of work that begins: bodies wait, but not for ever. */
 const mostInRow = 8;
@@ -45,11 +45,12 @@ async function connectionsFirst(): Promise<void> {
     accepted += 1;
   };
   subscribe("net.server.socket", count);
+  const until = performance.now() + acceptingTime;
   let before: number;
   do {
     before = accepted;
     await turn();
-  } while (accepted > before && accepted < maxConnections);
+  } while (accepted > before && performance.now() < until);
   unsubscribe("net.server.socket", count);
 }
 

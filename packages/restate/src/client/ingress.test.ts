@@ -18,9 +18,11 @@ afterEach(() => {
 
 const nowhere = "http://127.0.0.1:9";
 
-/** A server with the response to each path; others are not found. */
-async function serve(responses: Readonly<Record<string, unknown>>): Promise<string> {
+/** A server with the response to each path; others are not found. The first requests, `failures` of them, get 500. */
+async function serve(responses: Readonly<Record<string, unknown>>, failures = 0): Promise<string> {
+  let left = failures;
   const server = createServer((request, response) => {
+    if (left-- > 0) return void response.writeHead(500).end("not leader");
     const found = responses[request.url ?? ""];
     response.writeHead(found === undefined ? 404 : 200).end(JSON.stringify(found));
   }).listen(0, "127.0.0.1");
@@ -47,6 +49,14 @@ test("health names the interface that does not respond", async () => {
   expect(await problem(url, url)).toBe(null);
   expect(await problem(nowhere, url)).toBe("the ingress of Restate does not respond");
   expect(await problem(url, nowhere)).toBe("the administration of Restate does not respond");
+});
+
+test("the administration is called again while the servers elect a leader; its last response is the reason", async () => {
+  const url = await serve({ "/query": { rows: [{ n: 1 }] } }, 3);
+  expect(await new Ingress(settingsOf(url, url)).query("select 1")).toEqual([{ n: 1 }]);
+  const leaderless = await serve({}, 1e9);
+  const cause = new Error("adminUrl responded with 500: not leader");
+  await expect(new Ingress(settingsOf(url, leaderless)).query("select 1")).rejects.toMatchObject({ cause });
 });
 
 test.each(["1.5.9", "0.9.2"])("a server of version %s is too old", async (version) => {

@@ -18,21 +18,31 @@ export class FailedCallError extends Error {
 /** Milliseconds that one attempt may take: a call that waits for its turn is attached to by the next attempt. */
 const attemptTime = 20_000;
 
-/** Milliseconds for which a call is attempted again while no server responds. */
+/** Milliseconds after its first failure for which a call is attempted again. */
 const patience = 5_000;
 
+/** One of the two interfaces of Restate. */
+interface Interface {
+  /** Its option. */
+  readonly name: string;
+  readonly urls: readonly string[];
+  /** Whether a status ends the call: another attempt would have the same one. */
+  isFinal(status: number): boolean;
+}
+
 export class Ingress {
-  readonly #urls: readonly string[];
-  readonly #adminUrl: string;
+  readonly #ingress: Interface;
+  readonly #administration: Interface;
   readonly #headers: Readonly<Record<string, string>>;
   /** The address that responded last. */
   #current = 0;
 
-  constructor({ ingressUrls, adminUrl, token }: Settings) {
-    this.#urls = ingressUrls;
-    this.#adminUrl = adminUrl;
+  constructor({ ingressUrls: urls, adminUrl, token }: Settings) {
+    this.#ingress = { name: "ingressUrl", urls, isFinal: (status) => [400, 409, 413, 500].includes(status) };
+    this.#administration = { name: "adminUrl", urls: [adminUrl], isFinal: (status) => status < 500 };
     this.#headers = {
       "content-type": "application/json",
+      accept: "application/json",
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
   }
@@ -40,42 +50,43 @@ export class Ingress {
   /** Calls a handler with JSON. `key` names the call: an attempt whose response was lost is attached to, not repeated. */
   async call<Result>(path: string, body: string, key?: string, signal?: AbortSignal): Promise<Result> {
     const headers = { ...this.#headers, ...(key !== undefined && { "idempotency-key": key }) };
-    const text = await this.#attempt(path, { method: "POST", headers, body }, signal);
-    const result: Result = text === "" ? undefined : JSON.parse(text);
-    return result;
+    return await this.#attempt<Result>(this.#ingress, path, { method: "POST", headers, body }, signal);
   }
 
-  async #attempt(path: string, request: RequestInit, signal?: AbortSignal): Promise<string> {
-    const start = performance.now();
+  async #attempt<Reply>(to: Interface, path: string, request: RequestInit, signal?: AbortSignal) {
+    let failedAt: number | undefined;
     for (let attempt = 0; ; attempt++) {
-      const url = this.#urls[this.#current % this.#urls.length];
+      const timeout = AbortSignal.timeout(attemptTime);
       let problem: unknown;
       try {
-        const timeout = AbortSignal.timeout(attemptTime);
         const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+        const url = to.urls[this.#current % to.urls.length];
         const response = await fetch(`${url}${path}`, { ...request, signal: ending });
         const text = await response.text();
-        if (response.ok) return text;
-        problem = new Error(`Restate responded with ${response.status}: ${text.slice(0, 500)}`);
-        const isRefused = response.status === 400 || response.status === 413;
-        const isKilled = response.status === 409 || response.status === 500;
-        if (isRefused || isKilled) throw new FailedCallError(String(problem), isRefused);
+        if (response.ok) {
+          const reply: Reply = text === "" ? undefined : JSON.parse(text);
+          return reply;
+        }
+        const { status } = response;
+        const message = `${to.name} responded with ${status}: ${text.slice(0, 500)}`;
+        if (to.isFinal(status)) throw new FailedCallError(message, status === 400 || status === 413);
+        problem = new Error(message);
       } catch (error) {
         if (error instanceof FailedCallError || signal?.aborted) throw error;
-        problem = error;
+        problem = new Error(`${to.name} does not respond: ${error}`, { cause: error });
       }
       this.#current += 1;
-      if (performance.now() - start > patience) throw new StoreUnavailableError({ cause: problem });
+      failedAt ??= performance.now();
+      if (timeout.aborted || performance.now() - failedAt > patience)
+        throw new StoreUnavailableError({ cause: problem });
       await new Promise((resolve) => setTimeout(resolve, Math.min(20 * 2 ** attempt, 500)));
     }
   }
 
-  /** Calls the administration once, without patience. */
-  async administrate(path: string, body?: unknown): Promise<Response> {
-    const headers = { ...this.#headers, accept: "application/json" };
-    const request =
-      body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
-    return await fetch(`${this.#adminUrl}${path}`, { ...request, signal: AbortSignal.timeout(attemptTime) });
+  /** Calls the administration: without `body` it only reads. */
+  async administrate<Reply>(path: string, body?: unknown): Promise<Reply> {
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    return await this.#attempt<Reply>(this.#administration, path, { ...sent, headers: this.#headers });
   }
 
   /** Why it cannot be called; null when it can. */
@@ -84,25 +95,15 @@ export class Ingress {
       const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
       return response?.ok ? null : `${name} of Restate does not respond`;
     };
-    const ingress = this.#urls[this.#current % this.#urls.length];
+    const { urls } = this.#ingress;
     return (
-      (await check(`${ingress}/restate/health`, "the ingress")) ??
-      (await check(`${this.#adminUrl}/health`, "the administration"))
+      (await check(`${urls[this.#current % urls.length]}/restate/health`, "the ingress")) ??
+      (await check(`${this.#administration.urls[0]}/health`, "the administration"))
     );
   }
 
   /** Searches the state of objects by SQL. */
   async query(sql: string): Promise<readonly Found[]> {
-    let response: Response;
-    try {
-      response = await this.administrate("/query", { query: sql });
-    } catch (cause) {
-      throw new StoreUnavailableError({ cause });
-    }
-    const text = await response.text();
-    if (!response.ok)
-      throw new StoreUnavailableError({ cause: new Error(`Restate's SQL responded: ${text.slice(0, 500)}`) });
-    const { rows }: { rows: Found[] } = JSON.parse(text);
-    return rows;
+    return (await this.administrate<{ rows: Found[] }>("/query", { query: sql })).rows;
   }
 }

@@ -1,5 +1,4 @@
-// A bound on the memory of long request bodies that wait: to be parsed, or as values for their handler, such as during
-// `authorize`.
+// A bound on the memory of the values of long request bodies until their handlers have them, such as during `authorize`.
 import type { HonoRequest } from "hono";
 import { BodiesLimitError } from "../errors/request-errors.ts";
 

@@ -11,6 +11,7 @@ export interface Held {
 }
 
 interface Entry {
+  readonly client: string;
   bytes: number;
   /** Time of the last progress, by the monotonic clock. */
   since: number;
@@ -31,6 +32,8 @@ const progress = 32 * 1024;
 export class HeldBytes {
   readonly #maxBytes: number;
   readonly #entries = new Set<Entry>();
+  /** Bytes by client: of a client with several connections, those of all of them. */
+  readonly #ofClients = new Map<string, number>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -43,8 +46,8 @@ export class HeldBytes {
   }
 
   /** `cut` is called when all clients together exceed the bound. */
-  hold(cut: Cut): Held {
-    const entry: Entry = { bytes: 0, since: 0, sent: 0, isComplete: false, cut };
+  hold(client: string, cut: Cut): Held {
+    const entry: Entry = { client, bytes: 0, since: 0, sent: 0, isComplete: false, cut };
     this.#entries.add(entry);
     return {
       now: (bytes, sent = bytes) => this.#now(entry, bytes, sent),
@@ -64,21 +67,28 @@ export class HeldBytes {
       entry.since = performance.now();
       entry.sent = sent;
     }
-    this.#bytes += bytes - entry.bytes;
-    entry.bytes = bytes;
+    this.#count(entry, bytes);
     while (this.#bytes > this.#maxBytes && this.#cutLargest());
   }
 
+  #count(entry: Entry, bytes: number): void {
+    const ofClient = (this.#ofClients.get(entry.client) ?? 0) + bytes - entry.bytes;
+    if (ofClient > 0) this.#ofClients.set(entry.client, ofClient);
+    else this.#ofClients.delete(entry.client);
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+  }
+
   /**
-   * Cuts the client that holds most, slow clients first. Not the newest one: clients that send a byte now and then would
-   * keep all others out.
+   * Cuts the largest of the client that holds most, slow ones first. Not the newest: clients that send a byte now and then
+   * would keep all others out.
    */
   #cutLargest(): boolean {
     const slowSince = performance.now() - slowAfter;
     const slow = this.#largest(({ since }) => since <= slowSince);
     const largest = slow ?? this.#largest(() => true);
     if (largest === undefined) return false;
-    this.#bytes -= largest.bytes;
+    this.#count(largest, 0);
     this.#entries.delete(largest);
     largest.cut(slow !== undefined);
     return true;
@@ -87,7 +97,14 @@ export class HeldBytes {
   #largest(among: (entry: Entry) => boolean): Entry | undefined {
     let largest: Entry | undefined;
     for (const entry of this.#entries)
-      if (!entry.isComplete && among(entry) && entry.bytes > (largest?.bytes ?? 0)) largest = entry;
+      if (!entry.isComplete && entry.bytes > 0 && among(entry) && this.#isLarger(entry, largest))
+        largest = entry;
     return largest;
+  }
+
+  #isLarger(entry: Entry, other: Entry | undefined): boolean {
+    if (other === undefined) return true;
+    const ofClient = (one: Entry) => this.#ofClients.get(one.client) ?? 0;
+    return (ofClient(entry) - ofClient(other) || entry.bytes - other.bytes) > 0;
   }
 }

@@ -1,5 +1,5 @@
 // The limit on bodies of requests to routes of the host, and to unknown routes.
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { announcedLength, type CountedBody, collectBody, countBody, isShort } from "./request-body.ts";
@@ -12,17 +12,22 @@ import { announcedLength, type CountedBody, collectBody, countBody, isShort } fr
 export function limitCustomBody(
   limit: number,
   bodies: HeldBytes,
+  clientOf: (http: Context) => string,
   refuse: (error: unknown) => Response,
 ): MiddlewareHandler {
   const bound = { limit, option: "limits.customBody" };
-  return async ({ req }, next) => {
+  return async (http, next) => {
+    const { req } = http;
     if (isShort(limit, req) || req.raw.body === null) return next();
     // The length does not count beside a transfer encoding.
     const length = req.raw.headers.has("transfer-encoding") ? Number.NaN : announcedLength(req);
     if (length > limit) return refuse(new BodyTooLargeError(bound));
     let counted: CountedBody;
     try {
-      counted = Number.isNaN(length) ? await collectBody(req.raw, bodies, bound) : countBody(req.raw, bodies);
+      const client = clientOf(http);
+      counted = Number.isNaN(length)
+        ? await collectBody(req.raw, bodies, bound, client)
+        : countBody(req.raw, bodies, client);
     } catch (error) {
       return refuse(error);
     }

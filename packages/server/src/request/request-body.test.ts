@@ -6,13 +6,16 @@ import { Hono } from "hono";
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { BodyMemory, parsedSize } from "./body-memory.ts";
+import { BodyQueue } from "./body-queue.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { limitCustomBody } from "./limit-custom-body.ts";
 import { bindIncoming } from "./node-request.ts";
-import { countBody, readJsonBody } from "./request-body.ts";
+import { type BodyBounds, countBody, readJsonBody } from "./request-body.ts";
 
 const parsed = new BodyMemory(Number.POSITIVE_INFINITY);
-const complete = new BodyMemory(Number.POSITIVE_INFINITY);
+const complete = new BodyQueue(Number.POSITIVE_INFINITY);
+const bodyOf = (request: HonoRequest, bounds: BodyBounds, client = "ada") =>
+  readJsonBody(request, bounds, () => client);
 afterEach(() => void vi.useRealTimers());
 
 /** A request whose body the test sends in parts. */
@@ -29,7 +32,7 @@ test("a body that comes in pieces is read, and held no longer than that", async 
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, { maxBody: 100, bodies, complete, parsed });
+    const body = bodyOf(request, { maxBody: 100, bodies, complete, parsed });
     await write("[1,");
     await write("2,3]");
     await end();
@@ -42,12 +45,12 @@ test("one that makes no progress is refused when others would not fit beside it"
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(20);
   const [still, lively] = [sending(), sending()];
-  const refused = readJsonBody(still.request, { maxBody: 100, bodies, complete, parsed }).catch(
+  const refused = bodyOf(still.request, { maxBody: 100, bodies, complete, parsed }).catch(
     (error: unknown) => error,
   );
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const read = readJsonBody(lively.request, { maxBody: 100, bodies, complete, parsed });
+  const read = bodyOf(lively.request, { maxBody: 100, bodies, complete, parsed });
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
@@ -59,9 +62,7 @@ test("one that makes no progress is refused when others would not fit beside it"
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
   const { request, write } = sending();
-  const refused = readJsonBody(request, { maxBody: 10, bodies, complete, parsed }).catch(
-    (error: unknown) => error,
-  );
+  const refused = bodyOf(request, { maxBody: 10, bodies, complete, parsed }).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
@@ -71,18 +72,18 @@ test("a body that a route of the host's reads is held until it is read, and the 
   vi.useFakeTimers({ toFake: ["performance"] });
   const bodies = new HeldBytes(10);
   const [still, lively, unread] = [sending(), sending(), sending()];
-  const counted = countBody(still.request.raw, bodies);
+  const counted = countBody(still.request.raw, bodies, "ada");
   const refused = counted.request.text().catch((error: unknown) => error);
   await still.write("[1,2,3");
   vi.advanceTimersByTime(2000);
-  const other = countBody(lively.request.raw, bodies);
+  const other = countBody(lively.request.raw, bodies, "ada");
   const read = other.request.text();
   await lively.write("[1,2,3,4");
   await lively.write("]");
   await lively.end();
   expect(await read).toBe("[1,2,3,4]");
   expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
-  countBody(unread.request.raw, bodies).end();
+  countBody(unread.request.raw, bodies, "ada").end();
   other.end();
   expect(bodies.size).toBe(0);
 });
@@ -91,7 +92,7 @@ test("a body that a route of the host's has read counts until the route ends", a
   const bodies = new HeldBytes(10);
   const read = async (text: string) => {
     const { request, write, end } = sending();
-    const { request: own, end: routeEnds } = countBody(request.raw, bodies);
+    const { request: own, end: routeEnds } = countBody(request.raw, bodies, "ada");
     const received = own.text().catch((error: unknown) => error);
     await write(text);
     // A body that was cut has ended already.
@@ -124,7 +125,7 @@ test("bodies that wait to be parsed count, and one that does not fit beside them
   // No turn of the event loop begins while only streams are awaited.
   const arrive = async (bytes: number) => {
     const { request, write, end } = sending();
-    const outcome = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, complete, parsed }));
+    const outcome = outcomeOf(bodyOf(request, { maxBody: 60_000, bodies, complete, parsed }));
     await write(JSON.stringify("x".repeat(bytes - 2)));
     // A body that was cut has ended already.
     await end().catch(() => undefined);
@@ -160,7 +161,7 @@ function atHand(bytes: number): HonoRequest {
 
 test("a body that arrived with its headers counts while it waits to be parsed", async () => {
   const bounds = { maxBody: 60_000, bodies: new HeldBytes(50_000), complete, parsed };
-  const read = (bytes: number) => outcomeOf(readJsonBody(atHand(bytes), bounds));
+  const read = (bytes: number) => outcomeOf(bodyOf(atHand(bytes), bounds));
   const [one, other, short] = await Promise.all([read(40_000), read(40_000), read(16_000)]);
   expect([one, short]).toEqual(["read", "read"]);
   expect(other).toMatchObject({ status: 503, code: "bodies-limit" });
@@ -171,8 +172,8 @@ test("a body that arrived with its headers counts while it waits to be parsed", 
 test("a short body is read though others fill the memory for bodies", async () => {
   const bodies = new HeldBytes(50_000);
   const bounds = { maxBody: 60_000, bodies, complete, parsed };
-  const long = readJsonBody(whole(50_000), bounds);
-  expect(await readJsonBody(whole(16 * 1024), bounds)).toHaveLength(16 * 1024 - 2);
+  const long = bodyOf(whole(50_000), bounds);
+  expect(await bodyOf(whole(16 * 1024), bounds)).toHaveLength(16 * 1024 - 2);
   expect(await long).toHaveLength(49_998);
 });
 
@@ -186,7 +187,7 @@ test("bodies that get a byte now and then are cut before one that is sent steadi
   const ended: unknown[] = [];
   const start = (name: string) => {
     const { request, write, end } = sending();
-    void outcomeOf(readJsonBody(request, bounds)).then((outcome) => ended.push([name, outcome]));
+    void outcomeOf(bodyOf(request, bounds)).then((outcome) => ended.push([name, outcome]));
     return { write, end };
   };
   const steady = start("steady");
@@ -225,7 +226,7 @@ test("a client that held nothing for a while is not slow when it sends again", (
   const bodies = new HeldBytes(100);
   const cuts: string[] = [];
   const cut = (name: string) => (isSlow: boolean) => void cuts.push(`${name} ${isSlow ? "slow" : "largest"}`);
-  const [idle, other] = [bodies.hold(cut("idle")), bodies.hold(cut("other"))];
+  const [idle, other] = [bodies.hold("ada", cut("idle")), bodies.hold("ada", cut("other"))];
   idle.now(60);
   idle.now(0);
   vi.advanceTimersByTime(2000);
@@ -243,7 +244,10 @@ function customRoute(limit: number, bodies: HeldBytes) {
     if (!(error instanceof AndanteError)) throw error;
     return new Response(error.message, { status: error.status });
   };
-  app.use("*", limitCustomBody(limit, bodies, refuse));
+  app.use(
+    "*",
+    limitCustomBody(limit, bodies, () => "ada", refuse),
+  );
   app.post("/", async ({ req, text }) => {
     for await (const { byteLength } of req.raw.body ?? []) pieces.push(byteLength);
     held.push(bodies.size);
@@ -295,10 +299,10 @@ test("a body for a custom route that is cut or ends early is the client's error"
 test("a body in chunks of a byte takes no more memory than in one", async () => {
   const bodies = new HeldBytes(200);
   const [tiny, other] = [sending(), sending()];
-  const read = readJsonBody(tiny.request, { maxBody: 100, bodies, complete, parsed });
+  const read = bodyOf(tiny.request, { maxBody: 100, bodies, complete, parsed });
   const text = JSON.stringify("x".repeat(98));
   for (const byte of text) await tiny.write(byte);
-  const refused = outcomeOf(readJsonBody(other.request, { maxBody: 200, bodies, complete, parsed }));
+  const refused = outcomeOf(bodyOf(other.request, { maxBody: 200, bodies, complete, parsed }));
   await other.write("x".repeat(101));
   expect(await refused).toMatchObject({ status: 503 });
   await tiny.end();
@@ -311,7 +315,7 @@ test("the body of a client that left while it waited is not parsed", async () =>
   const init = { method: "POST", body: "[".repeat(20_000), headers, signal: left.signal };
   const request = new HonoRequest(new Request("http://localhost/", init));
   const bodies = new HeldBytes(100_000);
-  const read = outcomeOf(readJsonBody(request, { maxBody: 60_000, bodies, complete, parsed }));
+  const read = outcomeOf(bodyOf(request, { maxBody: 60_000, bodies, complete, parsed }));
   left.abort();
   expect(await read).toMatchObject({ code: "client-gone" });
   expect(bodies.size).toBe(0);
@@ -321,10 +325,10 @@ test("complete bodies that wait to be parsed have a bound of their own", async (
   const bounds = {
     maxBody: 60_000,
     bodies: new HeldBytes(100_000),
-    complete: new BodyMemory(40_000),
+    complete: new BodyQueue(40_000),
     parsed,
   };
-  const read = () => outcomeOf(readJsonBody(whole(20_000), bounds));
+  const read = () => outcomeOf(bodyOf(whole(20_000), bounds));
   expect(await Promise.all([read(), read()])).toEqual(["read", "read"]);
   expect(await Promise.all([read(), read(), read()])).toEqual([
     "read",
@@ -332,6 +336,44 @@ test("complete bodies that wait to be parsed have a bound of their own", async (
     expect.objectContaining({ code: "bodies-limit", status: 503 }),
   ]);
   expect(await read()).toBe("read");
+});
+
+test("clients take turns to have their bodies parsed", async () => {
+  const bounds = { maxBody: 60_000, bodies: new HeldBytes(1_000_000), complete, parsed };
+  const ended: string[] = [];
+  const read = (client: string) => bodyOf(whole(20_000), bounds, client).then(() => ended.push(client));
+  await Promise.all(["eve", "eve", "eve", "eve", "ada", "ada"].map(read));
+  expect(ended).toEqual(["eve", "ada", "eve", "ada", "eve", "eve"]);
+});
+
+test("when complete bodies do not fit, the client with the most bytes loses its newest one", async () => {
+  const queue = new BodyQueue(100);
+  const wait = (client: string, bytes: number) => outcomeOf((async () => queue.turn(client, bytes))());
+  const refused = expect.objectContaining({ code: "bodies-limit", status: 503 });
+  const outcomes = [
+    wait("eve", 30),
+    wait("eve", 30),
+    wait("eve", 30),
+    wait("ada", 50),
+    wait("ada", 20),
+    wait("eve", 17),
+    wait("ada", 17),
+  ];
+  expect(await Promise.all(outcomes)).toEqual(["read", refused, refused, "read", refused, "read", refused]);
+  expect(await wait("ada", 1000)).toBe("read");
+});
+
+test("of unfinished bodies, those of the client that holds most are cut, the largest first", () => {
+  const bodies = new HeldBytes(100);
+  const cuts: string[] = [];
+  const hold = (client: string, bytes: number) =>
+    bodies.hold(client, () => void cuts.push(`${client} ${bytes}`)).now(bytes);
+  hold("eve", 20);
+  hold("eve", 30);
+  hold("eve", 15);
+  hold("ada", 40);
+  hold("bob", 30);
+  expect(cuts).toEqual(["eve 30", "ada 40"]);
 });
 
 test("parsed values count until their handler has them; a single one always fits", () => {
@@ -370,7 +412,7 @@ test("long bodies that arrive together are parsed in different turns of the even
   count();
   const read = async (length: number) => {
     const { request, write, end } = sending();
-    const body = readJsonBody(request, {
+    const body = bodyOf(request, {
       maxBody: length + 2,
       bodies: new HeldBytes(1_000_000),
       complete,

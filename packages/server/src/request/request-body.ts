@@ -10,6 +10,7 @@ import {
   UnsupportedMediaTypeError,
 } from "../errors/request-errors.ts";
 import { type BodyMemory, parsedSize } from "./body-memory.ts";
+import type { BodyQueue } from "./body-queue.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
 
@@ -25,8 +26,8 @@ export interface BodyBounds {
   readonly maxBody: number;
   /** Counts the bytes of all long bodies until they are parsed. */
   readonly bodies: HeldBytes;
-  /** Counts complete ones that wait to be parsed: the last one waits for as long as all others take. */
-  readonly complete: BodyMemory;
+  /** Those that wait to be parsed. */
+  readonly complete: BodyQueue;
   /** Counts the values of long bodies from then on. */
   readonly parsed: BodyMemory;
 }
@@ -37,30 +38,44 @@ export interface BodyBound {
   readonly option?: string;
 }
 
-/** The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`. */
-export async function readJsonBody(request: HonoRequest, bounds: BodyBounds): Promise<unknown> {
+/**
+ * The parsed body; undefined when there is none. That of a long one counts in `parsed` until `parsed.end`, and its bytes
+ * as those of `clientOf()`.
+ */
+export async function readJsonBody(
+  request: HonoRequest,
+  bounds: BodyBounds,
+  clientOf: () => string,
+): Promise<unknown> {
   const length = announcedLength(request);
   if (length > bounds.maxBody) throw new BodyTooLargeError({ limit: bounds.maxBody });
   // Node's parser reads no more than the content length.
   if (length <= oneRead) {
     const text = await bodyAtHand(request.raw, length);
-    if (text !== undefined && length > short) await waitAtHand(request, text, bounds);
+    if (text !== undefined && length > short) await waitAtHand(request, text, bounds, clientOf());
     if (text !== undefined) return parseBody(request, text);
     if (length <= short) return parseBody(request, await request.text().catch(refuse));
   }
-  return request.raw.body === null ? undefined : readLong(request, request.raw.body, length, bounds);
+  return request.raw.body === null
+    ? undefined
+    : readLong(request, request.raw.body, length, bounds, clientOf());
 }
 
-async function waitAtHand(request: HonoRequest, text: string, bounds: BodyBounds): Promise<void> {
+async function waitAtHand(
+  request: HonoRequest,
+  text: string,
+  bounds: BodyBounds,
+  client: string,
+): Promise<void> {
   let cut: AndanteError | undefined;
-  const held = bounds.bodies.hold((isSlow) => {
+  const held = bounds.bodies.hold(client, (isSlow) => {
     cut = cutBody(isSlow);
   });
   try {
     held.now(text.length);
     if (cut !== undefined) throw cut;
-    await waitForTurn(request, held, text.length, bounds);
-    bounds.parsed.begin(request, parsedSize(Buffer.from(text)));
+    held.complete();
+    await waitForTurn(request, Buffer.from(text), bounds, client);
   } finally {
     held.end();
   }
@@ -69,15 +84,13 @@ async function waitAtHand(request: HonoRequest, text: string, bounds: BodyBounds
 /** Waits with a complete body for the turn in which it is parsed. */
 async function waitForTurn(
   request: HonoRequest,
-  held: Held,
-  bytes: number,
-  { complete }: BodyBounds,
+  bytes: Uint8Array,
+  { complete, parsed }: BodyBounds,
+  client: string,
 ): Promise<void> {
-  held.complete();
-  complete.begin(request, bytes);
-  await ownTurn("begin");
-  complete.end(request);
+  await complete.turn(client, bytes.byteLength);
   if (request.raw.signal.aborted) throw new ClientGoneError();
+  parsed.begin(request, parsedSize(bytes));
 }
 
 /** NaN where the request does not announce it. */
@@ -90,16 +103,15 @@ async function readLong(
   body: ReadableStream<Uint8Array>,
   length: number,
   bounds: BodyBounds,
+  client: string,
 ): Promise<unknown> {
-  const { reader, held, problemOf } = holdBody(body, bounds.bodies);
+  const { reader, held, problemOf } = holdBody(body, bounds.bodies, client);
   try {
     const bytes = await readChunks(reader, held, { limit: bounds.maxBody }, length).catch((error) => {
       throw problemOfBody(problemOf(error));
     });
-    if (bytes.byteLength > short) {
-      await waitForTurn(request, held, bytes.byteLength, bounds);
-      bounds.parsed.begin(request, parsedSize(bytes));
-    }
+    held.complete();
+    if (bytes.byteLength > short) await waitForTurn(request, bytes, bounds, client);
     const value = parseBody(request, new TextDecoder().decode(bytes));
     held.end();
     if (bytes.byteLength > veryLong) await ownTurn("continue");
@@ -110,10 +122,10 @@ async function readLong(
 }
 
 /** Reads of a body that is cut fail, also one under way. A race of each read with the cut took twice the time. */
-function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes) {
+function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes, client: string) {
   const reader = body.getReader();
   let cut: AndanteError | undefined;
-  const held = bodies.hold((isSlow) => {
+  const held = bodies.hold(client, (isSlow) => {
     cut = cutBody(isSlow);
     reader.releaseLock();
   });
@@ -167,9 +179,9 @@ export interface CountedBody {
 }
 
 /** Counts the bytes that the route reads. When the body is cut, the route's read fails. */
-export function countBody(request: Request, bodies: HeldBytes): CountedBody {
+export function countBody(request: Request, bodies: HeldBytes, client: string): CountedBody {
   if (request.body === null) return { request, end: () => undefined };
-  const { reader, held, problemOf } = holdBody(request.body, bodies);
+  const { reader, held, problemOf } = holdBody(request.body, bodies, client);
   let size = 0;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const { done, value } = await reader.read().catch((error) => {
@@ -193,9 +205,10 @@ export async function collectBody(
   request: Request,
   bodies: HeldBytes,
   bound: BodyBound,
+  client: string,
 ): Promise<CountedBody> {
   if (request.body === null) return { request, end: () => undefined };
-  const { reader, held, problemOf } = holdBody(request.body, bodies);
+  const { reader, held, problemOf } = holdBody(request.body, bodies, client);
   const bytes = await readChunks(reader, held, bound, Number.NaN).catch((error) => {
     held.end();
     throw problemOfBody(problemOf(error));

@@ -15,7 +15,7 @@ import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
 import type { ClientOf } from "../request/client.ts";
-import { HeldBytes } from "../request/held-bytes.ts";
+import { type Held, HeldBytes } from "../request/held-bytes.ts";
 import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
@@ -95,7 +95,8 @@ export function createSockets(options: SocketsOptions): Sockets {
     if (socket.destroyed) return;
     const forwarded = request.headersDistinct["x-forwarded-for"]?.join();
     const { remoteAddress: address } = request.socket;
-    const place = places.take(clientOf(caller.userId, { address, forwarded }), () => socket.destroy());
+    const owner = clientOf(caller.userId, { address, forwarded });
+    const place = places.take(owner, () => socket.destroy());
     socket.once("close", () => place.end());
     server.handleUpgrade(request, socket, head, (client) => {
       place.cut = () => end(client, tryAgainLater, "Others need this place");
@@ -103,7 +104,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       client.on("close", () => clients.delete(client));
       keepAlive(client);
       buffers.watch();
-      countUnfinished(client, socket, unfinished);
+      countUnfinished(client, socket, (cut) => unfinished.hold(owner, cut));
       endWithToken(client, caller);
       serveClient(client, handler, logger);
     });
@@ -155,8 +156,8 @@ interface Admission {
  * Counts the bytes since the client's last whole message. A client that is cut is disconnected at once: it would have to
  * finish its message before it reads a close code.
  */
-function countUnfinished(client: WebSocket, socket: Duplex, unfinished: HeldBytes): void {
-  const { now, end } = unfinished.hold(() => client.terminate());
+function countUnfinished(client: WebSocket, socket: Duplex, hold: (cut: () => void) => Held): void {
+  const { now, end } = hold(() => client.terminate());
   let bytes = 0;
   const ofControl = (data: Buffer) => {
     bytes = Math.max(0, bytes - data.length - controlFrameBytes);

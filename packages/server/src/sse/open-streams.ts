@@ -41,7 +41,7 @@ export class OpenStreams {
    */
   open(client: string, cut: () => void, until?: number): OpenStream {
     const place = this.#places.take(client, cut);
-    const { now, end } = this.#waiting.hold(cut);
+    const { now, end } = this.#waiting.hold(client, cut);
     const cancel = until === undefined ? undefined : systemClock.at(until, "limit", cut);
     return {
       waits: now,

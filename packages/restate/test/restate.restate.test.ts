@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
 import { type RestateStoreOptions, restateStore } from "@andante/restate";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -110,6 +110,27 @@ test("a lease ends by Restate's clock, and the others are asked to look for work
   const [claimed] = await store.claimAbandoned(search("there"));
   expect(claimed?.row).toMatchObject({ executionId: made.executionId, recoveries: 1 });
   expect(await store.commit(commitOf(made.executionId, 1))).toMatchObject({ kind: "fenced" });
+});
+
+test("a heartbeat that comes again after its time does not begin the lease again", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace });
+  const calls = vi.spyOn(globalThis, "fetch");
+  onTestFinished(() => calls.mockRestore());
+  await store.heartbeat({ owner: "here", lease: 300 });
+  const [url = "", request] = calls.mock.calls.find(([path]) => String(path).endsWith("/beat")) ?? [];
+  const made = execution();
+  await store.create(made);
+  const claim = async () => (await store.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
+  const isOver = async () => {
+    const [lease] = await rowsOf(`select value_utf8 from state
+      where service_name = 'AndanteNode1' and service_key = '${namespace}.here'`);
+    return JSON.parse(String(lease?.value_utf8));
+  };
+  await expect.poll(isOver).toMatchObject({ count: 2 });
+  // Restate keeps no results, so it performs a call again whose response was lost.
+  expect((await fetch(url, request)).ok).toBe(true);
+  expect(await claim()).toEqual([made.executionId]);
 });
 
 test("a lease that ends while every node is down has ended when one is back, however long that takes", async () => {

@@ -41,6 +41,7 @@ export class Shards {
   readonly #moved = new Map<string, number>();
   readonly wrote: (executionId: string) => void;
   isOpen = false;
+  #beats = 0;
 
   /** `wrote` is called after each write to an execution. */
   constructor(settings: Settings, wrote: (executionId: string) => void) {
@@ -131,7 +132,7 @@ export class Shards {
     this.#requireOpen();
     const of = { namespace: this.#namespace, shards: this.count, owner };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
-    const body = JSON.stringify({ ...of, beat: randomUUID(), isLast: lease <= 0 });
+    const body = JSON.stringify({ ...of, beat: ++this.#beats, isLast: lease <= 0 });
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
     if (lease > 0)
       await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());

@@ -105,19 +105,21 @@ export interface Beat {
   readonly namespace: string;
   readonly shards: number;
   readonly owner: string;
-  /** A random id: the delayed message with the same id ends the lease, unless a later beat has come. */
-  readonly beat: string;
+  /** Its number: the delayed message with the same number ends the lease, unless a later beat has come. */
+  readonly beat: number;
   /** The lease ends at once. */
   readonly isLast: boolean;
 }
 
 interface Lease {
-  readonly beat: string;
+  /** How often it has begun or ended. */
   readonly count: number;
-  readonly isAlive: boolean;
-  /** Beats whose delayed message came first. */
-  readonly expired: readonly string[];
+  readonly beat: number;
+  /** The last beat whose time is over: a beat whose response was lost comes again, perhaps after its time. */
+  readonly expired: number;
 }
+
+const isValid = ({ beat, expired }: Omit<Lease, "count">) => beat > expired;
 
 /** The lease of an owner, by Restate's clock: a delayed message ends it. */
 const node = object({
@@ -125,25 +127,11 @@ const node = object({
   handlers: {
     beat: async (context: ObjectContext, argument: Beat): Promise<void> => {
       const { beat, isLast } = argument;
-      const before = await context.get<Lease>("lease");
-      const isAlive = !isLast && !before?.expired.includes(beat);
-      const count = (before?.count ?? 0) + (before?.isAlive === isAlive ? 0 : 1);
-      context.set("lease", { beat, count, isAlive, expired: before?.expired ?? [] } satisfies Lease);
-      if (before?.isAlive === isAlive) return;
-      await noteLease(context, argument, count, isAlive);
+      await changeLease(context, argument, { beat, expired: isLast ? beat : 0 });
     },
     expire: async (context: ObjectContext, argument: Beat): Promise<void> => {
       const { beat, namespace } = argument;
-      const before = await context.get<Lease>("lease");
-      if (before?.beat !== beat) {
-        const expired = [...(before?.expired ?? []), beat].slice(-16);
-        context.set("lease", { beat: "", count: 0, isAlive: false, ...before, expired } satisfies Lease);
-        return;
-      }
-      if (!before.isAlive) return;
-      const count = before.count + 1;
-      context.set("lease", { ...before, count, isAlive: false } satisfies Lease);
-      await noteLease(context, argument, count, false);
+      if (!(await changeLease(context, argument, { beat: 0, expired: beat }))) return;
       context.genericSend({
         service: hintsName,
         method: "put",
@@ -156,6 +144,21 @@ const node = object({
   // A lease has to end even when it does while no node responds.
   options: { ...objectSettings, retryPolicy: { ...objectSettings.retryPolicy, maxAttempts: 1e9 } },
 });
+
+/** Moves a lease forward, and notes in every shard when it begins or ends by that; returns whether it does. */
+async function changeLease(
+  context: ObjectContext,
+  of: Beat,
+  { beat, expired }: Omit<Lease, "count">,
+): Promise<boolean> {
+  const before = (await context.get<Lease>("lease")) ?? { count: 0, beat: 0, expired: 0 };
+  const after = { beat: Math.max(beat, before.beat), expired: Math.max(expired, before.expired) };
+  const isChanged = isValid(after) !== isValid(before);
+  const count = before.count + (isChanged ? 1 : 0);
+  context.set("lease", { ...after, count } satisfies Lease);
+  if (isChanged) await noteLease(context, of, count, isValid(after));
+  return isChanged;
+}
 
 /** Notes in every shard whether an owner is alive. A shard that has given up the call is called again. */
 async function noteLease(

@@ -151,9 +151,11 @@ async function changeLease(
   of: Beat,
   { beat, expired }: Omit<Lease, "count">,
 ): Promise<boolean> {
-  const before = (await context.get<Lease>("lease")) ?? { count: 0, beat: 0, expired: 0 };
+  const known = await context.get<Lease>("lease");
+  const before = known ?? { count: 0, beat: 0, expired: 0 };
   const after = { beat: Math.max(beat, before.beat), expired: Math.max(expired, before.expired) };
-  const isChanged = isValid(after) !== isValid(before);
+  // Also an owner whose first beat is its last has had one.
+  const isChanged = known === null || isValid(after) !== isValid(before);
   const count = before.count + (isChanged ? 1 : 0);
   context.set("lease", { ...after, count } satisfies Lease);
   if (isChanged) await noteLease(context, of, count, isValid(after));

@@ -16,7 +16,12 @@ export class InputValidationError extends AndanteError {
 
 /** An input or resume data is larger than its limit allows. */
 export class TooLargeError extends AndanteError {
-  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+  constructor({
+    what,
+    size,
+    limit,
+    option,
+  }: { what: string; size: number | string; limit: number; option: string }) {
     super(`${what} is ${size} bytes; the limit is ${limit} (${option})`, { code: "too-large", status: 413 });
   }
 }

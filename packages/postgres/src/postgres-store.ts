@@ -93,7 +93,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const begin = beginTurn(s);
   const end = endTurn(s);
   const { giveBack, ...writes } = writers.operations;
-  let isOpen = false;
+  let phase: "new" | "open" | "closed" = "new";
   return {
     ...writes,
     location,
@@ -106,7 +106,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       askToStop: hints.askToStop,
     },
     open: async () => {
-      if (isOpen) throw new StoreOpenError({ path: location, problem: "it is already open" });
+      if (phase !== "new") throw new StoreOpenError({ path: location, problem: `it is already ${phase}` });
       try {
         await alive(prepareDatabase(settings, connect, s, patience));
       } catch (cause) {
@@ -114,7 +114,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
         throw new StoreOpenError({ path: location, problem, cause });
       }
       hints.start();
-      isOpen = true;
+      phase = "open";
     },
     release: async (release) => {
       await writes.release(release);
@@ -157,14 +157,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     deleteFinished: deleteFinished(readers, s),
     // The database's own vacuum reuses the space of deleted rows.
     compact: async () => ({ more: false }),
-    health: async () => (isOpen ? health(readers, name, writers.troubles) : notOpen),
+    health: async () => (phase === "open" ? health(readers, name, writers.troubles) : notOpen),
     observations: observations(readers, s, node),
     rollups: rollups(readers, s),
     conversations: conversations(readers, s),
     approvals: approvals(readers, s),
     close: async () => {
-      if (!isOpen) return;
-      isOpen = false;
+      if (phase !== "open") return;
+      phase = "closed";
       await alive(writers.close(closingTime));
       watch.close();
       await alive(Promise.all([lease.close(), readers.close(), hints.close()]));

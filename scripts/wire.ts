@@ -25,7 +25,7 @@ export function wireTypes(): string {
     // Before its fields are visited: a schema may refer to itself.
     if (!types.has(id) && !typedByHand.has(id) && schema.type !== "array") {
       types.set(id, "");
-      types.set(id, declaration(id, schema, add));
+      types.set(id, declaration(id, schema, baseOf(schema, schemas), add));
     }
     return schema.type === "array" ? typeOf(schema, add) : id;
   };
@@ -40,10 +40,31 @@ export function wireTypes(): string {
   );
 }
 
-function declaration(id: string, schema: Schema, add: (id: string) => string): string {
-  const type = typeOf(schema, add);
-  const named = schema.properties === undefined ? `type ${id} = ${type};` : `interface ${id} ${type}`;
-  return `${comment(schema)}export ${named}`;
+function declaration(
+  id: string,
+  schema: Schema,
+  base: readonly [id: string, Schema] | undefined,
+  add: (id: string) => string,
+): string {
+  if (schema.properties === undefined) return `${comment(schema)}export type ${id} = ${typeOf(schema, add)};`;
+  const inherited = Object.keys(base?.[1].properties ?? {});
+  const own = Object.entries(schema.properties).filter(([name]) => !inherited.includes(name));
+  const fields = objectType({ ...schema, properties: Object.fromEntries(own) }, add);
+  return `${comment(schema)}export interface ${id} ${base ? `extends ${add(base[0])} ` : ""}${fields}`;
+}
+
+/** The largest named schema with some of the same fields and no others: a detail has the fields of its summary. */
+function baseOf(schema: Schema, named: Readonly<Record<string, Schema>>) {
+  const sizeOf = ({ properties = {} }: Schema) => Object.keys(properties).length;
+  const isBase = (each: Schema) => {
+    const fields = Object.entries(each.properties ?? {});
+    const isSame = ([name, field]: (typeof fields)[number]) =>
+      JSON.stringify(field) === JSON.stringify(schema.properties?.[name]) &&
+      each.required?.includes(name) === schema.required?.includes(name);
+    return fields.length > 2 && fields.length < sizeOf(schema) && fields.every(isSame);
+  };
+  const bases = Object.entries(named).filter(([, each]) => isBase(each));
+  return bases.sort(([, one], [, other]) => sizeOf(other) - sizeOf(one))[0];
 }
 
 function typeOf(schema: Schema, add: (id: string) => string): string {

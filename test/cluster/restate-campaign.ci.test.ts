@@ -13,7 +13,7 @@ test(`nothing is lost, stuck or written twice on three Restate servers (ANDANTE_
   const { problems, disturbances } = await runCampaign({
     store: "restate",
     seed,
-    executions: 60,
+    executions: 40,
     clients: 10,
     lease: 5000,
     pause: [100, 600],

@@ -89,7 +89,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "write",
     "operations",
     "group",
-    "open-store.ts",
+    "prepare-database.ts",
     "postgres-store.ts",
     "index.ts",
   ],

@@ -7,6 +7,7 @@ export { isNoted } from "./agent/call/note-failure.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
+export { knownAndanteLimits, knownAndanteOptions } from "./andante/andante-options.ts";
 export type { AgentRecord } from "./andante/host-types.ts";
 export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
@@ -29,6 +30,7 @@ export {
 export { endOfPage, maxPageTime } from "./store/sql/copy-page.ts";
 export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
 export { readPage } from "./store/sql/read-page.ts";
+export { toPoint, toTotal } from "./store/sql/rollup-rows.ts";
 export { rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";

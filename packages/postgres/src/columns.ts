@@ -33,7 +33,16 @@ export function columnsOf(table: string, columns: readonly string[]): string {
   return columns.map((column) => `${table}.${column}`).join(", ");
 }
 
-export const { toExecution, toListed, toClaimed, toHead, toSuspension } = rowReaders({
+export const {
+  toExecution,
+  toListed,
+  toClaimed,
+  toHead,
+  toSuspension,
+  toWaiting,
+  toConversation,
+  toMessage,
+} = rowReaders({
   truth,
   freeText: (row, column) => readFreeText(text(row, column)),
 });

@@ -1,9 +1,50 @@
-// The PostgreSQL store: any number of processes on one database.
+// The PostgreSQL store: any number of processes on one database. Connections are made with the first statement on them.
 import { randomUUID } from "node:crypto";
-import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import type { ClusterChannel, ClusterListener, NewExecution, Store, StoreHealth } from "@andante/core/store";
-import { type OpenStore, openStore } from "./open-store.ts";
-import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
+import { StoreOpenError } from "@andante/core/errors";
+import type { ClusterListener, Store, StoreHealth } from "@andante/core/store";
+import pg from "pg";
+import { Hints } from "./cluster/index.ts";
+import type { ConnectSettings } from "./connection/client.ts";
+import { Connection } from "./connection/connection.ts";
+import { DatabaseClock } from "./connection/database-clock.ts";
+import { Readers } from "./connection/readers.ts";
+import { Servers } from "./connection/servers.ts";
+import { SilenceWatch } from "./connection/silence-watch.ts";
+import { Writers } from "./group/writers.ts";
+import { approvals } from "./operations/approvals.ts";
+import { claimAbandoned } from "./operations/claim-abandoned.ts";
+import { claims } from "./operations/claims.ts";
+import { conversations } from "./operations/conversations/index.ts";
+import { countUnfinished } from "./operations/counts.ts";
+import { define, outline, unpark } from "./operations/definitions.ts";
+import { due } from "./operations/due.ts";
+import { events } from "./operations/events.ts";
+import { heads, liveTurn } from "./operations/heads.ts";
+import { health } from "./operations/health.ts";
+import { heartbeat } from "./operations/heartbeat.ts";
+import { list } from "./operations/list.ts";
+import { observations } from "./operations/observations/index.ts";
+import { deleteFinished, endedBeyond } from "./operations/retention.ts";
+import { rollups } from "./operations/rollups.ts";
+import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
+import { state } from "./operations/state.ts";
+import { beginTurn } from "./operations/turns/begin-turn.ts";
+import { endTurn } from "./operations/turns/end-turn.ts";
+import { waiting } from "./operations/waiting.ts";
+import { addressesIn, locationOf, type PostgresStoreOptions, readOptions } from "./options.ts";
+import { prepareDatabase } from "./prepare-database.ts";
+
+/** Milliseconds that closing may take; later writes are refused. */
+const closingTime = 5_000;
+
+/** Milliseconds that a heartbeat or a hint is given, however short the lease. */
+const minPatience = 250;
+
+const notOpen: StoreHealth = {
+  problem: "the store is not open",
+  bytes: null,
+  restarts: { count: 0, reason: "" },
+};
 
 /**
  * A store on PostgreSQL, shared by any number of nodes: each continues the executions that another one leaves behind.
@@ -18,126 +59,117 @@ import { locationOf, type PostgresStoreOptions, readOptions, type Settings } fro
  * ```
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  return new PostgresStore(readOptions(options));
-}
-
-class PostgresStore implements Store {
-  readonly location: string;
-  readonly #settings: Settings;
-  readonly #listeners = new Listeners();
-  #opened: OpenStore | undefined;
-
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    this.location = locationOf(settings);
-    const opened = () => this.#opened;
-    this.clusterChannel = {
+  const settings = readOptions(options);
+  const { schema: name, url, listenUrl, connectTimeout } = settings;
+  const location = locationOf(settings);
+  const s = pg.escapeIdentifier(name);
+  // Names this process among those that write.
+  const node = randomUUID();
+  const listeners = new Listeners();
+  const servers = new Servers(addressesIn(url), connectTimeout);
+  const connect: ConnectSettings = { ...settings, servers };
+  // A connection that was cut in silence is given up while there is time for another.
+  const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
+  const timeouts = {
+    idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
+    lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
+  };
+  const watch = new SilenceWatch(connect, patience);
+  const readers = new Readers(connect, settings.readers, timeouts, watch);
+  const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
+  const lease = new Connection(quick);
+  const clock = new DatabaseClock();
+  const elsewhere = listenUrl === undefined ? undefined : new Servers(addressesIn(listenUrl), connectTimeout);
+  const listenServers = listenUrl === url ? servers : elsewhere;
+  const hints = new Hints({ connect: quick, listenServers, schema: name, node, listener: listeners });
+  const writers = new Writers({
+    connect,
+    count: settings.writers,
+    schema: s,
+    timeouts,
+    watch,
+    written: (executionIds) => hints.wrote(executionIds),
+  });
+  const begin = beginTurn(s);
+  const end = endTurn(s);
+  const { giveBack, ...writes } = writers.operations;
+  let phase: "new" | "open" | "closed" = "new";
+  return {
+    ...writes,
+    location,
+    clusterChannel: {
       lease: settings.lease,
       get clockOffset() {
-        return opened()?.clock.offset ?? 0;
+        return clock.offset;
       },
-      listen: (listener) => this.#listeners.add(listener),
-      askToStop: (executionId) => this.#opened?.askToStop(executionId),
-    };
-  }
-
-  async open(): Promise<void> {
-    if (this.#opened !== undefined)
-      throw new StoreOpenError({ path: this.location, problem: "it is already open" });
-    try {
-      this.#opened = await alive(openStore(this.#settings, randomUUID(), this.#listeners));
-    } catch (cause) {
-      const problem = cause instanceof Error ? cause.message : String(cause);
-      throw new StoreOpenError({ path: this.location, problem, cause });
-    }
-  }
-
-  create = (execution: NewExecution) => this.#call((store) => store.create(execution));
-  commit: Store["commit"] = (commit) => this.#call((store) => store.commit(commit));
-  beginTurn: Store["beginTurn"] = (begin) => this.#call((store) => store.beginTurn(begin));
-  endTurn: Store["endTurn"] = (end) => this.#call((store) => store.endTurn(end));
-  pause: Store["pause"] = (pause) => this.#call((store) => store.pause(pause));
-  resume: Store["resume"] = (resume) => this.#call((store) => store.resume(resume));
-  cancel: Store["cancel"] = (cancel) => this.#call((store) => store.cancel(cancel));
-  heartbeat: Store["heartbeat"] = (beat) => this.#call((store) => store.heartbeat(beat));
-  release: Store["release"] = (release) => this.#call((store) => store.release(release));
-  claims: Store["claims"] = (query) => this.#call((store) => store.claims(query));
-  claimAbandoned: Store["claimAbandoned"] = (query) => this.#call((store) => store.claimAbandoned(query));
-  wake: Store["wake"] = (wake) => this.#call((store) => store.wake(wake));
-  due: Store["due"] = (query) => this.#call((store) => store.due(query));
-  state: Store["state"] = (executionId) => this.#call((store) => store.state(executionId));
-  heads: Store["heads"] = (executionIds) => this.#call((store) => store.heads(executionIds));
-  liveTurn: Store["liveTurn"] = (conversationId) => this.#call((store) => store.liveTurn(conversationId));
-  events: Store["events"] = (query) => this.#call((store) => store.events(query));
-  keepSnapshot: Store["keepSnapshot"] = (snapshot) => this.#call((store) => store.keepSnapshot(snapshot));
-  snapshot: Store["snapshot"] = (executionId) => this.#call((store) => store.snapshot(executionId));
-  list: Store["list"] = (query) => this.#call((store) => store.list(query));
-  waiting: Store["waiting"] = (query) => this.#call((store) => store.waiting(query));
-  define: Store["define"] = (definition) => this.#call((store) => store.define(definition));
-  outline: Store["outline"] = (definition) => this.#call((store) => store.outline(definition));
-  adopt: Store["adopt"] = (adopt) => this.#call((store) => store.adopt(adopt));
-  park: Store["park"] = (park) => this.#call((store) => store.park(park));
-  unpark: Store["unpark"] = (unpark) => this.#call((store) => store.unpark(unpark));
-  countUnfinished: Store["countUnfinished"] = () => this.#call((store) => store.countUnfinished());
-  endedBeyond: Store["endedBeyond"] = (query) => this.#call((store) => store.endedBeyond(query));
-  deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
-  compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
-
-  readonly clusterChannel: ClusterChannel;
-
-  readonly observations: Store["observations"] = {
-    append: (batch) => this.#call((store) => store.observations.append(batch)),
-    logs: (query) => this.#call((store) => store.observations.logs(query)),
-    logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
-    spansElsewhere: (query) => this.#call(async (store) => store.observations.spansElsewhere?.(query) ?? []),
-    traces: (query) => this.#call((store) => store.observations.traces(query)),
-    trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
-    keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),
-    trim: (trim) => this.#call((store) => store.observations.trim(trim)),
-    countSuspended: () => this.#call((store) => store.observations.countSuspended()),
+      listen: (listener) => listeners.add(listener),
+      askToStop: hints.askToStop,
+    },
+    open: async () => {
+      if (phase !== "new") throw new StoreOpenError({ path: location, problem: `it is already ${phase}` });
+      try {
+        await alive(prepareDatabase(settings, connect, s, patience));
+      } catch (cause) {
+        const problem = cause instanceof Error ? cause.message : String(cause);
+        throw new StoreOpenError({ path: location, problem, cause });
+      }
+      hints.start();
+      phase = "open";
+    },
+    release: async (release) => {
+      await writes.release(release);
+      if (release.offer) hints.offered();
+    },
+    beginTurn: async (argument) => {
+      try {
+        const result = await readers.write("beginTurn", (query) => begin(query, argument));
+        if (result.kind === "begun") hints.wrote([argument.turn.executionId]);
+        return result;
+      } catch (error) {
+        // It is uncertain whether the turn was begun: if so, no process runs it.
+        const { executionId, claim } = argument.turn;
+        giveBack({ executionId, token: claim.token });
+        throw error;
+      }
+    },
+    endTurn: async (argument) => {
+      const result = await readers.write("endTurn", (query) => end(query, argument), true);
+      hints.wrote([argument.commit.executionId]);
+      return result;
+    },
+    heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
+    claimAbandoned: claimAbandoned(readers, s),
+    claims: claims(readers, s),
+    due: due(readers, s),
+    state: readers.forCallers(state(readers, s)),
+    heads: heads(readers, s),
+    liveTurn: readers.forCallers(liveTurn(readers, s)),
+    events: events(readers, s),
+    keepSnapshot: keepSnapshot(readers, s),
+    snapshot: snapshot(readers, s),
+    list: readers.forCallers(list(readers, s)),
+    waiting: readers.forCallers(waiting(readers, s)),
+    define: define(readers, s),
+    outline: outline(readers, s),
+    unpark: unpark(readers, s),
+    countUnfinished: countUnfinished(readers, s),
+    endedBeyond: endedBeyond(readers, s),
+    deleteFinished: deleteFinished(readers, s),
+    // The database's own vacuum reuses the space of deleted rows.
+    compact: async () => ({ more: false }),
+    health: async () => (phase === "open" ? health(readers, name, writers.troubles) : notOpen),
+    observations: observations(readers, s, node),
+    rollups: rollups(readers, s),
+    conversations: conversations(readers, s),
+    approvals: approvals(readers, s),
+    close: async () => {
+      if (phase !== "open") return;
+      phase = "closed";
+      await alive(writers.close(closingTime));
+      watch.close();
+      await alive(Promise.all([lease.close(), readers.close(), hints.close()]));
+    },
   };
-
-  readonly rollups: Store["rollups"] = {
-    add: (batch) => this.#call((store) => store.rollups.add(batch)),
-    overTime: (query) => this.#call((store) => store.rollups.overTime(query)),
-    totals: (query) => this.#call((store) => store.rollups.totals(query)),
-    trim: (trim) => this.#call((store) => store.rollups.trim(trim)),
-  };
-
-  readonly conversations: Store["conversations"] = {
-    post: (message) => this.#call((store) => store.conversations.post(message)),
-    recent: (query) => this.#call((store) => store.conversations.recent(query)),
-    messages: (query) => this.#call((store) => store.conversations.messages(query)),
-    read: (which) => this.#call((store) => store.conversations.read(which)),
-    list: (query) => this.#call((store) => store.conversations.list(query)),
-    change: (change) => this.#call((store) => store.conversations.change(change)),
-    fork: (fork) => this.#call((store) => store.conversations.fork(fork)),
-    removeUnfinishedFork: (which) => this.#call((store) => store.conversations.removeUnfinishedFork(which)),
-    removeUnchanged: (which) => this.#call((store) => store.conversations.removeUnchanged(which)),
-    remove: (which) => this.#call((store) => store.conversations.remove(which)),
-  };
-
-  readonly approvals: Store["approvals"] = {
-    use: (approval) => this.#call((store) => store.approvals.use(approval)),
-    secret: (candidate) => this.#call((store) => store.approvals.secret(candidate)),
-  };
-
-  // Not a method: code that spreads the store to replace some operations keeps it with the others.
-  readonly health = async (): Promise<StoreHealth> => {
-    const never = { count: 0, reason: "" };
-    return this.#opened?.health() ?? { problem: "the store is not open", bytes: null, restarts: never };
-  };
-
-  async close(): Promise<void> {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    if (opened !== undefined) await alive(opened.close());
-  }
-
-  #call<Value>(work: (store: OpenStore) => Promise<Value>): Promise<Value> {
-    if (this.#opened !== undefined) return work(this.#opened);
-    return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
-  }
 }
 
 /** Idle connections do not keep the process alive, not even while they close: the caller of close does. */

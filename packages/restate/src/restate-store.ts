@@ -60,7 +60,9 @@ export function restateStore(options: RestateStoreOptions): Store {
     location,
     clusterChannel: {
       lease: settings.lease,
-      clockOffset: 0,
+      get clockOffset() {
+        return shards.ingress.clockOffset;
+      },
       listen: (listener) => {
         listening.add(listener);
         return () => listening.delete(listener);

@@ -1,8 +1,9 @@
 // Two nodes on one Restate server notify each other: neither waits for its own look into the store, nor for a lease.
-import { type Andante, createAndante, createWorkflow } from "@andante/core";
+import { Agent, type Andante, type AndanteOptions, createAndante, createWorkflow } from "@andante/core";
 import { restateStore } from "@andante/restate";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { controlledModel } from "../../core/test/support/controlled-model.ts";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -57,6 +58,60 @@ test("writes of one node are named to the other, its own are not, and nothing is
   await Promise.all([a.close(), b.close()]);
 });
 
+/** Two nodes on one server; Restate calls the first. */
+async function twoNodes(namespace: string, options: Pick<AndanteOptions, "workflows" | "agents">) {
+  const nodes: Andante[] = [];
+  for (const port of [server.endpointPort, server.otherPorts[0]]) {
+    const node = createAndante({ store: storeOn(port, namespace), ...options });
+    await node.ready();
+    nodes.push(node);
+  }
+  const [a, b] = nodes;
+  if (a === undefined || b === undefined) throw new Error("there are no nodes");
+  return [a, b] as const;
+}
+
+test("an execution of a node that stops continues on the other one long before its lease ends", async () => {
+  let bodies = 0;
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const body = createWorkflow({ id: "body", input: z.object({}) }).andThen({
+    id: "body",
+    execute: ({ signal }) => {
+      begun[bodies]?.resolve();
+      // The first one ends with its node.
+      if (bodies++ > 0) return "done";
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+  });
+  const [a, b] = await twoNodes("stops", { workflows: { body } });
+  await b.start("body", {}, { executionId: "e" });
+  await begun[0]?.promise;
+  await b.close({ grace: 0 });
+  const closed = performance.now();
+  await begun[1]?.promise;
+  // The lease is a minute.
+  expect(performance.now() - closed).toBeLessThan(2_000);
+  await expect.poll(async () => (await a.state("body", "e")).status).toBe("completed");
+  expect(bodies).toBe(2);
+  await a.close({ grace: 0 });
+});
+
+test("a conversation of one node is read and continued on the other", async () => {
+  const model = controlledModel((_, number) => ({ text: [`reply ${number}`] }));
+  const [a, b] = await twoNodes("talks", { agents: { clerk: new Agent({ id: "clerk", model }) } });
+  const say = async (node: Andante, id: string) => {
+    const message = { id, role: "user", parts: [{ type: "text", text: id }] };
+    for await (const _ of await node.agents.chat("clerk", [message], { conversationId: "talk" }));
+  };
+  await say(a, "m1");
+  await say(b, "m2");
+  const { messages } = await a.conversations.messages("talk");
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  expect(model.asked[1]?.prompt.filter(({ role }) => role === "user")).toHaveLength(2);
+  expect((await b.conversations.messages("talk")).messages).toEqual(messages);
+  for (const node of [b, a]) await node.close({ grace: 0 });
+});
+
 test("a cancel on one node stops a body on the other at once, and its events are followed there", async () => {
   let stopped: number | undefined;
   const begun = Promise.withResolvers<void>();
@@ -73,14 +128,7 @@ test("a cancel on one node stops a body on the other at once, and its events are
           begun.resolve();
         }),
     });
-  const nodes: Andante[] = [];
-  for (const port of [server.endpointPort, server.otherPorts[0]]) {
-    const node = createAndante({ store: storeOn(port, "bodies"), workflows: { endless } });
-    await node.ready();
-    nodes.push(node);
-  }
-  const [a, b] = nodes;
-  if (a === undefined || b === undefined) throw new Error("there are no nodes");
+  const [a, b] = await twoNodes("bodies", { workflows: { endless } });
   await a.start("endless", {}, { executionId: "e" });
   await begun.promise;
   const stream = await b.attach("endless", "e");

@@ -80,6 +80,18 @@ async function rowsOf(query: string): Promise<readonly Record<string, unknown>[]
   return rows;
 }
 
+test("three nodes that open at once register one deployment", async () => {
+  const namespace = randomUUID();
+  const stores = [firstEndpoint(), { ...firstEndpoint(), port: 0 }, { ...firstEndpoint(), port: 0 }].map(
+    (endpoint) => restateStore(optionsOf({ namespace, endpoint })),
+  );
+  open.push(...stores);
+  await Promise.all(stores.map((store) => store.open()));
+  const response = await fetch(`${server.adminUrl}/deployments`, { headers: { accept: "application/json" } });
+  const { deployments }: { deployments: unknown[] } = JSON.parse(await response.text());
+  expect(deployments).toHaveLength(1);
+});
+
 test("a lease ends by Restate's clock, and the others are asked to look for work", async () => {
   const store = await opened();
   let offers = 0;
@@ -279,6 +291,53 @@ test("a server that is killed and started again has lost nothing, and each commi
     );
   }
 }, 60_000);
+
+// Restate keeps no result of a call, so it does not matter how long ago the call was: the row knows its last writes.
+test("a commit that is sent again when Restate has forgotten the call, and after a restart, is there once", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace });
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  const made = execution();
+  await store.create(made);
+  const commit = commitOf(made.executionId, 1);
+  const first = await store.commit(commit);
+  const calls = async () =>
+    (
+      await rowsOf(`select id from sys_invocation where target_service_name = 'AndanteShard1'
+      and target_service_key like '${namespace}.%'`)
+    ).length;
+  await expect.poll(calls).toBe(0);
+  expect(await store.commit(commit)).toEqual(first);
+  await server.kill();
+  await server.start();
+  expect(await store.commit(commit)).toEqual(first);
+  expect(await store.create(made)).toEqual({ created: true });
+  expect(await store.events({ executionId: made.executionId, after: 0, limit: 10 })).toHaveLength(2);
+});
+
+test("a write of 9 MB delays 50 small ones beside it by less than 2 seconds", { retry: 2 }, async () => {
+  const store = await opened({ shards: 1 });
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  const large = execution();
+  const made = Array.from({ length: 50 }, () => execution());
+  await Promise.all([large, ...made].map((each) => store.create(each)));
+  const value = JSON.stringify("x".repeat(9_000_000));
+  const timeOf = async (number: number, beside: readonly Promise<unknown>[]) => {
+    const start = performance.now();
+    const commits = made.map(({ executionId }) => store.commit(commitOf(executionId, number)));
+    const results = await Promise.all(commits);
+    expect(results.every(({ kind }) => kind === "ok")).toBe(true);
+    const time = performance.now() - start;
+    await Promise.all(beside);
+    return time;
+  };
+  const alone = await timeOf(1, []);
+  const write = store.commit(commitOf(large.executionId, 1, { events: [event("step-complete", { value })] }));
+  expect((await timeOf(2, [write])) - alone).toBeLessThan(2_000);
+  expect(await write).toMatchObject({ kind: "ok" });
+  const [, kept] = await store.events({ executionId: large.executionId, after: 0, limit: 10 });
+  expect(kept?.value).toBe(value);
+});
 
 test("another number of shards, a closed port and an endpoint that Restate cannot reach are refused in words", async () => {
   const namespace = randomUUID();

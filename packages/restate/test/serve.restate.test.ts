@@ -1,8 +1,9 @@
-// serve() without a store, with a real Restate in ANDANTE_RESTATE_URL.
+// serve() on a real Restate: chosen by ANDANTE_RESTATE_URL, with values that are too long, and while its server is down.
 import { createWorkflow } from "@andante/core";
 import { RecordingLogger } from "@andante/core/test";
-import { serve } from "@andante/server";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { restateStore } from "@andante/restate";
+import { type ServeOptions, serve } from "@andante/server";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
@@ -19,6 +20,62 @@ const gate = createWorkflow({ id: "gate", input: z.object({}) }).andThen({
   id: "wait",
   execute: ({ suspend, resumeData }) => resumeData ?? suspend("why"),
 });
+
+/** A server on Restate; it closes with the test. */
+async function serveOn(namespace: string, workflows: NonNullable<ServeOptions["workflows"]>) {
+  const { ingressUrl, adminUrl, endpointPort: port } = server;
+  const endpoint = { port, url: `http://127.0.0.1:${port}` };
+  const store = restateStore({ ingressUrl, adminUrl, endpoint, namespace, lease: 10_000 });
+  const logger = new RecordingLogger();
+  const limits = { output: 12_000_000 };
+  const served = await serve({ workflows, store, port: 0, handleSignals: false, logger, limits });
+  onTestFinished(() => served.close());
+  return served;
+}
+
+test("an output of 13 MB is refused by our own limit", async () => {
+  const long = createWorkflow({ id: "long", input: z.object({ length: z.number() }) }).andThen({
+    id: "output",
+    execute: ({ data }) => "x".repeat(data.length),
+  });
+  const { andante } = await serveOn("long", { long });
+  const { executionId, status } = await andante.execute("long", { length: 13_000_000 });
+  expect(status).toBe("error");
+  const message = expect.stringContaining("the limit is 12000000 (limits.output)");
+  const events = await andante.events("long", executionId);
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "step-error", error: expect.objectContaining({ message }) }),
+  );
+  expect(await andante.execute("long", { length: 11_000_000 })).toMatchObject({ status: "completed" });
+});
+
+// A few seconds in place of a minute: longer than a call is attempted again.
+test("without any server callers get 503, bodies wait, and everything continues afterwards", async () => {
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<string>();
+  const wait = createWorkflow({ id: "wait", input: z.object({}) }).andThen({
+    id: "body",
+    execute: () => {
+      begun.resolve();
+      return held.promise;
+    },
+  });
+  const { andante, url } = await serveOn("down", { wait, gate });
+  await andante.start("wait", {}, { executionId: "running" });
+  await begun.promise;
+  await server.kill();
+  held.resolve("done");
+  const request = { method: "POST", headers: { "content-type": "application/json" }, body: '{"input":{}}' };
+  const refused = await fetch(`${url}/workflows/gate/execute`, request);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect((await fetch(`${url}/health`)).status).toBe(503);
+  await server.start();
+  const ended = async () => (await andante.state("wait", "running")).status;
+  await expect.poll(ended, { timeout: 60_000 }).toBe("completed");
+  const accepted = async () => (await fetch(`${url}/workflows/gate/execute`, request)).status;
+  await expect.poll(accepted).toBe(200);
+  await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
+}, 120_000);
 
 test("Restate is used and logged, and holds the executions at the next start", async () => {
   vi.stubEnv("ANDANTE_RESTATE_URL", server.ingressUrl);

@@ -1,10 +1,12 @@
-// The work of a node that was killed is continued by another one, once.
+// Nodes as processes: the work of one that was killed is continued by another one, once, whatever their clocks say.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import type { Store } from "@andante/core/store";
 import { restateStore } from "@andante/restate";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type RestateServer, startRestate } from "./restate-server.ts";
+import { napTime } from "./shift-clock.ts";
 
 let server: RestateServer;
 const nodes: ChildProcess[] = [];
@@ -16,33 +18,82 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** `port` is its own; Restate calls the first node. */
-async function startNode(port: number, role: string): Promise<ChildProcess> {
+/** `port` is its own; Restate calls the first node. `ahead`: milliseconds of its clock. */
+async function startNode(port: number, namespace: string, role: string, ahead = 0): Promise<ChildProcess> {
   const { ingressUrl, adminUrl, endpointPort } = server;
   const file = path.join(import.meta.dirname, "node-process.ts");
   const url = `http://127.0.0.1:${endpointPort}`;
-  const args = ["--conditions=andante-source", file, ingressUrl, adminUrl, String(port), url, role];
+  const given = [ingressUrl, adminUrl, port, url, namespace, role, ahead].map(String);
+  const args = ["--conditions=andante-source", file, ...given];
   const node = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   nodes.push(node);
-  await once(node.stdout, "data");
+  const ended = once(node, "exit").then(() => Promise.reject(new Error("a node has ended when it started")));
+  await Promise.race([once(node.stdout, "data"), ended]);
+  ended.catch(() => undefined);
   return node;
 }
 
-test("executions of a killed node complete on another one, each step once in the journal", async () => {
-  const { ingressUrl, adminUrl, endpointPort, otherPorts } = server;
-  await startNode(endpointPort, "wait");
-  const first = await startNode(otherPorts[0], "start");
-  first.kill("SIGKILL");
-  const endpoint = { port: otherPorts[1], url: `http://127.0.0.1:${endpointPort}` };
-  const store = restateStore({ ingressUrl, adminUrl, endpoint, namespace: "two-nodes" });
+/** A store for looks of this process; it closes with the test. */
+async function storeOf(namespace: string): Promise<Store> {
+  const { ingressUrl, adminUrl, endpointPort } = server;
+  const endpoint = { port: 0, url: `http://127.0.0.1:${endpointPort}` };
+  const store = restateStore({ ingressUrl, adminUrl, endpoint, namespace });
   await store.open();
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function rowOf(store: Store, executionId: string) {
+  return (await store.state(executionId))?.execution;
+}
+
+test("executions of a killed node complete on another one, each step once in the journal", async () => {
+  await startNode(server.endpointPort, "two-nodes", "wait");
+  const first = await startNode(0, "two-nodes", "start");
+  first.kill("SIGKILL");
+  const store = await storeOf("two-nodes");
   const completed = async () => (await store.list({ status: "completed", limit: 20 })).length;
-  await expect.poll(completed, { timeout: 20_000, interval: 200 }).toBe(10);
+  await expect.poll(completed, { timeout: 60_000, interval: 200 }).toBe(10);
   for (let n = 0; n < 10; n++) {
     const events = await store.events({ executionId: `e-${n}`, after: 0, limit: 100 });
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
     const outcomes = events.filter(({ type }) => type === "step-complete").map(({ path: step }) => step);
     expect(outcomes).toEqual(["first", "second"]);
   }
-  await store.close();
-}, 60_000);
+}, 240_000);
+
+// The time of a sleep is in the store alone, so it may be short.
+test("a sleep ends in time on another node when its own is killed", async () => {
+  const [killed] = await Promise.all([startNode(0, "naps", "nap"), startNode(0, "naps", "wait")]);
+  const store = await storeOf("naps");
+  await expect.poll(async () => (await store.state("nap"))?.timers.length).toBe(1);
+  killed.kill("SIGKILL");
+  const status = async () => (await rowOf(store, "nap"))?.status;
+  await expect.poll(status, { timeout: 60_000, interval: 100 }).toBe("completed");
+  const { startAt = 0, endAt } = (await rowOf(store, "nap")) ?? {};
+  expect((endAt ?? 0) - startAt).toBeGreaterThanOrEqual(napTime);
+  expect((endAt ?? 0) - startAt).toBeLessThan(napTime + 2_000);
+}, 240_000);
+
+test("a node whose clock is an hour ahead ends no sleep early and takes no node for dead", async () => {
+  await startNode(0, "clocks", "wait", 3_600_000);
+  const before = Date.now();
+  await startNode(0, "clocks", "nap");
+  const store = await storeOf("clocks");
+  const statuses = async () =>
+    [await rowOf(store, "nap"), await rowOf(store, "busy")].map((row) => row?.status);
+  await expect.poll(statuses, { timeout: 60_000, interval: 100 }).toEqual(["completed", "completed"]);
+  for (const id of ["nap", "busy"]) {
+    const events = await store.events({ executionId: id, after: 0, limit: 100 });
+    const times = events.map(({ timestamp }) => timestamp);
+    // Restate's clock is that of this machine, and known to a second.
+    expect(Math.min(...times)).toBeGreaterThan(before - 1_000);
+    expect(Math.max(...times)).toBeLessThan(Date.now() + 1_000);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(napTime - 1_000);
+    expect(await rowOf(store, id)).toMatchObject({ recoveries: 0 });
+  }
+  const { length } = (await store.events({ executionId: "busy", after: 0, limit: 100 })).filter(
+    ({ type }) => type === "step-start",
+  );
+  expect(length).toBe(1);
+}, 240_000);

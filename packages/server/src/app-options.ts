@@ -1,6 +1,12 @@
 // The options of createApp, and the list of their names.
 import type { AndanteOptions } from "@andante/core";
-import type { AgentRecord, KnownOptions, WorkflowRecord } from "@andante/core/internal";
+import {
+  type AgentRecord,
+  type KnownOptions,
+  knownAndanteLimits,
+  knownAndanteOptions,
+  type WorkflowRecord,
+} from "@andante/core/internal";
 import type { Hono, MiddlewareHandler } from "hono";
 import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
@@ -75,23 +81,14 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   /**
    * The fraction of `sockets`, `streams`, `exports` and `reads` that one client keeps when all are taken. A client is a
    * user, or without a user an address (IPv6: the first 64 bits). A client below its share then takes a place from the
-   * client that exceeds its share most. Above 0 and up to 1; 1 disables sharing. Default: 0.1.
+   * client that exceeds its share most. It is also the fraction of the memory for request bodies. Above 0 and up to 1; 1 disables sharing. Default: 0.1.
    */
   readonly clientShare?: number;
 };
 
 /** The option names of createApp; `serve` adds more. */
 export const knownAppOptions: KnownOptions<AppOptions> = {
-  workflows: true,
-  agents: true,
-  store: true,
-  logger: true,
-  logs: true,
-  tracing: true,
-  rollups: true,
-  limits: true,
-  retention: true,
-  clock: true,
+  ...knownAndanteOptions,
   auth: true,
   authorize: true,
   cors: true,
@@ -106,6 +103,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
 
 /** The option names of `limits`. */
 export const knownLimits: KnownOptions<AppLimits> = {
+  ...knownAndanteLimits,
   body: true,
   customBody: true,
   sockets: true,
@@ -113,16 +111,4 @@ export const knownLimits: KnownOptions<AppLimits> = {
   exports: true,
   reads: true,
   clientShare: true,
-  running: true,
-  agentReplies: true,
-  userShare: true,
-  input: true,
-  context: true,
-  resumeData: true,
-  reason: true,
-  output: true,
-  containerOutput: true,
-  state: true,
-  result: true,
-  journal: true,
 };

@@ -52,9 +52,9 @@ export function boundsOf(
   const bounds: Bounds = {
     maxBody,
     maxCustomBody,
-    bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0)), share),
     complete: new BodyQueue(maxCompleteBodies),
-    parsed: new BodyMemory(maxHeldBodies),
+    parsed: new BodyMemory(maxHeldBodies, share),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,

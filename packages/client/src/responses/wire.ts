@@ -31,21 +31,7 @@ export interface ActivityPoint {
   readonly p50: number | null;
 }
 
-export interface AgentDetail {
-  readonly id: string;
-  readonly name: string;
-  readonly purpose: string;
-  /** Provider and name; null when unknown. */
-  readonly model: string | null;
-  readonly tools: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly inputSchema: Readonly<Record<string, unknown>>;
-    /** Whether a person must approve its calls; `sometimes`: decided per call. Absent: never. */
-    readonly approval?: "always" | "sometimes" | undefined;
-  }[];
-  readonly subAgents: readonly string[];
-  readonly status: "idle" | "running";
+export interface AgentDetail extends AgentSummary {
   /** Null when they are made for each call, or when the caller may not read them. */
   readonly instructions: string | null;
 }
@@ -142,17 +128,7 @@ export interface ExecutionResult {
   readonly usage?: Usage | undefined;
 }
 
-export interface ExecutionState {
-  readonly executionId: string;
-  readonly startAt: string;
-  readonly endAt: string | null;
-  readonly status: ExecutionStatus;
-  readonly result: unknown;
-  readonly suspension?: Suspension | undefined;
-  /** Why it failed: the message of the step's error only when that was a `PublicError`. */
-  readonly error?: string | undefined;
-  /** The usage of its agents, when it has any. */
-  readonly usage?: Usage | undefined;
+export interface ExecutionState extends ExecutionResult {
   readonly workflowId: string;
   readonly input: unknown;
   readonly context: Readonly<Record<string, unknown>>;
@@ -371,10 +347,7 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
-export interface ToolResult {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: unknown;
+export interface ToolResult extends ToolCall {
   readonly output: unknown;
 }
 
@@ -417,12 +390,7 @@ export interface Usage {
   readonly calls: number;
 }
 
-export interface WorkflowDetail {
-  readonly id: string;
-  readonly name: string;
-  readonly purpose: string;
-  readonly stepsCount: number;
-  readonly status: "idle" | "running" | "suspended" | "completed" | "error";
+export interface WorkflowDetail extends WorkflowSummary {
   readonly steps: readonly Step[];
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly resultSchema: Readonly<Record<string, unknown>> | null;

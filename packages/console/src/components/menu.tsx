@@ -1,7 +1,9 @@
 // A chip with a menu.
+import { useQuery } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
+import { workflowsQuery } from "../api/queries.ts";
 
 export function Menu({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {
   return (
@@ -27,4 +29,25 @@ export function Choice({
   readonly onSelect: () => void;
 }) {
   return <DropdownMenu.Item onSelect={onSelect}>{children}</DropdownMenu.Item>;
+}
+
+/** A filter by workflow; undefined for all of them. */
+export function WorkflowMenu({
+  chosen,
+  onChoose,
+}: {
+  readonly chosen: string | undefined;
+  readonly onChoose: (workflowId: string | undefined) => void;
+}) {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  return (
+    <Menu label={<>workflow: {chosen ?? "all"}</>}>
+      <Choice onSelect={() => onChoose(undefined)}>all workflows</Choice>
+      {workflows.map(({ id }) => (
+        <Choice key={id} onSelect={() => onChoose(id)}>
+          {id}
+        </Choice>
+      ))}
+    </Menu>
+  );
 }

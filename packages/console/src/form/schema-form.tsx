@@ -2,15 +2,13 @@
 import type { JsonSchema } from "@andante/client";
 import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { Component, type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { asSchema } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";
 import { templates } from "./field-templates.tsx";
-import { FormBoundary } from "./form-boundary.tsx";
 import { brokenRef } from "./resolve-ref.ts";
 import { errorsByField } from "./server-errors.ts";
-import { uiSchemaFor } from "./ui-schema.ts";
 import { validator } from "./validator.ts";
 import { widgets } from "./widgets.tsx";
 import "./form.css";
@@ -180,4 +178,51 @@ function hasFields(schema: JsonSchema): boolean {
   const { type, properties, anyOf, oneOf, $ref } = schema;
   if (type === "object") return Object.keys(asSchema(properties)).length > 0;
   return [type, anyOf, oneOf, $ref].some((word) => word !== undefined);
+}
+
+interface Props {
+  readonly children: ReactNode;
+  readonly onBroken: (error: unknown) => void;
+}
+
+/** An error boundary around the form: a schema that it cannot render must not break the page. */
+class FormBoundary extends Component<Props, { readonly isBroken: boolean }> {
+  override state = { isBroken: false };
+
+  static getDerivedStateFromError() {
+    return { isBroken: true };
+  }
+
+  override componentDidCatch(error: unknown) {
+    this.props.onBroken(error);
+  }
+
+  override render() {
+    return this.state.isBroken ? null : this.props.children;
+  }
+}
+
+type Look = Record<string, unknown>;
+
+const longNames =
+  /(note|comment|text|body|description|message|reason|prompt|instructions|question|content)$/i;
+const deepest = 6;
+
+/** Rendering hints that a schema does not contain: long text gets a text area. */
+function uiSchemaFor(schema: JsonSchema, depth = 0): Look {
+  const properties = asSchema(schema.properties);
+  if (depth > deepest) return {};
+  const looks: Look = {};
+  for (const [name, given] of Object.entries(properties)) {
+    const field = asSchema(given);
+    if (isLongText(name, field)) looks[name] = { "ui:widget": "textarea" };
+    else if (field.type === "object") looks[name] = uiSchemaFor(field, depth + 1);
+    else if (field.type === "array") looks[name] = { items: uiSchemaFor(asSchema(field.items), depth + 1) };
+  }
+  return looks;
+}
+
+function isLongText(name: string, { type, format, enum: values, maxLength }: JsonSchema): boolean {
+  if (type !== "string" || format !== undefined || values !== undefined) return false;
+  return longNames.test(name) || (typeof maxLength === "number" && maxLength > 120);
 }

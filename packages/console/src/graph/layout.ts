@@ -1,6 +1,6 @@
 // The positions of the steps of a workflow. A workflow is a tree of sequences and containers, so the layout is nested
-import type { Step } from "@andante/client";
 // boxes without crossing edges; two hundred steps take a millisecond.
+import type { Step } from "@andante/client";
 
 export interface PlacedNode {
   /** The step's path in the definition: `check/facts`. */
@@ -41,6 +41,12 @@ const foldAbove = 12;
 
 const sequences = new Set(["andWorkflow", "andForEach", "andDoWhile", "andDoUntil"]);
 
+/** The containers that the user has opened, and the edges so far. */
+interface Canvas {
+  readonly open: ReadonlySet<string>;
+  readonly edges: PlacedEdge[];
+}
+
 interface Box {
   readonly width: number;
   readonly height: number;
@@ -49,7 +55,7 @@ interface Box {
 
 export function layOut(steps: readonly Step[], open: ReadonlySet<string> = new Set()): Layout {
   const edges: PlacedEdge[] = [];
-  const { nodes } = column(steps, null, "", open, edges);
+  const { nodes } = column(steps, null, { open, edges });
   return { nodes, edges };
 }
 
@@ -62,21 +68,19 @@ function countOf(steps: readonly Step[]): number {
   return steps.reduce((sum, step) => sum + 1 + countOf(step.steps ?? []), 0);
 }
 
-function boxOf(
-  step: Step,
-  parent: string | null,
-  prefix: string,
-  open: ReadonlySet<string>,
-  edges: PlacedEdge[],
-): Box {
-  const path = `${prefix}${step.id}`;
+function pathIn(parent: string | null, { id }: Step): string {
+  return parent === null ? id : `${parent}/${id}`;
+}
+
+function boxOf(step: Step, parent: string | null, canvas: Canvas): Box {
+  const path = pathIn(parent, step);
   const steps = step.steps ?? [];
-  if (steps.length === 0 || isFolded(step, path, open)) {
+  if (steps.length === 0 || isFolded(step, path, canvas.open)) {
     const size = parent === null ? leaf : inner;
     return { ...size, nodes: [{ path, step, parent, x: 0, y: 0, ...size, isContainer: false }] };
   }
   const place = sequences.has(step.type) ? column : rows;
-  const content = place(steps, path, `${path}/`, open, edges);
+  const content = place(steps, path, canvas);
   const width = Math.max(leaf.width, content.width + 2 * padding);
   const height = content.height + head + padding;
   const shift = (width - content.width) / 2;
@@ -91,14 +95,8 @@ function moved(node: PlacedNode, parent: string | null, x: number, y: number): P
 }
 
 /** Places steps below each other, with an edge between neighbours. */
-function column(
-  steps: readonly Step[],
-  parent: string | null,
-  prefix: string,
-  open: ReadonlySet<string>,
-  edges: PlacedEdge[],
-): Box {
-  const boxes = steps.map((step) => boxOf(step, parent, prefix, open, edges));
+function column(steps: readonly Step[], parent: string | null, canvas: Canvas): Box {
+  const boxes = steps.map((step) => boxOf(step, parent, canvas));
   const width = Math.max(...boxes.map((box) => box.width), 0);
   const nodes: PlacedNode[] = [];
   let y = 0;
@@ -106,20 +104,14 @@ function column(
     nodes.push(...box.nodes.map((node) => moved(node, parent, (width - box.width) / 2, y)));
     y += box.height + gap;
     const [step, next] = [steps[index], steps[index + 1]];
-    if (step !== undefined && next !== undefined) edges.push(...connect(step, next, prefix, open));
+    if (step !== undefined && next !== undefined) canvas.edges.push(...connect(step, next, parent, canvas));
   });
   return { width, height: Math.max(0, y - gap), nodes };
 }
 
 /** Places steps side by side, a few per row. */
-function rows(
-  steps: readonly Step[],
-  parent: string | null,
-  prefix: string,
-  open: ReadonlySet<string>,
-  edges: PlacedEdge[],
-): Box {
-  const boxes = steps.map((step) => boxOf(step, parent, prefix, open, edges));
+function rows(steps: readonly Step[], parent: string | null, canvas: Canvas): Box {
+  const boxes = steps.map((step) => boxOf(step, parent, canvas));
   const lines: Box[][] = [];
   for (let first = 0; first < boxes.length; first += perRow) lines.push(boxes.slice(first, first + perRow));
   const widthOf = (line: readonly Box[]) => line.reduce((sum, box) => sum + box.width + beside, -beside);
@@ -137,19 +129,19 @@ function rows(
   return { width, height: y - beside, nodes };
 }
 
-function connect(from: Step, to: Step, prefix: string, open: ReadonlySet<string>): PlacedEdge[] {
-  const starts = ends(from, prefix, open, "last");
-  const targets = ends(to, prefix, open, "first");
+function connect(from: Step, to: Step, parent: string | null, { open }: Canvas): PlacedEdge[] {
+  const starts = ends(from, parent, open);
+  const targets = ends(to, parent, open);
   return starts.flatMap((start) => targets.map((target) => ({ from: start, to: target })));
 }
 
 /** The end nodes of an edge into or out of a step: each branch has its own edge while all fit into one row. */
-function ends(step: Step, prefix: string, open: ReadonlySet<string>, side: "first" | "last"): string[] {
-  const path = `${prefix}${step.id}`;
+function ends(step: Step, parent: string | null, open: ReadonlySet<string>): string[] {
+  const path = pathIn(parent, step);
   const steps = step.steps ?? [];
   if (steps.length === 0 || isFolded(step, path, open)) return [path];
   if (sequences.has(step.type) || steps.length > perRow) return [path];
-  return steps.flatMap((child) => ends(child, `${path}/`, open, side));
+  return steps.flatMap((child) => ends(child, path, open));
 }
 
 /** The edges as two SVG paths: from steps that `isDone`, and from all others. */

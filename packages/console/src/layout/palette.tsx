@@ -5,6 +5,7 @@ import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { agentsQuery, inboxQuery, workflowsQuery } from "../api/queries.ts";
+import { navigation } from "./navigation.ts";
 
 interface Command {
   readonly name: string;
@@ -12,17 +13,6 @@ interface Command {
   readonly icon: ReactNode;
   readonly run: () => void;
 }
-
-const pages = [
-  ["Home", "/"],
-  ["Inbox", "/inbox"],
-  ["Executions", "/executions"],
-  ["Workflows", "/workflows"],
-  ["Agents", "/agents"],
-  ["Logs", "/logs"],
-  ["Traces", "/traces"],
-  ["API", "/api"],
-] as const;
 
 function useCommands(text: string): readonly Command[] {
   const navigate = useNavigate();
@@ -61,7 +51,7 @@ function useCommands(text: string): readonly Command[] {
       icon: <List />,
       run: () => void navigate({ to: "/executions", search: { status: "error" } }),
     },
-    ...pages.map(([name, to]) => ({
+    ...navigation.map(({ name, to }) => ({
       name: `Go to ${name}`,
       hint: "page",
       icon: <ArrowRight />,

@@ -1,13 +1,14 @@
 // The query parameters of an address: filters, the selected step, the open tab. Plain text, no JSON.
-import type { SearchSchemaInput } from "@tanstack/react-router";
+import { type SearchSchemaInput, useNavigate } from "@tanstack/react-router";
+import { useCallback } from "react";
 
 const names = [
   ...(["status", "workflowId", "userId", "tag", "id", "since", "step", "tab", "item", "chat"] as const),
   ...(["level", "executionId", "agentId", "text"] as const),
 ];
 
-/** All parameters; each page reads its own. */
-export type Search = { readonly [Name in (typeof names)[number]]?: string };
+/** All parameters; each page reads its own. An undefined or empty one is not part of the address. */
+export type Search = { readonly [Name in (typeof names)[number]]?: string | undefined };
 
 export function readSearch(given: Search & SearchSchemaInput): Search {
   const known = names.filter((name) => typeof given[name] === "string");
@@ -22,4 +23,13 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
   const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return text === "" ? "" : `?${text}`;
+}
+
+/** Changes some parameters of the current address; `replace`: without another entry in the history. */
+export function useSearchChange({ replace = true } = {}): (change: Search) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (change) => void navigate({ to: ".", search: (before: Search) => ({ ...before, ...change }), replace }),
+    [navigate, replace],
+  );
 }

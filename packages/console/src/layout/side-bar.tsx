@@ -1,83 +1,52 @@
 // The side bar: navigation, the number of inbox items, and the state of the live feed.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bot, Braces, House, Inbox, List, Moon, ScrollText, Sun, Waypoints, Workflow } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { Moon, Sun } from "lucide-react";
+import { Fragment, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
 import { bytes, plural } from "../format/numbers.ts";
-
-function Go({
-  to,
-  icon,
-  children,
-  exact = false,
-}: {
-  readonly to: string;
-  readonly icon: ReactNode;
-  readonly children: ReactNode;
-  readonly exact?: boolean;
-}) {
-  return (
-    <Link
-      to={to}
-      className="go"
-      activeProps={{ className: "active", "aria-current": "page" }}
-      activeOptions={{ exact, includeSearch: false }}
-    >
-      {icon}
-      {children}
-    </Link>
-  );
-}
+import { navigation } from "./navigation.ts";
 
 export function SideBar() {
-  const { data: inbox } = useQuery(inboxQuery);
-  const waiting = inbox?.items.length ?? 0;
   return (
     <nav className="side" aria-label="Main">
       <div className="brand">
         <img src={`${consoleRoot}icon.svg`} alt="" />
         <span>Andante</span>
       </div>
-      <Go to="/" exact icon={<House />}>
-        Home
-      </Go>
-      <Go to="/inbox" icon={<Inbox />}>
-        Inbox
-        {waiting > 0 && (
-          <span className="count">
-            {waiting}
-            {inbox?.more && "+"}
-            <span className="hidden-label"> waiting</span>
-          </span>
-        )}
-      </Go>
-      <Go to="/executions" icon={<List />}>
-        Executions
-      </Go>
-      <div className="group">Definitions</div>
-      <Go to="/workflows" icon={<Workflow />}>
-        Workflows
-      </Go>
-      <Go to="/agents" icon={<Bot />}>
-        Agents
-      </Go>
-      <div className="group">Observe</div>
-      <Go to="/logs" icon={<ScrollText />}>
-        Logs
-      </Go>
-      <Go to="/traces" icon={<Waypoints />}>
-        Traces
-      </Go>
-      <div className="group">Develop</div>
-      <Go to="/api" icon={<Braces />}>
-        API
-      </Go>
+      {navigation.map(({ name, to, Icon, ...page }) => (
+        <Fragment key={to}>
+          {"heading" in page && <div className="group">{page.heading}</div>}
+          <Link
+            to={to}
+            className="go"
+            activeProps={{ className: "active", "aria-current": "page" }}
+            activeOptions={{ exact: to === "/", includeSearch: false }}
+          >
+            <Icon />
+            {name}
+            {to === "/inbox" && <Waiting />}
+          </Link>
+        </Fragment>
+      ))}
       <Foot />
     </nav>
+  );
+}
+
+/** The number of inbox items. */
+function Waiting() {
+  const { data: inbox } = useQuery(inboxQuery);
+  if (inbox === undefined || inbox.items.length === 0) return null;
+  return (
+    <span className="count">
+      {inbox.items.length}
+      {inbox.more && "+"}
+      <span className="hidden-label"> waiting</span>
+    </span>
   );
 }
 

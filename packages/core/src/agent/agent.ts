@@ -49,26 +49,26 @@ import { subAgentTools } from "./call/sub-agent-tool.ts";
  */
 export class Agent<Id extends string = string> extends CallableAgent implements AnyAgent {
   readonly version = "agent-v1";
-  readonly recordsCalls = true;
+  override readonly recordsCalls = true;
   readonly id: Id;
   readonly name: string;
   readonly purpose: string;
   /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
-  readonly toolApproval: AgentOptions["toolApproval"];
-  readonly subAgents: readonly AnyAgent[];
-  readonly maxSteps: number;
+  override readonly toolApproval: AgentOptions["toolApproval"];
+  override readonly subAgents: readonly AnyAgent[];
+  override readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
-  readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
+  override readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
-  readonly held: HeldTools | undefined;
-  readonly output: AnyOutput | undefined;
-  readonly budget: AgentBudget | undefined;
-  readonly messageMetadata: MessageMetadata | undefined;
-  readonly title: MakeTitle | undefined;
-  readonly convertDataPart: ConvertDataPart | undefined;
+  override readonly held: HeldTools | undefined;
+  override readonly output: AnyOutput | undefined;
+  override readonly budget: AgentBudget | undefined;
+  override readonly messageMetadata: MessageMetadata | undefined;
+  override readonly title: MakeTitle | undefined;
+  override readonly convertDataPart: ConvertDataPart | undefined;
   readonly #asTools: ToolSet;
   readonly #options: AgentOptions;
   readonly #called: Called;

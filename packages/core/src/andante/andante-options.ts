@@ -50,7 +50,7 @@ export interface AndanteOptions<
   readonly clock?: Clock;
 }
 
-const known: KnownOptions<AndanteOptions> = {
+export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
   workflows: true,
   agents: true,
   store: true,
@@ -63,7 +63,7 @@ const known: KnownOptions<AndanteOptions> = {
   clock: true,
 };
 
-const limits: KnownOptions<AndanteLimits> = {
+export const knownAndanteLimits: KnownOptions<AndanteLimits> = {
   running: true,
   agentReplies: true,
   userShare: true,
@@ -93,14 +93,14 @@ const tracing: KnownOptions<TracingOptions> = {
 };
 
 export function checkAndanteOptions(options: AndanteOptions): void {
-  checkKnownOptions("createAndante", options, known);
+  checkKnownOptions("createAndante", options, knownAndanteOptions);
   if (typeof options?.store?.open !== "function") {
     throw new OptionError({
       option: "store",
       problem: "expected a store, such as sqliteStore or memoryStore make",
     });
   }
-  checkOptionGroup("limits", options.limits, limits);
+  checkOptionGroup("limits", options.limits, knownAndanteLimits);
   checkOptionGroup("limits.journal", options.limits?.journal, journal);
   checkOptionGroup("logs", options.logs, logs);
   checkOptionGroup("retention", options.retention, retention);

@@ -1,4 +1,4 @@
-// Errors a caller of an execution can meet: unknown ids, data that does not fit, states that do not allow it.
+// Errors a caller of an execution or a trace can meet: unknown ids, data that does not fit, states that do not allow it.
 import { AndanteError } from "./andante-error.ts";
 
 export class WorkflowNotFoundError extends AndanteError {
@@ -143,6 +143,13 @@ export class ReplayTargetError extends AndanteError {
 export class ExecutionFailedError extends AndanteError {
   constructor({ executionId, cause }: { executionId: string; cause?: unknown }) {
     super("Failed to execute workflow", { code: "execution-failed", status: 500, executionId, cause });
+  }
+}
+
+/** No trace of this id, or none that the caller may see. */
+export class TraceNotFoundError extends AndanteError {
+  constructor({ traceId }: { traceId: string }) {
+    super(`Trace ${traceId} not found`, { code: "trace-not-found", status: 404 });
   }
 }
 

@@ -1,6 +1,12 @@
 // The positions of the long values in one journal, so that each is written once: a value that passes through steps
 // unchanged is their input, their output and the result at the same time.
-import type { NewStoredEvent, StoredJson, WrittenEvent } from "../store/stored-event.ts";
+import {
+  type NewStoredEvent,
+  type StoredEvent,
+  type StoredJson,
+  storedLength,
+  type WrittenEvent,
+} from "../store/stored-event.ts";
 import type { JsonText } from "../values/json.ts";
 
 /** Shorter ones are written again: finding them would cost more than that. */
@@ -64,6 +70,27 @@ export class KeptValues {
       this.#places.delete(oldest);
       return;
     }
+  }
+}
+
+/** Long values of events that are held together: each is in memory once, however many events have it. */
+export class SharedValues {
+  readonly #values = new Map<string, string>();
+  #length = 0;
+
+  /** How many characters the events have together. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The event, with the value that is held already where there is one. */
+  share(event: StoredEvent): StoredEvent {
+    const { value } = event;
+    const known = isLong(value) ? this.#values.get(value) : undefined;
+    if (known !== undefined) return { ...event, value: known };
+    if (isLong(value)) this.#values.set(value, value);
+    this.#length += storedLength(event);
+    return event;
   }
 }
 

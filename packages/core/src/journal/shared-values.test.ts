@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredEvent } from "../store/stored-event.ts";
-import { SharedValues } from "./shared-values.ts";
+import { SharedValues } from "./kept-values.ts";
 
 const event = (sequence: number, value: string | null): StoredEvent => ({
   sequence,

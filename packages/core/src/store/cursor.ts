@@ -1,4 +1,4 @@
-// The cursor of a list: a place in it, as a string that only we read.
+// Pages of a list: the check of their length, and the cursor, a place in the list as a string that only we read.
 import { InvalidOptionError } from "../errors/index.ts";
 
 export function writeCursor(...place: readonly (string | number)[]): string {
@@ -17,6 +17,12 @@ export function readCursor<Place extends readonly unknown[]>(
     // Falls through to the error below.
   }
   throw new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+}
+
+/** Refuses a page of more than `most` entries. */
+export function checkLimit(limit: number, most = 500): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return;
+  throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${most}` });
 }
 
 /** A time or a number, then an id. */

@@ -22,7 +22,12 @@ import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.t
 
 export type { Suspension } from "./suspension.ts";
 
-export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
+export const executionStatuses = ["running", "suspended", "completed", "error", "cancelled"] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+export function isExecutionStatus(status: string): status is ExecutionStatus {
+  return executionStatuses.some((each) => each === status);
+}
 
 /** The kind of execution: a workflow, or the turn of a conversation. */
 export type ExecutionKind = "workflow" | "turn";

@@ -1,5 +1,5 @@
 // How much a validation may cost, and how long its message may be: callers choose the values.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { threadWorks } from "../../test/support/thread-works.ts";
 import { maxValidation, requestTries, type Schema, validate } from "./schema.ts";
@@ -128,7 +128,10 @@ test("a validation that got little of the processor at first succeeds later", as
   expect(await validate(late, Array(500).fill(1))).toMatchObject({ ok: true });
 });
 
-test("huge values are validated in different turns of the event loop", async () => {
+test("huge values are validated in different turns of the event loop, smaller ones at once", async () => {
+  // A turn is full by the time that validations took: here they take none, however busy the machine is.
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   let turn = 0;
   let isOver = false;
   const count = () => {
@@ -150,6 +153,7 @@ test("huge values are validated in different turns of the event loop", async () 
   expect(new Set(validated).size).toBe(2);
   // The caller has another turn than the validation.
   expect(Math.min(one, other)).toBeGreaterThan(1);
+  await new Promise((resolve) => setImmediate(resolve));
   expect(await Promise.all([work(9000), work(9000)])).toEqual([0, 0]);
   isOver = true;
 });
@@ -183,10 +187,12 @@ test("a list of medium length stops at its first wrong element, also of a union"
   expect(await detailOf(list, Array(600).fill({}))).toBe("0: Invalid input");
 });
 
-test("an error of a schema's own is thrown as it is", async () => {
-  const broken = standard(() => {
-    throw new TypeError("broken schema");
-  });
-  expect(() => validate(broken, Array(5000).fill(1))).toThrow(new TypeError("broken schema"));
-  await expect(validate(broken, Array(50_000).fill(1))).rejects.toThrow(new TypeError("broken schema"));
-});
+test.each([5, 5000, 50_000])(
+  "an error of a schema's own is a rejection, as it is: %i elements",
+  async (length) => {
+    const broken = standard(() => {
+      throw new TypeError("broken schema");
+    });
+    await expect(validate(broken, Array(length).fill(1))).rejects.toThrow(new TypeError("broken schema"));
+  },
+);

@@ -24,7 +24,7 @@ export type Validation<Value = unknown> =
 
 /**
  * Validates a value; returns at once unless the schema itself is asynchronous, the value is huge or other validations have
- * filled the turn of the event loop. A large value that has not been validated after `maxValidation` is refused: libraries
+ * filled the turn of the event loop. Rejects with an error of the schema's own, and does not throw. A large value that has not been validated after `maxValidation` is refused: libraries
  * make an object for each wrong element of a list, so that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory
  * there is.
  */
@@ -35,11 +35,11 @@ export function validate<Output>(
 ): Validation<Output> | Promise<Validation<Output>> {
   const parts = partsOf(value);
   if (parts <= largeFrom) return inTurn(() => validateOwn(schema, value));
-  const result =
-    parts > hugeFrom
-      ? validateHuge(schema, value, maxTries)
-      : inTurn(() => validateLarge(schema, value, maxTries));
-  return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+  if (parts > hugeFrom) return validateHuge(schema, value, maxTries).then(toValidation);
+  return inTurn(() => {
+    const result = validateLarge(schema, value, maxTries);
+    return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+  });
 }
 
 /** Validates a value that the host's own code made, such as the output of a step: without a limit. */

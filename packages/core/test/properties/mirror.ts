@@ -25,7 +25,7 @@ export class Mirror {
   readonly #leftBehind = new Set<string>();
   #entriesSinceEvent = 0;
   /** How often the execution went back. */
-  rewinds = 0;
+  #rewinds = 0;
 
   /** The same store; its confirmed writes are copied here. */
   watch(inner: Store): Store {
@@ -70,6 +70,16 @@ export class Mirror {
     return undefined;
   }
 
+  /**
+   * How often the execution had gone back when the step of a path was started. A body may still run between the commit
+   * that goes back and the moment in which the engine learns of it: it belongs to the time before.
+   */
+  rewindsOf(path: string): number {
+    const [place = ""] = path.split("#");
+    const isBefore = this.#leftBehind.has(place) && !this.#inputs.has(place);
+    return isBefore ? this.#rewinds - 1 : this.#rewinds;
+  }
+
   #take(events: readonly WrittenEvent[]): void {
     if (events.length > 0) this.#entriesSinceEvent = 0;
     for (const event of events) {
@@ -84,7 +94,7 @@ export class Mirror {
   }
 
   #rewind(stepIndex: number): void {
-    this.rewinds++;
+    this.#rewinds++;
     for (const paths of [this.#ended, this.#inputs])
       for (const path of paths.keys()) {
         if (topLevelIndex(path) < stepIndex) continue;

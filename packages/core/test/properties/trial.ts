@@ -164,15 +164,15 @@ class WorkflowTrial {
   #enters({ stepPath, data, signal, attempts }: Entered, concurrency: Concurrency, once: Once) {
     // A tool whose output cannot be recorded fails its step, which allows `attempts` runs.
     const runs = attempts ?? 1;
+    const rewinds = this.#mirror.rewindsOf(stepPath);
     const objections = [
       this.#mirror.enter(),
       this.#mirror.objection(stepPath, data),
-      once.objection(stepPath, this.#mirror.rewinds, runs),
+      once.objection(stepPath, rewinds, runs),
       concurrency.enter(stepPath),
       topLevelIndex(stepPath) < this.#begun.from ? `${stepPath} runs, it is taken over` : undefined,
     ];
     this.problems.push(...objections.filter((objection) => objection !== undefined));
-    const { rewinds } = this.#mirror;
     // A body that has lost may run on for a while, and its result is discarded: from then on it takes no place.
     let inside = true;
     const leave = (isDone = false) => {

@@ -36,9 +36,10 @@ export class Hints {
       ready: () => this.#sender.joined(),
       sawOthers: () => this.#sender.sawOthers(),
     });
-    this.#listener.start();
   }
 
+  /** Listens from now on. */
+  start = (): void => this.#listener.start();
   askToStop = (executionId: string): void => this.#sender.askToStop(executionId);
   wrote = (executionIds: readonly string[]): void => this.#sender.wrote(executionIds);
   offered = (): void => this.#sender.offered();

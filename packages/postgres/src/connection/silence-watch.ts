@@ -21,7 +21,8 @@ export class SilenceWatch {
   readonly #patience: number;
   readonly #pooledPatience: number;
   readonly #watched = new Set<Watched>();
-  readonly #timer: NodeJS.Timeout;
+  /** Set with the first connection. */
+  #timer: NodeJS.Timeout | undefined;
   #asking = false;
 
   /**
@@ -33,11 +34,11 @@ export class SilenceWatch {
     this.#settings = { ...settings, connectTimeout, statementTimeout: patience };
     this.#patience = patience;
     this.#pooledPatience = pooledPatience;
-    this.#timer = setInterval(() => void this.#look(), patience / 2).unref();
   }
 
   /** Watches a connection until it ends. */
   add(watched: Watched): void {
+    this.#timer ??= setInterval(() => void this.#look(), this.#patience / 2).unref();
     this.#watched.add(watched);
     watched.client.once("end", () => this.#watched.delete(watched));
   }

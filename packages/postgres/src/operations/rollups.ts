@@ -1,12 +1,6 @@
 // Counts over time: added up by every node, summed up for charts, removed when they are old.
-import {
-  isRollupKind,
-  type RollupBatch,
-  type RollupKind,
-  type RollupRange,
-  type RollupStore,
-} from "@andante/core/store";
-import { integer, type Row, text } from "../columns.ts";
+import { toPoint, toTotal } from "@andante/core/internal";
+import type { RollupBatch, RollupRange, RollupStore } from "@andante/core/store";
 import type { Readers } from "../connection/readers.ts";
 import { Where } from "../where.ts";
 
@@ -21,12 +15,7 @@ export function rollups(readers: Readers, s: string): RollupStore {
          group by 1, kind, bucket`,
         where.values,
       );
-      return rows.map((row) => ({
-        index: integer(row, "point"),
-        kind: kindOf(row),
-        bucket: integer(row, "bucket"),
-        count: integer(row, "count"),
-      }));
+      return rows.map(toPoint);
     }),
     totals: readers.forCallers(async (query) => {
       const where = within(query.of === "steps", query);
@@ -35,13 +24,7 @@ export function rollups(readers: Readers, s: string): RollupStore {
          group by workflow_id, step, kind, bucket`,
         where.values,
       );
-      return rows.map((row) => ({
-        workflowId: text(row, "workflow_id"),
-        step: text(row, "step"),
-        kind: kindOf(row),
-        bucket: integer(row, "bucket"),
-        count: integer(row, "count"),
-      }));
+      return rows.map(toTotal);
     }),
     trim: trim(readers, s),
   };
@@ -100,10 +83,4 @@ function within(steps: boolean, { from, to, workflowId }: RollupRange): Where {
     .add("minute >= ?", from)
     .add("minute < ?", to)
     .add("workflow_id = ?", workflowId);
-}
-
-function kindOf(row: Row): RollupKind {
-  const kind = text(row, "kind");
-  if (!isRollupKind(kind)) throw new TypeError(`unknown kind ${kind}`);
-  return kind;
 }

@@ -1,7 +1,7 @@
 // Lists open suspensions of workflows, oldest first, a page at a time.
 import { readPage } from "@andante/core/internal";
 import type { WaitingQuery, WaitingSuspension } from "@andante/core/store";
-import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
+import { toWaiting } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 import { Where } from "../where.ts";
 
@@ -25,15 +25,4 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
     from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
     ${where} order by suspended_at, suspension_id limit ${limit}`;
   return { statement, values: where.values };
-}
-
-function toWaiting(row: Row): WaitingSuspension {
-  return {
-    executionId: text(row, "execution_id"),
-    workflowId: text(row, "workflow_id"),
-    userId: nullableText(row, "user_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    startAt: integer(row, "start_at"),
-    suspension: toSuspension(row),
-  };
 }

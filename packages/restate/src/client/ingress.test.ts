@@ -19,12 +19,16 @@ afterEach(() => {
 const nowhere = "http://127.0.0.1:9";
 
 /** A server with the response to each path; others are not found. The first requests, `failures` of them, get 500. */
-async function serve(responses: Readonly<Record<string, unknown>>, failures = 0): Promise<string> {
+async function serve(
+  responses: Readonly<Record<string, unknown>>,
+  failures = 0,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
   let left = failures;
   const server = createServer((request, response) => {
     if (left-- > 0) return void response.writeHead(500).end("not leader");
     const found = responses[request.url ?? ""];
-    response.writeHead(found === undefined ? 404 : 200).end(JSON.stringify(found));
+    response.writeHead(found === undefined ? 404 : 200, headers).end(JSON.stringify(found));
   }).listen(0, "127.0.0.1");
   servers.push(server);
   await once(server, "listening");
@@ -57,6 +61,14 @@ test("the administration is called again while the servers elect a leader; its l
   const leaderless = await serve({}, 1e9);
   const cause = new Error("adminUrl responded with 500: not leader");
   await expect(new Ingress(settingsOf(url, leaderless)).query("select 1")).rejects.toMatchObject({ cause });
+});
+
+test.each([-3_600_000, 0, 3_600_000])("a clock %i ms from that of the server is corrected", async (ahead) => {
+  const date = new Date(Date.now() + ahead).toUTCString();
+  const url = await serve({ "/object": "reply" }, 0, { date });
+  const ingress = new Ingress(settingsOf(url, url));
+  await ingress.call("/object", "{}");
+  expect(Math.abs(ingress.clockOffset - ahead)).toBeLessThan(ahead === 0 ? 1 : 10_000);
 });
 
 test.each(["1.5.9", "0.9.2"])("a server of version %s is too old", async (version) => {

@@ -1,5 +1,6 @@
 // Calls to Restate over HTTP: its ingress, one address after the other, and its administration.
 import { StoreUnavailableError } from "@andante/core/errors";
+import { steadyTime } from "@andante/core/internal";
 import type { Settings } from "../options.ts";
 
 /** A row that SQL returned. */
@@ -36,6 +37,8 @@ export class Ingress {
   readonly #headers: Readonly<Record<string, string>>;
   /** The address that responded last. */
   #current = 0;
+  /** Milliseconds that Restate's clock is ahead of the steady time of this process, as far as its responses show. */
+  clockOffset = 0;
 
   constructor({ ingressUrls: urls, adminUrl, token }: Settings) {
     this.#ingress = { name: "ingressUrl", urls, isFinal: (status) => [400, 409, 413, 500].includes(status) };
@@ -57,11 +60,13 @@ export class Ingress {
     let failedAt: number | undefined;
     for (let attempt = 0; ; attempt++) {
       const timeout = AbortSignal.timeout(attemptTime);
+      const sent = steadyTime();
       let problem: unknown;
       try {
         const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
         const url = to.urls[this.#current % to.urls.length];
         const response = await fetch(`${url}${path}`, { ...request, signal: ending });
+        this.#adjustClock(Date.parse(response.headers.get("date") ?? ""), sent);
         const text = await response.text();
         if (response.ok) {
           const reply: Reply = text === "" ? undefined : JSON.parse(text);
@@ -81,6 +86,12 @@ export class Ingress {
         throw new StoreUnavailableError({ cause: problem });
       await new Promise((resolve) => setTimeout(resolve, Math.min(20 * 2 ** attempt, 500)));
     }
+  }
+
+  /** A response to a request of the time `sent` has come with the time of its server, which is in whole seconds. */
+  #adjustClock(date: number, sent: number): void {
+    const [least, most] = [date - steadyTime(), date + 1_000 - sent];
+    if (!Number.isNaN(date)) this.clockOffset = Math.max(least, Math.min(most, this.clockOffset));
   }
 
   /** Calls the administration: without `body` it only reads. */

@@ -1,7 +1,7 @@
 // The calls of one kind to one shard: one is under way, and all that arrive meanwhile are the next group.
 import { randomUUID } from "node:crypto";
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
-import { withTimeout } from "@andante/core/internal";
+import { steadyTime, withTimeout } from "@andante/core/internal";
 import type { ItemResult } from "../engine/objects.ts";
 import { FailedCallError, type Ingress } from "./ingress.ts";
 
@@ -83,7 +83,8 @@ export class Lane {
   async #perform(group: readonly Waiting[]): Promise<void> {
     try {
       const items = group.map(({ name, argument }) => `{"name":"${name}","argument":${argument}}`);
-      const body = `{"at":${Date.now()},"items":[${items.join(",")}]}`;
+      const at = Math.floor(steadyTime() + this.#ingress.clockOffset);
+      const body = `{"at":${at},"items":[${items.join(",")}]}`;
       const results = await this.#ingress.call<ItemResult[]>(this.#path, body, randomUUID());
       for (const [index, { resolve }] of group.entries()) resolve(results[index] ?? {});
     } catch (error) {

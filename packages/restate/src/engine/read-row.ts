@@ -5,6 +5,7 @@ import type {
   ListedExecution,
   Outcome,
   StoredExecution,
+  Suspension,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { valueAt } from "./journal.ts";
@@ -35,10 +36,12 @@ export async function stateOf(cells: Cells, kept: Kept): Promise<StoredExecution
   const result =
     outcome?.resultAt == null ? (outcome?.result ?? null) : await valueAt(cells, kept, outcome.resultAt);
   const execution = { ...claimedOf(kept), input, context, result, error: outcome?.error ?? null };
-  const suspensions = kept.suspensions.toSorted(
-    (a, b) => a.suspendedAt - b.suspendedAt || (a.suspensionId < b.suspensionId ? -1 : 1),
-  );
+  const suspensions = kept.suspensions.toSorted(bySuspension);
   return { execution, suspensions, timers: kept.timers, usage: kept.record.usage };
+}
+
+export function bySuspension(a: Suspension, b: Suspension): number {
+  return a.suspendedAt - b.suspendedAt || (a.suspensionId < b.suspensionId ? -1 : 1);
 }
 
 export function headOf({ record, fixed }: Kept): ExecutionHead {

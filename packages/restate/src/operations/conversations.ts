@@ -28,17 +28,10 @@ async function list(shards: Shards, query: ConversationQuery) {
   ];
   const rest = `${conditions.join("")} order by updated_at desc, id desc limit ${limit}`;
   const rows = await shards.search(place, "z/", rest);
-  const found = await Promise.all(
-    rows.map((row) => {
-      const conversationId = textIn(row, "id");
-      return shards.read(conversationId, "conversation", { conversationId });
-    }),
-  );
-  return readPage(
-    found.filter((row) => row !== undefined),
-    (row) => row,
-    length,
-  );
+  const ids = rows.map((row) => textIn(row, "id"));
+  const reads = ids.map((conversationId) => shards.read(conversationId, "conversation", { conversationId }));
+  const found = (await Promise.all(reads)).filter((row) => row !== undefined);
+  return readPage(found, (row) => row, length);
 }
 
 /** Deletes the turns of a conversation that is removed. */

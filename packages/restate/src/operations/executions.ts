@@ -8,11 +8,11 @@ import type {
   ListQuery,
   Store,
   WaitingQuery,
-  WaitingSuspension,
 } from "@andante/core/store";
 import type { Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
 import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
+import { bySuspension } from "../engine/read-row.ts";
 import { byOrder, byStart, byTime } from "../engine/reads.ts";
 import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn } from "./sql.ts";
 
@@ -107,11 +107,8 @@ async function list(shards: Shards, query: ListQuery) {
   const rows = await shards.search(`${id} as id, ${startAt} as start_at`, "x/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
   const found = await byShard(shards, ids, (shard, its) => shards.read(shard, "listed", its));
-  return readPage(
-    found.sort((a, b) => byStart(b, a)),
-    (row) => row,
-    length,
-  );
+  const newestFirst = found.sort((a, b) => byStart(b, a));
+  return readPage(newestFirst, (row) => row, length);
 }
 
 async function waiting(shards: Shards, { workflowId, userId, after, limit, length }: WaitingQuery) {
@@ -134,11 +131,8 @@ async function waiting(shards: Shards, { workflowId, userId, after, limit, lengt
     const here = wanted.filter(({ executionId }) => its.includes(executionId));
     return shards.read(shard, "waiting", here);
   });
-  return readPage(found.sort(bySuspension), (each) => each, length);
-}
-
-function bySuspension({ suspension: a }: WaitingSuspension, { suspension: b }: WaitingSuspension): number {
-  return a.suspendedAt - b.suspendedAt || (a.suspensionId < b.suspensionId ? -1 : 1);
+  const sorted = found.sort((a, b) => bySuspension(a.suspension, b.suspension));
+  return readPage(sorted, (each) => each, length);
 }
 
 async function countUnfinished(shards: Shards) {

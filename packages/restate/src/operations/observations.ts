@@ -149,9 +149,9 @@ function within({ from, to, workflowId }: RollupRange, ofSteps: boolean): string
   return `and ${minute} >= ${from} and ${minute} < ${to} and ${isStep}${isText(workflow, workflowId)}`;
 }
 
-function kindIn(row: Found): RollupKind {
+function countIn(row: Found): { kind: RollupKind; bucket: number; count: number } {
   const kind = textIn(row, "kind");
-  if (isRollupKind(kind)) return kind;
+  if (isRollupKind(kind)) return { kind, bucket: numberIn(row, "bucket"), count: numberIn(row, "total") };
   throw new TypeError(`${kind} is not a kind of count`);
 }
 
@@ -162,24 +162,16 @@ export function rollupOperations(shards: Shards): RollupStore {
       const place = `(${minute} - ${range.from}) / ${width} as place`;
       const rest = `${within(range, false)} group by place, kind, bucket`;
       const rows = await shards.searchLog(`${place}, ${kindAndBucket}, ${sum}`, "R/", rest);
-      return rows.map((row) => ({
-        index: numberIn(row, "place"),
-        kind: kindIn(row),
-        bucket: numberIn(row, "bucket"),
-        count: numberIn(row, "total"),
-      }));
+      return rows.map((row) => ({ index: numberIn(row, "place"), ...countIn(row) }));
     },
     totals: async ({ of, ...range }) => {
       const rest = `${within(range, of === "steps")} group by workflow, step, kind, bucket`;
       const select = `${workflow} as workflow, ${step} as step, ${kindAndBucket}, ${sum}`;
       const rows = await shards.searchLog(select, "R/", rest);
-      return rows.map((row) => ({
-        workflowId: textIn(row, "workflow"),
-        step: textIn(row, "step"),
-        kind: kindIn(row),
-        bucket: numberIn(row, "bucket"),
-        count: numberIn(row, "total"),
-      }));
+      return rows.map((row) => {
+        const names = { workflowId: textIn(row, "workflow"), step: textIn(row, "step") };
+        return { ...names, ...countIn(row) };
+      });
     },
     trim: async ({ executions, steps, limit }) => {
       const oldest = async (to: number, ofSteps: boolean) => {

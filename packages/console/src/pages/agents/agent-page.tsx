@@ -1,18 +1,19 @@
 // One agent: its conversations, the chat, its instructions and tools.
-import type { AgentDetail } from "@andante/client";
-import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import type { AgentDetail, Conversation } from "@andante/client";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
-import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
+import { agentQuery, conversationsQuery, replySpansQuery, waitsQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
+import { useSearchChange } from "../../layout/search.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
-import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
 import "./agent.css";
+import { Ago } from "../../components/time.tsx";
 
 const approvalWords = {
   always: "A person must allow each call of it",
@@ -42,7 +43,7 @@ function newId(): string {
 }
 
 function Whole({ agent }: { readonly agent: AgentDetail }) {
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const { chat } = useSearch({ strict: false });
   const { data } = useQuery(conversationsQuery(agent.id));
   const conversations = data?.conversations ?? [];
@@ -52,21 +53,12 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
     enabled: conversations.some(({ conversationId }) => conversationId === chat),
   });
   const facts = useMemo(() => replyFacts(traces ?? []), [traces]);
-  const open = useCallback(
-    (id: string) =>
-      void navigate({
-        to: "/agents/$agentId",
-        params: { agentId: agent.id },
-        search: { chat: id },
-        replace: true,
-      }),
-    [navigate, agent.id],
-  );
+  const begin = useCallback(() => change({ chat: newId() }), [change]);
   // A conversation has its address from the start, so that a reload during a reply returns to it. Opening the page
   // without an id starts a new conversation.
   useEffect(() => {
-    if (chat === undefined) open(newId());
-  }, [chat, open]);
+    if (chat === undefined) begin();
+  }, [chat, begin]);
   return (
     <>
       <div className="heading">
@@ -93,7 +85,7 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
         </div>
       </div>
       <div className="agent">
-        <Talks conversations={conversations} chosen={chat} agentId={agent.id} onNew={() => open(newId())} />
+        <Talks conversations={conversations} chosen={chat} agentId={agent.id} onNew={begin} />
         {chat && (
           <Suspense fallback={<div />}>
             <Chat
@@ -156,5 +148,46 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
         </Link>
       </h3>
     </aside>
+  );
+}
+
+/** The last message is read for this many of the newest conversations: only it shows a pending approval. */
+const looked = 20;
+
+/** The conversations of an agent, newest first, with a mark on those that wait for an approval. */
+function Talks({
+  conversations,
+  chosen,
+  agentId,
+  onNew,
+}: {
+  readonly conversations: readonly Conversation[];
+  readonly chosen: string | undefined;
+  readonly agentId: string;
+  readonly onNew: () => void;
+}) {
+  const waits = useQueries({ queries: conversations.slice(0, looked).map(waitsQuery) });
+  return (
+    <nav className="talks" aria-label="Conversations">
+      <button type="button" className="btn" onClick={onNew}>
+        New conversation
+      </button>
+      {conversations.map(({ conversationId, title, updatedAt, usage }, index) => (
+        <Link
+          key={conversationId}
+          to="/agents/$agentId"
+          params={{ agentId }}
+          search={{ chat: conversationId }}
+          className={conversationId === chosen ? "talk on" : "talk"}
+        >
+          <b className="cut">{title ?? conversationId}</b>
+          <small>
+            <Ago time={updatedAt} suffix=" ago" /> · {count(usage.totalTokens)} tokens
+          </small>
+          {waits[index]?.data === true && <Status status="waiting" word="needs approval" />}
+        </Link>
+      ))}
+      {conversations.length === 0 && <p className="faint">Conversations are kept here.</p>}
+    </nav>
   );
 }

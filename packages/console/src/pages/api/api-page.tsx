@@ -5,7 +5,6 @@ import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Page } from "../../layout/page.tsx";
-import { nameControls } from "./name-controls.ts";
 import { drawSwagger, fillIn } from "./swagger.ts";
 import "./api.css";
 
@@ -87,4 +86,22 @@ function Examples({ system }: { readonly system: System | undefined }) {
       ))}
     </section>
   );
+}
+
+const missing = [
+  ["select.examples-select-element", "aria-label", "Example"],
+  ["textarea.body-param__text", "aria-label", "Request body"],
+  ["pre.microlight", "tabindex", "0"],
+] as const;
+
+/** Names the controls of Swagger UI that have no accessible name, later ones too, until the returned function is called. */
+function nameControls(place: Element): () => void {
+  const name = () => {
+    for (const [selector, attribute, value] of missing)
+      for (const control of place.querySelectorAll(`${selector}:not([${attribute}])`))
+        control.setAttribute(attribute, value);
+  };
+  const observer = new MutationObserver(name);
+  observer.observe(place, { childList: true, subtree: true });
+  return () => observer.disconnect();
 }

@@ -1,7 +1,7 @@
 // One execution: graph, events and waterfall are three views of one selection, which is in the address.
 import type { Span, Step } from "@andante/client";
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import {
   executionQuery,
@@ -15,7 +15,7 @@ import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { type Crumb, Page } from "../../layout/page.tsx";
-import type { Search } from "../../layout/search.ts";
+import { useSearchChange } from "../../layout/search.ts";
 import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
 import { stepOf } from "./event-text.ts";
 import { Heading } from "./heading.tsx";
@@ -49,7 +49,7 @@ export function ExecutionPage() {
 
 function Whole({ executionId, workflowId }: { readonly executionId: string; readonly workflowId: string }) {
   const client = useQueryClient();
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const search = useSearch({ strict: false });
   const { data: state } = useQuery(executionQuery(executionId));
   const { data: workflow } = useQuery(workflowQuery(workflowId));
@@ -71,16 +71,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const now = useNow(whole.endAt === null);
   const at = isBack ? run.lastAt : now;
   const lookOf = useCallback((path: string, step: Step) => stepView(run, path, step, at), [run, at]);
-  const select = useCallback(
-    (step: string) =>
-      void navigate({
-        to: "/executions/$executionId",
-        params: { executionId },
-        search: (before: Search) => ({ ...before, step }),
-        replace: true,
-      }),
-    [navigate, executionId],
-  );
+  const select = useCallback((step: string) => change({ step }), [change]);
   const chooseEvent = (index: number) => {
     setMoved(index + 1 >= events.length ? undefined : index + 1);
     const event = events[index];

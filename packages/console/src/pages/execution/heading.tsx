@@ -2,13 +2,15 @@
 import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { part } from "../../api/andante.ts";
+import { address, part, serverRoot } from "../../api/andante.ts";
+import { currentToken } from "../../api/token.ts";
 import { CopyButton } from "../../components/copy.tsx";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
-import { count, shortId } from "../../format/numbers.ts";
-import { clientCode, curl } from "./as-code.ts";
+import { curlCommand } from "../../format/curl.ts";
+import { count } from "../../format/numbers.ts";
 import { CancelDialog, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
 
 export function Heading({
@@ -67,15 +69,7 @@ export function Heading({
       {parked && <p className="note-bar">Parked: {parked.reason}</p>}
       {replayOf && (
         <p className="note-bar">
-          A replay of{" "}
-          <Link
-            className="link mono"
-            to="/executions/$executionId"
-            params={{ executionId: replayOf.executionId }}
-          >
-            {shortId(replayOf.executionId)}
-          </Link>{" "}
-          from {replayOf.stepId}
+          A replay of <ExecutionLink className="link mono" id={replayOf.executionId} /> from {replayOf.stepId}
         </p>
       )}
       {status === "error" && (failure ?? error) && <p className="note-bar bad">{failure ?? error}</p>}
@@ -84,4 +78,24 @@ export function Heading({
       {asking === "replay" && <ReplayDialog state={state} steps={steps} onClose={close} />}
     </>
   );
+}
+
+/** A call of the server as a shell command and as code, to copy. */
+function curl(path: string, body?: unknown): string {
+  return curlCommand(address(path), { body, hasToken: currentToken() !== null });
+}
+
+/** A start of the workflow with the client. */
+function clientCode(workflowId: string, input: unknown): string {
+  const token = currentToken() === null ? "" : ", token";
+  return [
+    `import { createClient } from "@andante/client";`,
+    "",
+    `const andante = createClient({ baseUrl: ${JSON.stringify(serverRoot.replace(/\/$/, ""))}${token} });`,
+    `const { executionId, status, result } = await andante`,
+    `  .workflow(${JSON.stringify(workflowId)})`,
+    `  .execute(${JSON.stringify(input ?? null, null, 2).replaceAll("\n", "\n  ")});`,
+    `console.log(executionId, status, result);`,
+    "",
+  ].join("\n");
 }

@@ -1,13 +1,13 @@
 // The middle of the page: events, logs, state, input and result.
 import type { ExecutionState } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { executionLogsQuery, executionTraceQuery } from "../../api/queries.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
-import type { Search } from "../../layout/search.ts";
+import { useSearchChange } from "../../layout/search.ts";
 import type { Run } from "../../run/step-runs.ts";
 import { EventsView } from "./events-view.tsx";
 
@@ -26,18 +26,11 @@ export function MiddleTabs({
   readonly selected: string | undefined;
   readonly onEvent: (index: number) => void;
 }) {
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const { tab: wanted } = useSearch({ strict: false });
   const { executionId } = state;
   const { data: logs = [] } = useQuery(executionLogsQuery(executionId));
   const { data: traceId } = useQuery(executionTraceQuery(executionId));
-  const choose = (next: string) =>
-    void navigate({
-      to: "/executions/$executionId",
-      params: { executionId },
-      search: (before: Search) => ({ ...before, tab: next }),
-      replace: true,
-    });
   const names: readonly [TabName, ...TabName[]] = [
     { id: "events", name: "Events", count: events.length },
     { id: "logs", name: "Logs", count: logs.length },
@@ -47,7 +40,7 @@ export function MiddleTabs({
   const tab = tabOf(names, wanted);
   return (
     <div className="middle">
-      <Tabs label="Views" tabs={names} chosen={tab.id} onChoose={choose}>
+      <Tabs label="Views" tabs={names} chosen={tab.id} onChoose={(next) => change({ tab: next })}>
         {typeof traceId === "string" && (
           <Link className="faint quiet" to="/traces/$traceId" params={{ traceId }}>
             Trace →

@@ -1,8 +1,8 @@
 // The list of all executions: filters in the address, infinite scrolling, live rows, bulk commands.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type ExecutionFilters, executionsQuery, serverQuery } from "../../api/queries.ts";
+import { type ExecutionFilters, executionsQuery, serverQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { count } from "../../format/numbers.ts";
@@ -10,7 +10,6 @@ import { executionStatuses } from "../../format/status.ts";
 import { Page } from "../../layout/page.tsx";
 import type { Search } from "../../layout/search.ts";
 import { BulkActions } from "./bulk-actions.tsx";
-import { EmptyList } from "./empty-list.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
 import { useActivityOf } from "./list-counts.ts";
@@ -18,6 +17,7 @@ import { OverTime } from "./over-time.tsx";
 import { asTheyStand, selectionOf } from "./selection.ts";
 import { spanOf } from "./spans.ts";
 import "./executions.css";
+import { RunForm } from "../workflows/run-form.tsx";
 
 /** The filters of the address, as the server takes them. */
 function filtersOf({ workflowId, userId, tag, id, since, ...search }: Search): ExecutionFilters {
@@ -81,4 +81,38 @@ function Note({
   const started = activity?.points.reduce((sum, point) => sum + point.started, 0) ?? 0;
   if (started < shown || (status ?? userId ?? tag ?? id) !== undefined) return `more than ${count(shown)}`;
   return `${count(started)} started, ${label}`;
+}
+
+/** The empty list: no execution matches the filters, or none has run yet. */
+function EmptyList({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const [first] = workflows;
+  if (isFiltered) {
+    return (
+      <div className="empty">
+        <h2>Nothing matches these filters</h2>
+        <p>
+          <Link className="link" to="/executions" search={{}}>
+            Show all executions
+          </Link>
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="empty">
+      <h2>Nothing has run yet</h2>
+      <p>
+        {first === undefined ? (
+          <>
+            Register a workflow with <code className="mono">serve</code>; each run of it is an execution and
+            appears here.
+          </>
+        ) : (
+          `Each run of a workflow is an execution and appears here. Start with ${first.name}:`
+        )}
+      </p>
+      {first && <RunForm workflowId={first.id} />}
+    </div>
+  );
 }

@@ -1,27 +1,22 @@
 // The filters of the list: each is a query parameter of the address.
-import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
-import { workflowsQuery } from "../../api/queries.ts";
-import { Choice, Menu } from "../../components/menu.tsx";
+import { Choice, Menu, WorkflowMenu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-keys.ts";
 import { executionStatuses } from "../../format/status.ts";
-import type { Search } from "../../layout/search.ts";
+import { type Search, useSearchChange } from "../../layout/search.ts";
 import { useStatusCounts } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 
 export const Filters = memo(function Filters({ search }: { readonly search: Search }) {
-  const { data: workflows = [] } = useQuery(workflowsQuery);
   const counts = useStatusCounts(search);
-  const navigate = useNavigate();
-  const set = (change: Search) =>
-    void navigate({ to: "/executions", search: tidy({ ...search, ...change }) });
+  const set = useSearchChange({ replace: false });
   return (
     <div className="filters">
       <Link
         to="/executions"
-        search={without(search, "status")}
+        search={{ ...search, status: undefined }}
         className={search.status ? "chip" : "chip on"}
       >
         Any status
@@ -38,24 +33,13 @@ export const Filters = memo(function Filters({ search }: { readonly search: Sear
         </Link>
       ))}
       <span className="gap" />
-      <Menu label={<>workflow: {search.workflowId ?? "all"}</>}>
-        <Choice onSelect={() => void navigate({ to: "/executions", search: without(search, "workflowId") })}>
-          all workflows
-        </Choice>
-        {workflows.map(({ id }) => (
-          <Choice key={id} onSelect={() => set({ workflowId: id })}>
-            {id}
-          </Choice>
-        ))}
-      </Menu>
+      <WorkflowMenu chosen={search.workflowId} onChoose={(workflowId) => set({ workflowId })} />
       <Word name="userId" label="user" search={search} />
       <Word name="tag" label="tag" search={search} />
       <IdField value={search.id ?? ""} onChange={(id) => set({ id })} />
       <span className="grow" />
       <Menu label={spanOf(search.since)?.label ?? "any time"}>
-        <Choice onSelect={() => void navigate({ to: "/executions", search: without(search, "since") })}>
-          any time
-        </Choice>
+        <Choice onSelect={() => set({ since: undefined })}>any time</Choice>
         {spans.map(([since, label]) => (
           <Choice key={since} onSelect={() => set({ since })}>
             {label}
@@ -65,15 +49,6 @@ export const Filters = memo(function Filters({ search }: { readonly search: Sear
     </div>
   );
 });
-
-function tidy(search: Search): Search {
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));
-}
-
-function without(search: Search, name: keyof Search): Search {
-  const { [name]: _, ...rest } = search;
-  return rest;
-}
 
 /** A filter with free text: a chip that becomes an input. */
 function Word({
@@ -86,13 +61,13 @@ function Word({
   readonly search: Search;
 }) {
   const [editing, setEditing] = useState(false);
-  const navigate = useNavigate();
+  const set = useSearchChange({ replace: false });
   const value = search[name];
   if (value !== undefined) {
     return (
       <Link
         to="/executions"
-        search={without(search, name)}
+        search={{ ...search, [name]: undefined }}
         className="chip"
         aria-label={`Remove ${label} ${value}`}
       >
@@ -110,7 +85,7 @@ function Word({
   }
   const done = (text: string) => {
     setEditing(false);
-    if (text !== "") void navigate({ to: "/executions", search: { ...search, [name]: text } });
+    if (text !== "") set({ [name]: text });
   };
   return (
     <input

@@ -1,7 +1,14 @@
 // Home: running executions, the inbox, recent failures, and registered workflows and agents. Live.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { activityQuery, executionsQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
+import {
+  activityQuery,
+  executionsQuery,
+  inboxQuery,
+  serverQuery,
+  workflowsQuery,
+} from "../../api/queries.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Ago } from "../../components/time.tsx";
@@ -11,8 +18,8 @@ import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";
 import { Registered } from "./registered.tsx";
 import { WaitingCard } from "./waiting-card.tsx";
-import { Welcome } from "./welcome.tsx";
 import "./home.css";
+import { RunForm } from "../workflows/run-form.tsx";
 
 export function HomePage() {
   const { data: server, error } = useQuery(serverQuery);
@@ -76,10 +83,10 @@ function FailedCard() {
                   <Status status="error" />
                 </td>
                 <td>
-                  <Link to="/executions/$executionId" params={{ executionId }}>
+                  <ExecutionLink id={executionId}>
                     <b style={{ fontWeight: 560 }}>{workflowId}</b>
                     {error?.step && <span className="faint"> / {error.step}</span>}
-                  </Link>
+                  </ExecutionLink>
                 </td>
                 <td className="muted" title={error?.message}>
                   {error?.message}
@@ -92,6 +99,38 @@ function FailedCard() {
           </tbody>
         </table>
       )}
+    </section>
+  );
+}
+
+/** Home before the first execution: the first workflow with an example input, and the same call as a command. */
+function Welcome() {
+  const { data: workflows } = useQuery(workflowsQuery);
+  const [first] = workflows ?? [];
+  return (
+    <section className="card wide">
+      <h2>Nothing has run yet</h2>
+      <div style={{ padding: 16 }}>
+        {first === undefined ? (
+          <p className="muted">
+            Register a workflow with <code className="mono">serve</code>, and it can be started from here.
+          </p>
+        ) : (
+          <>
+            <p style={{ marginBottom: 12 }}>
+              <b>{first.name}</b> <span className="muted">{first.purpose}</span>
+            </p>
+            <RunForm workflowId={first.id} />
+            <p className="muted" style={{ marginTop: 16 }}>
+              Or choose{" "}
+              <Link className="link" to="/workflows">
+                another workflow
+              </Link>
+              .
+            </p>
+          </>
+        )}
+      </div>
     </section>
   );
 }

@@ -1,9 +1,9 @@
 // The newest executions, live.
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ExecutionSummary } from "../../api/types.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Status } from "../../components/status.tsx";
 import { Elapsed, useFresh } from "../../components/time.tsx";
-import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
 import { NotYet } from "./not-yet.tsx";
 
@@ -65,9 +65,7 @@ function Row({
       </td>
       <td>{row.workflowId}</td>
       <td>
-        <Link className="mono" to="/executions/$executionId" params={{ executionId }}>
-          {shortId(executionId)}
-        </Link>
+        <ExecutionLink className="mono" id={executionId} />
       </td>
       <td className="muted">
         <StepAt row={row} />

@@ -1,6 +1,6 @@
 // Selects the open suspension that the inbox shows. The shown item is never replaced automatically: the user's answer
-import type { InboxItem } from "@andante/client";
 // would go to another one.
+import type { InboxItem } from "@andante/client";
 
 /** `wanted` and `workflowId` are in the address; `opened` was shown last, `answered` was answered here last. */
 export function itemToShow(

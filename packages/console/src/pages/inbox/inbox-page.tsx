@@ -1,9 +1,17 @@
 // The inbox: the open suspensions, and the form that answers one.
-import type { Inbox, InboxItem } from "@andante/client";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { Inbox, InboxItem, Step } from "@andante/client";
+import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
+import {
+  exampleQuery,
+  executionQuery,
+  inboxQuery,
+  wholeInboxQuery,
+  workflowQuery,
+  workflowsQuery,
+} from "../../api/queries.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
@@ -11,15 +19,16 @@ import { Ago, useNow } from "../../components/time.tsx";
 import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { Page } from "../../layout/page.tsx";
+import { useSearchChange } from "../../layout/search.ts";
 import { itemToShow, nextAfter } from "./choose-item.ts";
-import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { countOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
+import { andante } from "../../api/andante.ts";
 
 export function InboxPage() {
   const search = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const { data: oldest, error, isPending } = useQuery(inboxQuery);
   const all = oldest?.items ?? [];
   const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
@@ -30,11 +39,7 @@ export function InboxPage() {
   if (item !== opened) setOpened(item);
   const at = item === undefined ? -1 : items.indexOf(item);
   const isGone = item !== undefined && at === -1;
-  const select = (next: InboxItem | undefined) => {
-    const { item: _, ...rest } = search;
-    const chosen = next === undefined ? rest : { ...rest, item: next.suspension.suspensionId };
-    void navigate({ to: "/inbox", search: chosen, replace: true });
-  };
+  const select = (next: InboxItem | undefined) => change({ item: next?.suspension.suspensionId });
   useKeys(({ key, metaKey, ctrlKey }, field) => {
     const next = key === "j" ? items[at + 1] : key === "k" ? items[at - 1] : undefined;
     if (next !== undefined && field === null && !metaKey && !ctrlKey) select(next);
@@ -107,9 +112,9 @@ function Answered({ item }: { readonly item: InboxItem }) {
     <div className="answered" role="status">
       <Status status={data?.status ?? "running"} />
       <span className="cut">Answered: {titleOf(item)}</span>
-      <Link className="link" to="/executions/$executionId" params={{ executionId }}>
+      <ExecutionLink className="link" id={executionId}>
         Watch it continue →
-      </Link>
+      </ExecutionLink>
     </div>
   );
 }
@@ -174,5 +179,56 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
         {workflowId} / {suspension.stepId}
       </div>
     </Link>
+  );
+}
+
+function asks(steps: readonly Step[]): boolean {
+  return steps.some((step) => step.resumeSchema !== undefined || asks(step.steps ?? []));
+}
+
+/** The empty inbox: its purpose, and a workflow that would fill it. */
+function EmptyInbox() {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const details = useQueries({ queries: workflows.slice(0, 20).map(({ id }) => workflowQuery(id)) });
+  const example = details
+    .flatMap(({ data }) => data ?? [])
+    .find(({ steps, resumeSchema }) => resumeSchema !== null || asks(steps));
+  return (
+    <div className="empty">
+      <h2>Nothing waits for a person</h2>
+      <p>
+        A step that calls <code className="mono">suspend</code> waits here, with its reason, its data and a
+        form made from its resume schema. Whoever answers it sees the execution continue at once.
+      </p>
+      {example && <TryIt id={example.id} name={example.name} />}
+    </div>
+  );
+}
+
+/** Starts the workflow with its example input; its suspension then replaces this view. */
+function TryIt({ id, name }: { readonly id: string; readonly name: string }) {
+  const client = useQueryClient();
+  const start = useMutation({
+    mutationFn: async () => {
+      const { input } = await client.fetchQuery(exampleQuery(id));
+      return andante.workflow(id).start(input);
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ["inbox"] }),
+  });
+  return (
+    <>
+      <p>
+        <button
+          type="button"
+          className="btn primary"
+          disabled={start.isPending}
+          onClick={() => start.mutate()}
+        >
+          Try it: run {name}
+        </button>
+      </p>
+      {start.isSuccess && <p role="status">{name} runs; what it asks appears here.</p>}
+      <Problem error={start.error} what={`${name} was not started`} />
+    </>
   );
 }

@@ -1,19 +1,20 @@
 // Logs: a live tail with filters; each line links to its execution.
 import type { LogRecord } from "@andante/client";
-import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { workflowsQuery } from "../../api/queries.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { LogLine } from "../../components/log-line.tsx";
-import { Choice, Menu } from "../../components/menu.tsx";
+import { WorkflowMenu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-keys.ts";
 import { plural, shortId } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
-import type { Search } from "../../layout/search.ts";
-import { useLogTail } from "./follow-logs.ts";
+import { type Search, useSearchChange } from "../../layout/search.ts";
 import "../execution/execution.css";
 import "../executions/executions.css";
 import "./logs.css";
+import { address } from "../../api/andante.ts";
+import { currentToken } from "../../api/token.ts";
+import { isObject } from "../../form/as-schema.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
@@ -35,17 +36,10 @@ export function LogsPage() {
 }
 
 function Filters({ search }: { readonly search: Search }) {
-  const navigate = useNavigate();
-  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const set = useSearchChange();
   const [text, setText] = useState(search.text ?? "");
   const field = useRef<HTMLInputElement>(null);
   useSlash(field);
-  const set = (change: Partial<Record<keyof Search, string | undefined>>) => {
-    const next = Object.entries({ ...search, ...change }).filter(
-      ([, value]) => value !== undefined && value !== "",
-    );
-    void navigate({ to: "/logs", search: Object.fromEntries(next), replace: true });
-  };
   return (
     <div className="filters">
       {levels.map((level) => (
@@ -60,14 +54,7 @@ function Filters({ search }: { readonly search: Search }) {
         </button>
       ))}
       <span className="gap" />
-      <Menu label={<>workflow: {search.workflowId ?? "all"}</>}>
-        <Choice onSelect={() => set({ workflowId: undefined })}>all workflows</Choice>
-        {workflows.map(({ id }) => (
-          <Choice key={id} onSelect={() => set({ workflowId: id })}>
-            {id}
-          </Choice>
-        ))}
-      </Menu>
+      <WorkflowMenu chosen={search.workflowId} onChoose={(workflowId) => set({ workflowId })} />
       {search.executionId && (
         <button type="button" className="chip" onClick={() => set({ executionId: undefined })}>
           execution: <b className="mono">{shortId(search.executionId)}</b> ✕
@@ -126,10 +113,69 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
 function Whose({ line: { executionId, workflowId, agentId } }: { readonly line: LogRecord }) {
   if (typeof executionId === "string") {
     return (
-      <Link className="quiet" to="/executions/$executionId" params={{ executionId }}>
+      <ExecutionLink className="quiet" id={executionId}>
         {String(workflowId ?? "")} <span className="mono">{shortId(executionId)}</span>
-      </Link>
+      </ExecutionLink>
     );
   }
   return <>{String(agentId ?? "")}</>;
+}
+
+/** Maximum lines on the page. */
+const most = 2000;
+const retryAfter = 2000;
+
+interface LogMessage {
+  readonly type: string;
+  readonly logs?: readonly LogRecord[];
+  readonly error?: string;
+}
+
+interface Tail {
+  readonly lines: readonly LogRecord[];
+  readonly connected: boolean;
+  readonly problem: string | undefined;
+}
+
+/** The live tail of log lines, over the server's socket; it reconnects automatically. */
+function useLogTail(query: Readonly<Record<string, string | undefined>>): Tail {
+  const [tail, setTail] = useState<Tail>({ lines: [], connected: false, problem: undefined });
+  const lines = address("/ws/logs", { ...query, limit: 500 });
+  useEffect(() => {
+    let socket: WebSocket | undefined;
+    let retry: ReturnType<typeof setTimeout> | undefined;
+    let over = false;
+    const connect = () => {
+      const url = new URL(lines.replace(/^http/, "ws"));
+      const token = currentToken();
+      if (token !== null) url.searchParams.set("token", token);
+      socket = new WebSocket(url);
+      socket.onmessage = ({ data }) => {
+        const message: unknown = JSON.parse(String(data));
+        if (isLogMessage(message)) setTail((before) => receive(before, message));
+      };
+      socket.onclose = () => {
+        if (over) return;
+        setTail((before) => ({ ...before, connected: false }));
+        retry = setTimeout(connect, retryAfter);
+      };
+    };
+    connect();
+    return () => {
+      over = true;
+      clearTimeout(retry);
+      socket?.close();
+    };
+  }, [lines]);
+  return tail;
+}
+
+function isLogMessage(value: unknown): value is LogMessage {
+  return isObject(value) && typeof value.type === "string" && Array.isArray(value.logs ?? []);
+}
+
+function receive(before: Tail, message: LogMessage): Tail {
+  if (message.logs === undefined) return { ...before, connected: true, problem: message.error };
+  const lines = message.type === "initial" ? message.logs : [...before.lines, ...message.logs];
+  return { lines: lines.slice(-most), connected: true, problem: undefined };
 }

@@ -1,9 +1,10 @@
 // One trace: its agent or workflow, a waterfall of its spans, and the attributes of the selected span.
 import type { Span, Trace } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { traceQuery } from "../../api/queries.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
@@ -11,6 +12,7 @@ import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
 import { count, plural, preciseClock, shortId } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
+import { useSearchChange } from "../../layout/search.ts";
 import { spanRows, spanStatus } from "./span-rows.ts";
 import { SpanWaterfall } from "./span-waterfall.tsx";
 import "../execution/execution.css";
@@ -28,17 +30,11 @@ export function TracePage() {
 }
 
 function Whole({ trace }: { readonly trace: Trace }) {
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const { step } = useSearch({ strict: false });
   const spans = useMemo(() => spanRows(trace.spans), [trace]);
   const selected = spans.rows.find(({ span }) => span.spanId === step)?.span ?? spans.rows[0]?.span;
-  const choose = (spanId: string) =>
-    void navigate({
-      to: "/traces/$traceId",
-      params: { traceId: trace.traceId },
-      search: { step: spanId },
-      replace: true,
-    });
+  const choose = (spanId: string) => change({ step: spanId });
   return (
     <>
       <TraceHeading trace={trace} />
@@ -71,9 +67,9 @@ function TraceHeading({ trace: { roots, spans, complete } }: { readonly trace: T
         </span>
         {executionId !== undefined && (
           <div className="acts">
-            <Link className="btn" to="/executions/$executionId" params={{ executionId }}>
+            <ExecutionLink className="btn" id={executionId}>
               Open execution {shortId(executionId)} →
-            </Link>
+            </ExecutionLink>
           </div>
         )}
       </div>

@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { tracesQuery } from "../../api/queries.ts";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
@@ -90,13 +91,7 @@ export function TracesPage() {
                     </Link>
                   </td>
                   <td className="mono faint">{shortId(traceId)}</td>
-                  <td>
-                    {executionId && (
-                      <Link className="quiet mono" to="/executions/$executionId" params={{ executionId }}>
-                        {shortId(executionId)}
-                      </Link>
-                    )}
-                  </td>
+                  <td>{executionId && <ExecutionLink className="quiet mono" id={executionId} />}</td>
                   <td className="right faint">
                     <Clock time={startTime} />
                   </td>

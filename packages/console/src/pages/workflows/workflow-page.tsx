@@ -1,8 +1,8 @@
 // One workflow: its graph, a form to run it, recent runs, durations and failures by step, its schemas.
 import type { Step, WorkflowDetail } from "@andante/client";
-import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { activityQuery, workflowQuery } from "../../api/queries.ts";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { activityQuery, executionsQuery, workflowQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
@@ -10,12 +10,16 @@ import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { Page } from "../../layout/page.tsx";
+import { useSearchChange } from "../../layout/search.ts";
 import { findStep } from "../../run/step-runs.ts";
-import { RecentRuns } from "./recent-runs.tsx";
 import { RunForm } from "./run-form.tsx";
 import { StepFigures } from "./step-figures.tsx";
 import "../execution/execution.css";
 import "./workflows.css";
+import { ExecutionLink } from "../../components/execution-link.tsx";
+import { Status } from "../../components/status.tsx";
+import { Ago, Elapsed } from "../../components/time.tsx";
+import { Progress, useStepsCounts } from "../executions/row-cells.tsx";
 
 expectGraph();
 
@@ -41,18 +45,11 @@ const tabs: readonly [TabName, ...TabName[]] = [
 ];
 
 function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
-  const navigate = useNavigate();
+  const change = useSearchChange();
   const { tab: wanted, step } = useSearch({ strict: false });
   const { id: tab, name } = tabOf(tabs, wanted);
   const { data: activity } = useQuery(activityQuery({ workflowId: workflow.id }));
   const busy = activity?.workflows.find(({ workflowId }) => workflowId === workflow.id);
-  const go = (search: { tab?: string; step?: string }) =>
-    void navigate({
-      to: "/workflows/$workflowId",
-      params: { workflowId: workflow.id },
-      search: { tab, ...search },
-      replace: true,
-    });
   return (
     <>
       <div className="heading">
@@ -77,11 +74,16 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
             steps={workflow.steps}
             lookOf={lookOf}
             selected={step}
-            onSelect={(path) => go({ tab: "schemas", step: path })}
+            onSelect={(path) => change({ tab: "schemas", step: path })}
           />
         </div>
         <div className="about">
-          <Tabs label="About the workflow" tabs={tabs} chosen={tab} onChoose={(next) => go({ tab: next })} />
+          <Tabs
+            label="About the workflow"
+            tabs={tabs}
+            chosen={tab}
+            onChoose={(next) => change({ tab: next, step: undefined })}
+          />
           <div className="tab-body padded" role="tabpanel" aria-label={name}>
             {tab === "run" && (
               <div className="run-box">
@@ -133,5 +135,45 @@ function Schemas({
         </div>
       ))}
     </>
+  );
+}
+
+/** The newest executions of one workflow, live. */
+function RecentRuns({ workflowId }: { readonly workflowId: string }) {
+  const { data } = useInfiniteQuery(executionsQuery({ workflowId }, 20));
+  const counts = useStepsCounts();
+  const rows = data?.pages[0]?.executions ?? [];
+  if (data && rows.length === 0) return <p className="muted">It has not run yet.</p>;
+  return (
+    <section className="card">
+      <table className="plain">
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.executionId} className="opens">
+              <td>
+                <Status status={row.parked ? "parked" : row.status} />
+              </td>
+              <td>
+                <ExecutionLink className="mono" id={row.executionId} />
+              </td>
+              <td style={{ width: "30%" }}>
+                <Progress row={row} counts={counts} />
+              </td>
+              <td className="right num">
+                <Elapsed from={row.startAt} to={row.endAt} />
+              </td>
+              <td className="right faint">
+                <Ago time={row.startAt} suffix=" ago" />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p style={{ padding: "10px 16px" }}>
+        <Link className="link" to="/executions" search={{ workflowId }}>
+          All its executions →
+        </Link>
+      </p>
+    </section>
   );
 }

@@ -54,7 +54,10 @@ export interface AgentRequest {
 export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
 export type AgentStreamResult = StreamTextResult<ToolSet, Context, AnyOutput>;
 
-/** A class, so that one `instanceof` recognises it; `Agent` itself uses that for its sub-agents. */
+/**
+ * A class, so that one `instanceof` recognises it; `Agent` itself uses that for its sub-agents. The values here are those of
+ * an agent of which no more is known.
+ */
 export abstract class CallableAgent implements AgentInfo {
   abstract readonly id: string;
   abstract readonly name: string;
@@ -62,34 +65,34 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly model: string | null;
   abstract readonly instructions: string | null;
   abstract readonly tools: ToolSet;
-  abstract readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined;
-  abstract readonly subAgents: readonly AnyAgent[];
+  readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined = undefined;
+  readonly subAgents: readonly AnyAgent[] = [];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
   /** Further bounds and changes of the part of a conversation that the model sees. */
-  abstract readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
+  readonly memory: Pick<MemoryOptions, "tokens" | "prepare"> = {};
   /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
   abstract readonly recoverWithin: number;
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
 
   /** How many calls of the model it makes for one reply; undefined when unknown. */
-  abstract readonly maxSteps: number | undefined;
+  readonly maxSteps: number | undefined = undefined;
   /** True when its calls of models and tools can be recorded one by one. */
-  abstract readonly recordsCalls: boolean;
+  readonly recordsCalls: boolean = false;
 
   /** Its tools that hold something open; undefined for none. */
-  abstract readonly held: HeldTools | undefined;
+  readonly held: HeldTools | undefined = undefined;
 
-  abstract readonly budget: AgentBudget | undefined;
+  readonly budget: AgentBudget | undefined = undefined;
   /** The shape of every reply that is not asked for in another; undefined for text. */
-  abstract readonly output: AnyOutput | undefined;
+  readonly output: AnyOutput | undefined = undefined;
   /** Makes the metadata of the message that a reply becomes. */
-  abstract readonly messageMetadata: MessageMetadata | undefined;
+  readonly messageMetadata: MessageMetadata | undefined = undefined;
   /** Makes the title of a conversation. */
-  abstract readonly title: MakeTitle | undefined;
+  readonly title: MakeTitle | undefined = undefined;
   /** Converts data parts for the model. */
-  abstract readonly convertDataPart: ConvertDataPart | undefined;
+  readonly convertDataPart: ConvertDataPart | undefined = undefined;
 
   /** Which addresses of files its model's provider loads by itself. */
   abstract supportedUrls(operation: Operation): SupportedUrls | Promise<SupportedUrls>;

@@ -18,18 +18,7 @@ class ForeignAgent extends CallableAgent {
   readonly id: string;
   readonly model = null;
   readonly instructions = null;
-  readonly recordsCalls = false;
-  readonly maxSteps = undefined;
-  readonly output = undefined;
-  readonly held = undefined;
-  readonly budget = undefined;
-  readonly messageMetadata = undefined;
-  readonly title = undefined;
-  readonly convertDataPart = undefined;
-  readonly toolApproval = undefined;
-  readonly subAgents = [];
   readonly window = defaultWindow;
-  readonly memory = {};
   readonly recoverWithin = defaultRecoverWithin;
   readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };
   readonly #agent: AnyAgent;

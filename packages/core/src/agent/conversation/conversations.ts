@@ -14,7 +14,7 @@ import type {
   ForkResult,
   StoredMessage,
 } from "../../store/conversation-store.ts";
-import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import { checkLimit, isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkUrlId } from "../../values/check-id.ts";
 import { optionJson } from "../../values/check-options.ts";
@@ -106,7 +106,8 @@ export type ExportedPart =
   | { readonly type: "message"; readonly message: ConversationMessage };
 
 const maxTitleLength = 200;
-const maxLimit = 500;
+/** Messages that an export reads at once. */
+const exportPage = 500;
 const maxMetadataLength = 16_000;
 const mebibyte = 1024 * 1024;
 /** Bytes of messages in one fork. */
@@ -185,7 +186,7 @@ export class Conversations {
     yield { type: "conversation", conversation };
     let cursor: string | undefined;
     do {
-      const page = await this.messages(conversation.conversationId, { ...owner, cursor, limit: maxLimit });
+      const page = await this.messages(conversation.conversationId, { ...owner, cursor, limit: exportPage });
       for (const message of page.messages) yield { type: "message", message };
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
@@ -292,11 +293,6 @@ function metadataText(metadata: unknown): string | undefined {
   const text = optionJson(option, metadata) ?? "{}";
   if (text.length <= maxMetadataLength) return text;
   throw new InvalidOptionError({ option, problem: `it has more than ${maxMetadataLength} characters` });
-}
-
-function checkLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= maxLimit) return;
-  throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${maxLimit}` });
 }
 
 function pageCursor(cursor: string): { updatedAt: number; conversationId: string } {

@@ -1,17 +1,15 @@
 // Filters of log lines, as lists and sockets accept them.
 import { InvalidOptionError } from "../../errors/index.ts";
+import { checkLimit } from "../../store/cursor.ts";
+import type { LogQuery } from "../../store/observation-store.ts";
 import type { LogLine } from "./log-feed.ts";
 import { type LogLevel, logLevels, rankOf } from "./log-level.ts";
 
-export interface LogFilter {
+/** `userId`: lines about this user's executions and calls. */
+export interface LogFilter
+  extends Pick<LogQuery, "workflowId" | "executionId" | "agentId" | "conversationId" | "userId"> {
   /** The lowest level. Default: all that are kept. */
   readonly level?: LogLevel | undefined;
-  readonly workflowId?: string | undefined;
-  readonly executionId?: string | undefined;
-  readonly agentId?: string | undefined;
-  readonly conversationId?: string | undefined;
-  /** Lines about this user's executions and calls. */
-  readonly userId?: string | undefined;
   /** At this time or later. */
   readonly since?: Date | undefined;
   /** At this time or earlier. */
@@ -26,9 +24,7 @@ export function checkLogFilter(filter: LogFilter): void {
   if (level !== undefined && !logLevels.includes(level)) {
     throw new InvalidOptionError({ option: "level", problem: `expected one of ${logLevels.join(", ")}` });
   }
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-    throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 1000" });
-  }
+  checkLimit(limit, 1000);
 }
 
 /** True when the line passes the filter. */

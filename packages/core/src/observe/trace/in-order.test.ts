@@ -1,7 +1,7 @@
 // The order of spans: by their beginning, then from the outside to the inside.
 import { expect, test } from "vitest";
-import { inOrder } from "./in-order.ts";
 import type { SpanRecord } from "./span-record.ts";
+import { inOrder } from "./traces.ts";
 
 const span = (spanId: string, parentSpanId: string | null, second = 0): SpanRecord => ({
   traceId: "t",

@@ -3,7 +3,7 @@
 // An execution's row has all that a list shows of its trace. A row beside it, with four indexes, took a sixteenth of
 // the database thread's time for an execution of one step.
 import type { StoredTrace, TraceQuery, TraceRoot } from "../../store/observation-store.ts";
-import type { ExecutionStatus, ListedExecution, ListQuery, Store } from "../../store/store.ts";
+import { isExecutionStatus, type ListedExecution, type ListQuery, type Store } from "../../store/store.ts";
 import { callerPageLength, textLength } from "../../store/text-length.ts";
 import type { Clock } from "../../values/clock.ts";
 import { idPrefixOf, TraceIds } from "./trace-ids.ts";
@@ -26,14 +26,6 @@ interface Part {
 const candidates = 500;
 /** The most of them that are read of one trace. */
 export const maxRoots = 1000;
-
-const statuses: Readonly<Record<ExecutionStatus, true>> = {
-  running: true,
-  suspended: true,
-  completed: true,
-  error: true,
-  cancelled: true,
-};
 
 export class TraceList {
   readonly #store: Store;
@@ -132,11 +124,7 @@ export class TraceList {
 function filterOf({ entityType, entityId, status, ...rest }: Omit<TraceQuery, "limit">) {
   if (entityType === "agent") return undefined;
   if (status === undefined) return { ...rest, workflowId: entityId };
-  return isStatus(status) ? { ...rest, workflowId: entityId, status } : undefined;
-}
-
-function isStatus(status: string): status is ExecutionStatus {
-  return Object.hasOwn(statuses, status);
+  return isExecutionStatus(status) ? { ...rest, workflowId: entityId, status } : undefined;
 }
 
 /** The entry of an execution in the list. */

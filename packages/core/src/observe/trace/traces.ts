@@ -1,25 +1,20 @@
 // The traces of one Andante: lists, one in full, and the spans that come.
-
-import { InvalidOptionError } from "../../errors/index.ts";
-import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
-import type { TraceRoot } from "../../store/observation-store.ts";
+import { readJournal } from "../../journal/read-journal.ts";
+import { checkLimit, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
 import { maxPageLength, textLength } from "../../store/text-length.ts";
 import type { Clock } from "../../values/clock.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import type { Flushable } from "../log/logs.ts";
-import { inOrder } from "./in-order.ts";
-import { readSpans, spanOfRoot } from "./read-spans.ts";
+import { ExecutionSpans } from "./execution-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { maxRoots, TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
 
-export interface TraceFilter {
-  /** The workflow or agent that was called first in the trace. */
-  readonly entityType?: "workflow" | "agent" | undefined;
-  readonly entityId?: string | undefined;
-  readonly executionId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly status?: string | undefined;
+/** `entityType` and `entityId`: the workflow or agent that was called first in the trace. */
+export interface TraceFilter
+  extends Pick<TraceQuery, "entityType" | "entityId" | "executionId" | "userId" | "status"> {
   /** Started at this time or later. */
   readonly from?: Date | undefined;
   /** Started before this time. */
@@ -31,18 +26,10 @@ export interface TraceFilter {
 }
 
 /** A trace in a list. */
-export interface TraceSummary {
-  readonly traceId: string;
-  readonly rootSpanId: string;
-  readonly entityType: "workflow" | "agent";
-  readonly entityId: string;
-  readonly executionId: string | null;
-  readonly userId: string | null;
-  readonly conversationId: string | null;
+export interface TraceSummary extends Omit<TraceRoot, "startAt" | "endAt"> {
   /** ISO 8601. */
   readonly startTime: string;
   readonly endTime: string | null;
-  readonly status: string;
 }
 
 export interface TracePage {
@@ -94,9 +81,7 @@ export class Traces {
   /** Traces, newest first, a page at a time. */
   async list(filter: TraceFilter = {}): Promise<TracePage> {
     const { cursor, limit = 50, from, to, ...equal } = filter;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
-      throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
-    }
+    checkLimit(limit);
     const before = cursor === undefined ? undefined : readCursor(cursor, isTimeAndId);
     await this.#writer.flush();
     const query = { ...equal, from: from?.getTime(), to: to?.getTime() };
@@ -151,4 +136,94 @@ export class Traces {
 function summaryOf({ startAt, endAt, ...rest }: TraceRoot): TraceSummary {
   const endTime = endAt === null ? null : new Date(endAt).toISOString();
   return { ...rest, startTime: new Date(startAt).toISOString(), endTime };
+}
+
+/**
+ * Sorts the spans of a trace in place: as they began, and those that began in the same millisecond from the outside to the
+ * inside.
+ */
+export function inOrder(spans: SpanRecord[]): SpanRecord[] {
+  const parents = new Map(spans.map(({ spanId, parentSpanId }) => [spanId, parentSpanId]));
+  const depths = new Map<string, number>();
+  /** The number of the trace's spans around it. Parents come from callers too, so a circle of them must end. */
+  const depthOf = (spanId: string): number => {
+    const above: string[] = [];
+    let known: number | undefined;
+    for (let id: string | null = spanId; id !== null && parents.has(id); id = parents.get(id) ?? null) {
+      known = depths.get(id);
+      if (known !== undefined) break;
+      depths.set(id, 0);
+      above.push(id);
+    }
+    for (const id of above.reverse()) {
+      known = known === undefined ? 0 : known + 1;
+      depths.set(id, known);
+    }
+    return depths.get(spanId) ?? 0;
+  };
+  const keyed = spans.map((span) => ({ span, at: Date.parse(span.startTime), depth: depthOf(span.spanId) }));
+  keyed.sort((one, other) => one.at - other.at || one.depth - other.depth);
+  for (const [index, { span }] of keyed.entries()) spans[index] = span;
+  return spans;
+}
+
+interface ReadSpans {
+  readonly spans: readonly SpanRecord[];
+  /** False when the journal was not read to its end. */
+  readonly complete: boolean;
+}
+
+/** Reads until more than `room` spans have ended; the spans that are open then are returned too. Throws when `signal` is aborted. */
+async function readSpans(
+  store: Store,
+  root: TraceRoot,
+  room: number,
+  signal?: AbortSignal,
+): Promise<ReadSpans> {
+  const { executionId, entityId: workflowId, userId, conversationId } = root;
+  if (executionId === null) return { spans: [], complete: true };
+  const ended: SpanRecord[] = [];
+  const spans = new ExecutionSpans(
+    { executionId, workflowId, userId, conversationId },
+    { wants: () => true, ended: (span) => ended.push(span) },
+  );
+  let complete = true;
+  for await (const { events } of readJournal(store, { executionId, signal })) {
+    for (const event of events) spans.apply(event);
+    complete = spans.endAt !== null || ended.length <= room;
+    if (!complete) break;
+  }
+  // The row has the end of the execution; the ends of steps that were open at this place are not known.
+  if (!complete) spans.status = root.status;
+  const open = spans.endAt === null ? spans.unfinished() : [];
+  const [outermost] = open;
+  if (!complete && outermost !== undefined) open[0] = { ...outermost, ...endOf(root) };
+  return { spans: [...open, ...ended], complete };
+}
+
+/** For a root whose own span was not read: it is written last, and spans are read up to a bound. */
+function spanOfRoot(root: TraceRoot): SpanRecord {
+  const { traceId, rootSpanId, entityType, entityId, executionId, startAt } = root;
+  return {
+    traceId,
+    spanId: rootSpanId,
+    parentSpanId: null,
+    entityType,
+    entityId,
+    executionId,
+    name: entityType === "workflow" ? `workflow ${entityId}` : `invoke_agent ${entityId}`,
+    kind: "internal",
+    startTime: isoTime(startAt),
+    ...endOf(root),
+    attributes: {},
+    events: [],
+  };
+}
+
+function endOf({ startAt, endAt, status }: TraceRoot): Pick<SpanRecord, "endTime" | "duration" | "status"> {
+  return {
+    endTime: endAt === null ? null : isoTime(endAt),
+    duration: endAt === null ? null : endAt - startAt,
+    status: status === "completed" ? "ok" : status === "error" ? "error" : "unset",
+  };
 }

@@ -1,7 +1,7 @@
 // Reads columns of a result row, checking the types that the schema promises.
 
 import { Fields } from "../../values/fields.ts";
-import type { ExecutionStatus } from "../store.ts";
+import { type ExecutionStatus, isExecutionStatus } from "../store.ts";
 import { readUsageFields, type StoredUsage } from "../usage.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -26,22 +26,10 @@ export function nullableInteger(row: Row, column: string): number | null {
   return row[column] === null ? null : integer(row, column);
 }
 
-const statuses: readonly string[] = [
-  "running",
-  "suspended",
-  "completed",
-  "error",
-  "cancelled",
-] satisfies ExecutionStatus[];
-
 export function status(row: Row): ExecutionStatus {
   const value = text(row, "status");
-  if (!isStatus(value)) throw new TypeError(`unknown status ${value}`);
+  if (!isExecutionStatus(value)) throw new TypeError(`unknown status ${value}`);
   return value;
-}
-
-function isStatus(value: string): value is ExecutionStatus {
-  return statuses.includes(value);
 }
 
 /** The usage of agents, from a column of JSON text; null for none. */

@@ -1,4 +1,5 @@
-// Rows of executions as the contract names them, in any SQL database.
+// Rows of executions and conversations as the contract names them, in any SQL database.
+import type { ConversationRow, StoredMessage } from "../conversation-store.ts";
 import type {
   ClaimedExecution,
   ExecutionHead,
@@ -8,6 +9,8 @@ import type {
   Suspension,
   Timer,
 } from "../store.ts";
+import type { WaitingSuspension } from "../suspension.ts";
+import { usageDetails } from "../usage.ts";
 import { integer, nullableInteger, nullableText, type Row, status, text } from "./columns.ts";
 
 /** Values that databases keep differently. */
@@ -66,6 +69,17 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
         : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
     trace: nullableText(row, "trace"),
   });
+  const toSuspension = (row: Row): Suspension => ({
+    suspensionId: text(row, "suspension_id"),
+    path: nullableText(row, "path"),
+    stepIndex: integer(row, "step_index"),
+    reason: freeText(row, "reason"),
+    data: nullableText(row, "data"),
+    suspendedAt: integer(row, "suspended_at"),
+    deadline: nullableInteger(row, "deadline"),
+    onDeadline: nullableText(row, "on_deadline"),
+    ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
+  });
   const toListed = (row: Row): ListedExecution => ({ ...common(row), error: nullableText(row, "error") });
   return {
     toListed,
@@ -89,16 +103,37 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
       parked: row.parked !== null,
       owner: nullableText(row, "owner"),
     }),
-    toSuspension: (row: Row): Suspension => ({
-      suspensionId: text(row, "suspension_id"),
-      path: nullableText(row, "path"),
-      stepIndex: integer(row, "step_index"),
-      reason: freeText(row, "reason"),
-      data: nullableText(row, "data"),
-      suspendedAt: integer(row, "suspended_at"),
-      deadline: nullableInteger(row, "deadline"),
-      onDeadline: nullableText(row, "on_deadline"),
-      ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
+    toSuspension,
+    toWaiting: (row: Row): WaitingSuspension => ({
+      executionId: text(row, "execution_id"),
+      workflowId: text(row, "workflow_id"),
+      userId: nullableText(row, "user_id"),
+      conversationId: nullableText(row, "conversation_id"),
+      startAt: integer(row, "start_at"),
+      suspension: toSuspension(row),
+    }),
+    toConversation: (row: Row): ConversationRow => ({
+      conversationId: text(row, "conversation_id"),
+      agentId: text(row, "agent_id"),
+      userId: nullableText(row, "user_id"),
+      title: row.title === null ? null : freeText(row, "title"),
+      metadata: nullableText(row, "metadata"),
+      createdAt: integer(row, "created_at"),
+      updatedAt: integer(row, "updated_at"),
+      usage: {
+        inputTokens: integer(row, "input_tokens"),
+        outputTokens: integer(row, "output_tokens"),
+        totalTokens: integer(row, "total_tokens"),
+        calls: integer(row, "calls"),
+        ...usageDetails(integer(row, "cached_input_tokens"), integer(row, "reasoning_tokens")),
+      },
+    }),
+    toMessage: (row: Row): StoredMessage => ({
+      sequence: integer(row, "sequence"),
+      messageId: text(row, "message_id"),
+      body: text(row, "body"),
+      partial: truth(row, "partial"),
+      createdAt: integer(row, "created_at"),
     }),
   };
 }

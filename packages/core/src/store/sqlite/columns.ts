@@ -8,7 +8,16 @@ export { toTimer } from "../sql/rows.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
-export const { toExecution, toListed, toClaimed, toHead, toSuspension } = rowReaders({
+export const {
+  toExecution,
+  toListed,
+  toClaimed,
+  toHead,
+  toSuspension,
+  toWaiting,
+  toConversation,
+  toMessage,
+} = rowReaders({
   truth: (row, column) => integer(row, column) === 1,
   freeText: text,
 });

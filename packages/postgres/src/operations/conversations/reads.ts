@@ -7,11 +7,11 @@ import type {
   OneConversation,
   StoredMessage,
 } from "@andante/core/store";
-import { writeFreeText } from "../../columns.ts";
+import { toConversation, toMessage, writeFreeText } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import type { Readers } from "../../connection/readers.ts";
 import { Where } from "../../where.ts";
-import { conversationColumns, messageColumns, owned, ownerOf, toConversation, toMessage } from "./rows.ts";
+import { conversationColumns, messageColumns, owned, ownerOf } from "./rows.ts";
 
 /** Reads one conversation without its messages. */
 export function readConversation(readers: Readers, s: string) {

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { readPage } from "../../sql/read-page.ts";
 import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
-import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
+import { toWaiting } from "../columns.ts";
 import { Where } from "./observations/where.ts";
 
 export function waiting(database: DatabaseSync) {
@@ -25,16 +25,5 @@ export function waiting(database: DatabaseSync) {
       )
       .iterate(...where.values, limit);
     return readPage(rows, toWaiting, length);
-  };
-}
-
-function toWaiting(row: Row): WaitingSuspension {
-  return {
-    executionId: text(row, "execution_id"),
-    workflowId: text(row, "workflow_id"),
-    userId: nullableText(row, "user_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    startAt: integer(row, "start_at"),
-    suspension: toSuspension(row),
   };
 }

@@ -2,8 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { MessageQuery, StoredMessage } from "../../../conversation-store.ts";
 import { readPage } from "../../../sql/read-page.ts";
+import { toMessage } from "../../columns.ts";
 import { owned, ownerOf } from "./ownership.ts";
-import { toMessage } from "./rows.ts";
 
 export function conversationMessages(database: DatabaseSync) {
   const conversation = database.prepare(`select 1 from conversations where conversation_id = ? and ${owned}`);

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { ConversationQuery, ConversationRow } from "../../../conversation-store.ts";
 import { readPage } from "../../../sql/read-page.ts";
-import { toConversation } from "./rows.ts";
+import { toConversation } from "../../columns.ts";
 
 export function listConversations(database: DatabaseSync) {
   return ({ userId, agentId, title, before, limit, length }: ConversationQuery): ConversationRow[] => {

@@ -1,8 +1,8 @@
 // Reads one conversation without its messages.
 import type { DatabaseSync } from "node:sqlite";
 import type { ConversationRow, OneConversation } from "../../../conversation-store.ts";
+import { toConversation } from "../../columns.ts";
 import { owned, ownerOf } from "./ownership.ts";
-import { toConversation } from "./rows.ts";
 
 export function readConversation(database: DatabaseSync) {
   const select = database.prepare(`select * from conversations where conversation_id = ? and ${owned}`);

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredMessage } from "../../../conversation-store.ts";
 import { readPage } from "../../../sql/read-page.ts";
-import { toMessage } from "./rows.ts";
+import { toMessage } from "../../columns.ts";
 
 /** Of a conversation that is there, before a message that is in it. */
 export function messagesBefore(database: DatabaseSync) {

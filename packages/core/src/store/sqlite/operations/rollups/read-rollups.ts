@@ -1,13 +1,7 @@
 // Sums up counts: of executions over time, or of executions or steps over a whole range.
 import type { DatabaseSync } from "node:sqlite";
-import {
-  isRollupKind,
-  type RollupKind,
-  type RollupPoint,
-  type RollupRange,
-  type RollupTotal,
-} from "../../../rollup-store.ts";
-import { integer, type Row, text } from "../../columns.ts";
+import type { RollupPoint, RollupRange, RollupTotal } from "../../../rollup-store.ts";
+import { toPoint, toTotal } from "../../../sql/rollup-rows.ts";
 import { Where } from "../observations/where.ts";
 
 export function rollupsOverTime(database: DatabaseSync) {
@@ -20,12 +14,7 @@ export function rollupsOverTime(database: DatabaseSync) {
          group by point, kind, bucket`,
       )
       .all(query.from, query.width, ...where.values);
-    return rows.map((row) => ({
-      index: integer(row, "point"),
-      kind: kindOf(row),
-      bucket: integer(row, "bucket"),
-      count: integer(row, "count"),
-    }));
+    return rows.map(toPoint);
   };
 }
 
@@ -38,13 +27,7 @@ export function rollupTotals(database: DatabaseSync) {
          group by workflow_id, step, kind, bucket`,
       )
       .all(...where.values);
-    return rows.map((row) => ({
-      workflowId: text(row, "workflow_id"),
-      step: text(row, "step"),
-      kind: kindOf(row),
-      bucket: integer(row, "bucket"),
-      count: integer(row, "count"),
-    }));
+    return rows.map(toTotal);
   };
 }
 
@@ -54,10 +37,4 @@ function within(steps: 0 | 1, { from, to, workflowId }: RollupRange): Where {
     .add("minute >= ?", from)
     .add("minute < ?", to)
     .add("workflow_id = ?", workflowId);
-}
-
-function kindOf(row: Row): RollupKind {
-  const kind = text(row, "kind");
-  if (!isRollupKind(kind)) throw new TypeError(`unknown kind ${kind}`);
-  return kind;
 }

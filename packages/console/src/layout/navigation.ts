@@ -1,0 +1,13 @@
+// The pages of the console, in the order of the side bar.
+import { Bot, Braces, House, Inbox, List, ScrollText, Waypoints, Workflow } from "lucide-react";
+
+export const navigation = [
+  { name: "Home", to: "/", Icon: House },
+  { name: "Inbox", to: "/inbox", Icon: Inbox },
+  { name: "Executions", to: "/executions", Icon: List },
+  { name: "Workflows", to: "/workflows", Icon: Workflow, heading: "Definitions" },
+  { name: "Agents", to: "/agents", Icon: Bot },
+  { name: "Logs", to: "/logs", Icon: ScrollText, heading: "Observe" },
+  { name: "Traces", to: "/traces", Icon: Waypoints },
+  { name: "API", to: "/api", Icon: Braces, heading: "Develop" },
+] as const;

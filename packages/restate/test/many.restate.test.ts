@@ -1,0 +1,126 @@
+// Many sleeping and many suspended executions: each is found once, in bounded memory and calls.
+import { createAndante, createLogger, createWorkflow } from "@andante/core";
+import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
+import { restateStore } from "@andante/restate";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type RestateServer, startRestate } from "./restate-server.ts";
+
+const many = Number(process.env.ANDANTE_MANY ?? 500);
+
+let server: RestateServer;
+beforeAll(async () => {
+  server = await startRestate();
+});
+afterAll(() => server.remove());
+
+function storeOf(namespace: string): Store {
+  const { ingressUrl, adminUrl, endpointPort: port } = server;
+  const endpoint = { port, url: `http://127.0.0.1:${port}` };
+  return restateStore({ ingressUrl, adminUrl, endpoint, namespace, lease: 60_000 });
+}
+
+function event(type: string, fields: Partial<NewStoredEvent> = {}): NewStoredEvent {
+  const none = { path: null, stepIndex: null, stepType: null, value: null, detail: null };
+  return { ...none, timestamp: Date.now(), type, ...fields };
+}
+
+const idOf = (number: number) => `e-${String(number).padStart(6, "0")}`;
+
+/** Writes executions that are idle after one commit. */
+async function fill(store: Store, workflowId: string, commitOf: (number: number) => Partial<Commit>) {
+  const one = async (number: number) => {
+    const executionId = idOf(number);
+    const claim = { owner: "filler", token: "token" };
+    const made = { executionId, workflowId, input: "{}", context: "{}", userId: null, conversationId: null };
+    const times = { startAt: Date.now(), timeoutAt: null };
+    const events = [event("workflow-start")];
+    await store.create({ ...made, ...times, claim, events } satisfies NewExecution);
+    const nothing = { open: [], following: [], closeBelow: [], timers: [], clear: [], end: null };
+    const rest = {
+      usage: null,
+      stepIndex: 0,
+      progress: false,
+      events: [],
+      idle: { resumes: 0, event: null },
+    };
+    await store.commit({ executionId, token: "token", number: 1, ...nothing, ...rest, ...commitOf(number) });
+  };
+  for (let first = 0; first < many; first += 1_000)
+    await Promise.all(
+      Array.from({ length: Math.min(1_000, many - first) }, (_, index) => one(first + index)),
+    );
+}
+
+test(
+  "all sleepers that fall due together wake, none early, with few calls and little memory",
+  async () => {
+    const filling = storeOf("sleepers");
+    await filling.open();
+    const started = [event("step-start", { path: "sleep", stepIndex: 0, stepType: "sleep" })];
+    const dueAt = Date.now() + 2_000 + many;
+    await fill(filling, "nap", () => ({ events: started, timers: [{ path: "sleep", dueAt }] }));
+    await filling.close();
+    let wokenEarly = 0;
+    const nap = createWorkflow({ id: "nap", input: z.object({}) })
+      .andSleepUntil({ id: "sleep", date: () => new Date(dueAt) })
+      .andThen({
+        id: "woken",
+        execute: () => {
+          // Restate's clock is known to a second.
+          if (Date.now() < dueAt - 1_000) wokenEarly += 1;
+          return 1;
+        },
+      });
+    const andante = createAndante({
+      store: storeOf("sleepers"),
+      workflows: { nap },
+      logger: createLogger({ level: "silent" }),
+    });
+    onTestFinished(() => andante.close());
+    await andante.ready();
+    const { fetch: original } = globalThis;
+    let calls = 0;
+    globalThis.fetch = (...request) => {
+      calls += 1;
+      return original(...request);
+    };
+    onTestFinished(() => {
+      globalThis.fetch = original;
+    });
+    const before = process.memoryUsage().rss;
+    const left = async () => (await andante.store.countUnfinished())[0]?.count ?? 0;
+    await expect.poll(left, { timeout: 60_000 + many * 20, interval: 200 }).toBe(0);
+    expect(wokenEarly).toBe(0);
+    // Writes of many executions are one call, and an execution has three: its wake, its commit and its end.
+    expect(calls).toBeLessThan(500 + many * 1.5);
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 2 ** 20);
+  },
+  120_000 + many * 40,
+);
+
+test(
+  "a long inbox is read in pages: each suspension once, oldest first, and the first page soon",
+  async () => {
+    const store = storeOf("inbox");
+    await store.open();
+    onTestFinished(() => store.close());
+    await fill(store, "gate", (number) => {
+      const fixed = { path: "gate", stepIndex: 0, reason: "", data: null, deadline: null, onDeadline: null };
+      return { open: [{ ...fixed, suspensionId: idOf(number), suspendedAt: Math.floor(number / 3) }] };
+    });
+    const page = async (after?: { suspendedAt: number; suspensionId: string }) =>
+      (await store.waiting({ ...(after && { after }), limit: 500 })).map(({ suspension }) => suspension);
+    const start = performance.now();
+    const first = await page();
+    expect(performance.now() - start).toBeLessThan(5_000);
+    const found = first.map(({ suspensionId }) => suspensionId);
+    for (let last = first.at(-1); last !== undefined; ) {
+      const next = await page(last);
+      found.push(...next.map(({ suspensionId }) => suspensionId));
+      last = next.at(-1);
+    }
+    expect(found).toEqual(Array.from({ length: many }, (_, number) => idOf(number)));
+  },
+  120_000 + many * 40,
+);

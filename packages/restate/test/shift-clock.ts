@@ -1,0 +1,12 @@
+// The clock of a process that a machine with another time would have.
+
+/** Milliseconds of the sleeps and long bodies of the nodes: two leases. */
+export const napTime = 4_000;
+
+export function shiftClock(milliseconds: number): void {
+  if (milliseconds === 0) return;
+  const { now } = Date;
+  Date.now = () => now() + milliseconds;
+  const value = performance.timeOrigin + milliseconds;
+  Object.defineProperty(performance, "timeOrigin", { value });
+}

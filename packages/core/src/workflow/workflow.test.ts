@@ -104,7 +104,9 @@ describe("a step", () => {
     const nested = (last: string, depth = 4): Workflow =>
       depth === 0
         ? wrong<Workflow>(start().andThen({ id: last, execute: () => 1 }))
-        : wrong<Workflow>(start().andWorkflow({ id: "c".repeat(199), workflow: nested(last, depth - 1) }));
+        : wrong<Workflow>(
+            start().andWorkflow({ id: "c".repeat(199), workflow: wrong<never>(nested(last, depth - 1)) }),
+          );
     const register = (workflow: Workflow) => registerWorkflows({ nested: workflow });
     expect(register(nested("d".repeat(200))).size).toBe(1);
     const refused = /Workflow registered as "nested": the path c+… of a step is longer than 1000 bytes/;

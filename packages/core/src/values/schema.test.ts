@@ -1,8 +1,10 @@
 // How much a validation may cost, and how long its message may be: callers choose the values.
+import { Script } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { threadWorks } from "../../test/support/thread-works.ts";
-import { maxValidation, requestTries, type Schema, validate } from "./schema.ts";
+import { maxValidation, type Schema, validate } from "./schema.ts";
+import { requestTries } from "./within-limit.ts";
 
 const detailOf = async (schema: Schema, value: unknown) => {
   const result = await validate(schema, value);
@@ -126,6 +128,52 @@ test("a validation that got little of the processor at first succeeds later", as
     return { value };
   });
   expect(await validate(late, Array(500).fill(1))).toMatchObject({ ok: true });
+});
+
+/** A thread with this steady share of a processor, and a validation that takes so many milliseconds of it. */
+function steadyShare(share: number, needed: number) {
+  let worked = 0;
+  const walls: number[] = [];
+  const usage = vi
+    .spyOn(process, "threadCpuUsage")
+    .mockImplementation(() => ({ user: worked * 1000, system: 0 }));
+  const run = Script.prototype.runInContext;
+  const script = vi.spyOn(Script.prototype, "runInContext").mockImplementation(function (
+    this: Script,
+    ...given
+  ) {
+    const wall = Number(given[1]?.timeout);
+    walls.push(wall);
+    worked += Math.min(needed, share * wall);
+    if (share * wall >= needed) return run.apply(this, given);
+    throw Object.assign(new Error("interrupted"), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+  });
+  onTestFinished(() => {
+    usage.mockRestore();
+    script.mockRestore();
+  });
+  return walls;
+}
+
+test.each([
+  [0.5, requestTries, [500, 1000]],
+  [0.25, requestTries, [500, 1000, 2000]],
+  [0.04, undefined, [500, 1000, 2000, 4000, 8000, 12_500]],
+])(
+  "with a steady share of %d a value of 390 ms of the processor is validated",
+  async (share, tries, expected) => {
+    const walls = steadyShare(share, 390);
+    const right = standard((value) => ({ value }));
+    expect(await validate(right, Array(500).fill(1), tries)).toMatchObject({ ok: true });
+    expect(walls).toEqual(expected);
+  },
+);
+
+test("a value that costs too much is refused also with a small share of the processor", async () => {
+  const walls = steadyShare(0.25, 1000);
+  const { schema } = endless();
+  expect(await detailOf(schema, Array(500).fill(1))).toMatch(/could not be validated/);
+  expect(walls).toEqual([500, 1000, 2000]);
 });
 
 test("huge values are validated in different turns of the event loop, smaller ones at once", async () => {

@@ -2,7 +2,7 @@
 import { Script } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { threadWorks } from "../../test/support/thread-works.ts";
-import { isTimeout, maxTries, withinLimit } from "./within-limit.ts";
+import { isTimeout, requestTries, withinLimit } from "./within-limit.ts";
 
 /** The first tries are interrupted. Not by the clock: on a busy machine a try may be over before its work begins. */
 function interruptFirst(count: number) {
@@ -35,13 +35,13 @@ test("work that throws is not done again", () => {
 
 test("work that got little of the processor is done again, and not more often than the tries", () => {
   threadWorks(1);
-  const script = interruptFirst(maxTries - 1);
+  const script = interruptFirst(requestTries - 1);
   expect(outcome(() => "done", 1000)).toBe("done");
-  expect(script).toHaveBeenCalledTimes(maxTries);
-  const late = interruptFirst(maxTries);
+  expect(script).toHaveBeenCalledTimes(requestTries);
+  const late = interruptFirst(requestTries);
   late.mockClear();
   expect(outcome(() => "done", 1000)).toBe("given up");
-  expect(late).toHaveBeenCalledTimes(maxTries);
+  expect(late).toHaveBeenCalledTimes(requestTries);
 });
 
 test("endless work that had the processor is interrupted, and not done again", () => {

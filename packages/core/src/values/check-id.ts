@@ -1,7 +1,8 @@
 // Checks ids and the like that callers choose: short strings that every database keeps as they are.
 import { DefinitionError, InvalidOptionError } from "../errors/index.ts";
 
-const maxIdLength = 200;
+/** In UTF-16 units, which are at most 600 bytes of UTF-8: an index entry of PostgreSQL holds about 2700. */
+export const maxIdLength = 200;
 
 export function checkId(value: unknown, option: string): void {
   if (value === undefined) return;

@@ -85,6 +85,8 @@ class BegunCalls {
 interface ProviderCalls {
   /** Their new ids, without those that have a result, the oldest first. */
   readonly waiting: string[];
+  /** The same without those that have a request for approval. */
+  readonly unasked: string[];
   /** The new id of the last one. */
   last: string;
 }
@@ -149,8 +151,9 @@ export class CallIds {
   }: Extract<CallPart, { type: "tool-call" }>): string {
     const name = this.#begun.get(id)?.complete(toolName) ?? this.#begin({ id, providerExecuted });
     if (providerExecuted === true) {
-      const calls = this.#providers.get(id) ?? { waiting: [], last: name };
+      const calls = this.#providers.get(id) ?? { waiting: [], unasked: [], last: name };
       calls.waiting.push(name);
+      calls.unasked.push(name);
       calls.last = name;
       this.#providers.set(id, calls);
     }
@@ -162,9 +165,12 @@ export class CallIds {
     const calls = this.#providers.get(part.toolCallId);
     // One of an earlier reply.
     if (calls === undefined) return part.toolCallId;
-    if (part.type === "tool-approval-request") return calls.last;
+    if (part.type === "tool-approval-request") return calls.unasked.shift() ?? calls.last;
     const [first = calls.last] = calls.waiting;
-    if (part.preliminary !== true) calls.waiting.shift();
+    if (part.preliminary === true) return first;
+    calls.waiting.shift();
+    // Both lists have the same order: where it has no request, it is the first of those.
+    if (calls.unasked[0] === first) calls.unasked.shift();
     return first;
   }
 

@@ -21,7 +21,7 @@ export class TooLargeError extends AndanteError {
     size,
     limit,
     option,
-  }: { subject: string; size: number; limit: number; option: string }) {
+  }: { subject: string; size: number | string; limit: number; option: string }) {
     super(`${subject} is ${size} bytes; the limit is ${limit} (${option})`, {
       code: "too-large",
       status: 413,

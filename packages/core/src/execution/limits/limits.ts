@@ -3,7 +3,7 @@ import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from 
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { type NewStoredEvent, storedBytes, storedLength } from "../../store/stored-event.ts";
-import type { JsonText } from "../../values/json.ts";
+import { isWiderThan, type JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
 export interface AndanteLimits {
@@ -123,6 +123,13 @@ export function checkSize<Text extends JsonText>(
   const size = excess(text, limits[name]);
   if (size === undefined) return text;
   throw new TooLargeError({ subject, size, limit: limits[name], option: `limits.${name}` });
+}
+
+/** Refuses a value with so many fields or elements that writing it would take long, before it is written. */
+export function checkWidth(limits: SizeLimits, name: "context", value: unknown, what: string): void {
+  const limit = limits[name];
+  if (isWiderThan(value, limit))
+    throw new TooLargeError({ what, size: `more than ${limit}`, limit, option: `limits.${name}` });
 }
 
 /** The text as it is, or an error of the step that made it. */

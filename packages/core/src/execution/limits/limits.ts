@@ -126,10 +126,10 @@ export function checkSize<Text extends JsonText>(
 }
 
 /** Refuses a value with so many fields or elements that writing it would take long, before it is written. */
-export function checkWidth(limits: SizeLimits, name: "context", value: unknown, what: string): void {
+export function checkWidth(limits: SizeLimits, name: "context", value: unknown, subject: string): void {
   const limit = limits[name];
   if (isWiderThan(value, limit))
-    throw new TooLargeError({ what, size: `more than ${limit}`, limit, option: `limits.${name}` });
+    throw new TooLargeError({ subject, size: `more than ${limit}`, limit, option: `limits.${name}` });
 }
 
 /** The text as it is, or an error of the step that made it. */

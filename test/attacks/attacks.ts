@@ -177,6 +177,13 @@ const bodies: readonly Attack[] = [
         `{"input":"a","options":{"stopSequences":${listOf("1", 2_600_000)}}}`,
       ),
   },
+  ...["/workflows/numbers/execute", "/agents/echo/text"].map((path) => ({
+    name: `a wide context of 3.9 MB to ${path}`,
+    run: (fight: Fight) => {
+      const fields = Array.from({ length: 390_000 }, (_, n) => `"k${n.toString(36)}":1`);
+      return repeat(fight, path, `{"input":{"items":[]},"options":{"context":{${fields}}}}`);
+    },
+  })),
   {
     name: "2.6 MB of wrong elements in a workflow's input",
     run: (fight) =>

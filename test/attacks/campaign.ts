@@ -7,6 +7,7 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import { setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import type { Orders, Outcome } from "./attacker.ts";
 import { prepare } from "./prepare.ts";
 import { post, type Target } from "./target.ts";
@@ -31,6 +32,8 @@ export interface CampaignResult {
   /** Requests of another user that were served meanwhile, and the slowest of them in milliseconds. */
   readonly served: number;
   readonly slowestServed: number;
+  /** The longest wait of a new connection for the response to `/health`, in milliseconds; 20 000 and more end without one. */
+  readonly slowestConnection: number;
   /** Broken bounds and promises. */
   readonly problems: readonly string[];
 }
@@ -67,11 +70,13 @@ export async function runAttacks({ names, seconds, quiet }: CampaignOptions): Pr
     const ended = new AbortController();
     const watched = watch(server.pid ?? 0, `${url}/health`, ended.signal);
     const others = serveOthers(target, ended.signal);
+    const connections = longestConnection(`${url}/health`, ended.signal);
     const outcomes = await Promise.all(attacked);
     ended.abort();
     const { memory, delays } = await watched;
     const { refused, times } = await others;
     const slowestServed = Math.max(0, ...times);
+    const slowestConnection = await connections;
     const inOrder = delays.map(({ took }) => took).toSorted((one, other) => one - other);
     const median = inOrder[Math.floor(inOrder.length / 2)] ?? Number.NaN;
     const slowest = inOrder.at(-1) ?? Number.NaN;
@@ -90,7 +95,8 @@ export async function runAttacks({ names, seconds, quiet }: CampaignOptions): Pr
       ...(counted > maxDelay ? [`/health took ${counted} ms, more than ${maxDelay}`] : []),
     ];
     const served = times.length;
-    return { outcomes, memory, median, slowest, slowestOwn, served, slowestServed, problems };
+    const ofOthers = { served, slowestServed, slowestConnection };
+    return { outcomes, memory, median, slowest, slowestOwn, ...ofOthers, problems };
   } finally {
     for (const child of [server, ...attackers.map((attacker) => attacker.child)]) child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -127,9 +133,22 @@ async function connecting(request: (() => Promise<number>) | undefined, signal: 
     try {
       return await request?.();
     } catch (error) {
-      const cause = error instanceof Error ? Object(error.cause) : {};
-      if (cause.code !== "UND_ERR_CONNECT_TIMEOUT" || signal.aborted) throw error;
+      if (!connectTimeout.safeParse(error).success || signal.aborted) throw error;
     }
+}
+
+const connectTimeout = z.object({ cause: z.object({ code: z.literal("UND_ERR_CONNECT_TIMEOUT") }) });
+
+/** Connects anew for each request, one after another until the signal, and measures the longest wait. */
+async function longestConnection(health: string, signal: AbortSignal): Promise<number> {
+  let longest = 0;
+  while (!signal.aborted) {
+    const began = performance.now();
+    await isWell(health, false);
+    longest = Math.max(longest, Math.round(performance.now() - began));
+    await delay(100);
+  }
+  return longest;
 }
 
 /** Why a request has no response: `fetch` keeps it in the cause. */
@@ -172,9 +191,9 @@ async function watch(pid: number, url: string, signal: AbortSignal) {
 /** A monitor keeps its connection: how long a new one waits to be accepted depends on how many others connect. */
 const monitor = new Agent({ keepAlive: true, maxSockets: 1 });
 
-async function isWell(url: string): Promise<boolean> {
+async function isWell(url: string, agent: Agent | false = monitor): Promise<boolean> {
   try {
-    const request = get(url, { agent: monitor, signal: AbortSignal.timeout(20_000) });
+    const request = get(url, { agent, signal: AbortSignal.timeout(20_000) });
     const [response] = (await once(request, "response")) as [IncomingMessage];
     await once(response.resume(), "end");
     return response.statusCode === 200;

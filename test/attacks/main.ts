@@ -19,11 +19,12 @@ for (const some of isEach ? names.map((name) => [name]) : [names]) {
     const counts = Object.entries(seen).map(([outcome, count]) => `${outcome}: ${count}`);
     say(`${broken.length === 0 ? "  " : "! "}${name.padEnd(64)} ${counts.join(", ")}`);
   }
-  const { memory, median, slowest, slowestOwn, served, slowestServed } = result;
+  const { memory, median, slowest, slowestOwn, served, slowestServed, slowestConnection } = result;
   say(
     `  at most ${memory} MiB resident; /health took ${median} ms, at most ${slowest} ms, ${slowestOwn} of its own`,
   );
   say(`  ${served} requests of another user were served, the slowest in ${slowestServed} ms`);
+  say(`  new connections waited for their first response for at most ${slowestConnection} ms (no bound)`);
   for (const problem of result.problems) say(`FAILED ${problem}`);
 }
 const ok = results.every(({ problems }) => problems.length === 0);

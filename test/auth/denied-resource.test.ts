@@ -261,6 +261,30 @@ describe("a start with the id of an execution in a denied conversation", () => {
   });
 });
 
+test("a host that allows only the owner's executions of a workflow, and is asked without it first, shows no others", async () => {
+  const authorize: Authorize = ({ resource: { workflowId } }) => (workflowId === undefined ? true : "own");
+  const server = await serveForTest({ workflows, auth: provider(), authorize });
+  const start = (executionId: string, userId: string) =>
+    server.andante.execute("closed", { text: marker }, { executionId, userId });
+  await start("of-ada", "ada");
+  await start("of-eve", "eve");
+  const requests = (executionId: string): readonly [method: string, path: string, body?: object][] => [
+    ["GET", `/api/executions/${executionId}`],
+    ["GET", `/api/executions/${executionId}/events`],
+    ["POST", `/workflows/closed/executions/${executionId}/replay`, { stepId: "wait" }],
+    ["POST", `/workflows/closed/executions/${executionId}/cancel`, {}],
+  ];
+  const before = await stateOf(server);
+  for (const [method, path, body] of requests("of-ada")) {
+    const { status, text } = await server.send(method, path, body, eve);
+    expect([403, 404], path).toContain(status);
+    expect(text).not.toContain(marker);
+    expect(await stateOf(server), path).toBe(before);
+  }
+  for (const [method, path, body] of requests("of-eve"))
+    expect((await server.send(method, path, body, eve)).status, path).toBe(200);
+});
+
 test("a fork into a denied conversation is refused", async () => {
   const authorize: Authorize = ({ resource }) => resource.conversationId !== "closed-talk";
   const server = await serveForTest({ agents, auth: provider(), authorize });

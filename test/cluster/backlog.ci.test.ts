@@ -1,6 +1,6 @@
 // A dead node leaves thousands of executions behind: three nodes finish them, each its share, and serve meanwhile.
 //
-// ANDANTE_BACKLOG=20000 makes them more; that takes a minute on two cores.
+// ANDANTE_BACKLOG=20000 makes them more; that takes one to three minutes on two cores.
 import { randomUUID } from "node:crypto";
 import { createAndante, createLogger } from "@andante/core";
 import { postgresStore } from "@andante/postgres";

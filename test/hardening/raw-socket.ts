@@ -36,13 +36,20 @@ export function frame(payload: string | Buffer, options: FrameOptions = {}): Buf
 }
 
 /** Connects and upgrades; the caller does the rest. */
-export async function openRaw(url: string, path: string): Promise<Socket> {
+export async function openRaw(
+  url: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Socket> {
   const { port, hostname, host } = new URL(url);
   const socket = connect(Number(port), hostname);
   // The server may cut it off at any time, which these tests check.
   socket.on("error", () => socket.destroy());
   socket.write(
     `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+      Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("") +
       "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
   );
   await once(socket, "data");

@@ -1,5 +1,5 @@
 // A database and callers that behave badly: one of them does not disturb the others.
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { type Andante, createAndante, createLogger, createWorkflow } from "@andante/core";
 import type { Cancel, NewExecution, Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
@@ -379,4 +379,34 @@ test("half characters and NULs, in any value of a caller, are kept or refused as
   await expect(andante.state("gate", odd)).rejects.toMatchObject({ status: 404 });
   expect(await andante.logs.list({ executionId: odd })).toEqual([]);
   expect((await andante.list({ tag: odd })).executions).toEqual([]);
+});
+
+test("log lines and counts that the database cannot hold are refused as such, and others beside them are kept", async () => {
+  const store = await open();
+  const ids = { workflowId: null, executionId: null, conversationId: null, userId: null };
+  const line = (id: number, agentId: string) => ({
+    ...ids,
+    id,
+    timestamp: 1,
+    level: 1,
+    agentId,
+    record: "{}",
+  });
+  const append = (...logs: ReturnType<typeof line>[]) =>
+    store.observations.append({ logs, roots: [], chunks: [] });
+  const long = randomBytes(3_000).toString("hex");
+  for (const bad of ["a\u0000b", long])
+    await expect(append(line(1, bad), line(2, "bot"))).rejects.toMatchObject({ code: "store-refused" });
+  await append(line(2, "bot"));
+  expect(await store.observations.logs({ agentId: "bot", limit: 10 })).toMatchObject([{ id: 2 }]);
+  const count = (step: string) =>
+    ({ workflowId: "w", step, kind: "completed", bucket: 1, minute: 5, count: 1 }) as const;
+  const add = (...steps: string[]) =>
+    store.rollups.add({ writer: "here", number: 1, counts: steps.map(count) });
+  await expect(add("a", long)).rejects.toMatchObject({ code: "store-refused" });
+  // The same number: nothing of the refused batch was kept.
+  await add("a");
+  expect(await store.rollups.totals({ of: "steps", from: 0, to: 9 })).toMatchObject([
+    { step: "a", count: 1 },
+  ]);
 });

@@ -81,7 +81,7 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   /**
    * The fraction of `sockets`, `streams`, `exports` and `reads` that one client keeps when all are taken. A client is a
    * user, or without a user an address (IPv6: the first 64 bits). A client below its share then takes a place from the
-   * client that exceeds its share most. Above 0 and up to 1; 1 disables sharing. Default: 0.1.
+   * client that exceeds its share most. It is also the fraction of the memory for request bodies. Above 0 and up to 1; 1 disables sharing. Default: 0.1.
    */
   readonly clientShare?: number;
 };

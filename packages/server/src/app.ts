@@ -114,8 +114,8 @@ export function createApp(options: AppOptions): App {
   // built-in routes do not pass their middleware.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const { sockets: places, clientOf } = bounds;
-  const sockets = createSockets({ ...service, checkHost, places, clientOf });
+  const { sockets: places, unfinished, clientOf } = bounds;
+  const sockets = createSockets({ ...service, checkHost, places, unfinished, clientOf });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono(basePath === "" ? {} : { getPath: pathReader(basePath) });

@@ -25,6 +25,8 @@ export interface Bounds {
   readonly exportPages: Reads;
   readonly reads: Reads;
   readonly sockets: Places;
+  /** Unfinished messages to sockets. */
+  readonly unfinished: HeldBytes;
   readonly clientOf: ClientOf;
 }
 
@@ -33,6 +35,8 @@ const defaultBodyLimit = 4 * 1024 * 1024;
 const maxHeldBodies = 256 * 1024 * 1024;
 /** Bytes of complete bodies that wait to be parsed: some 16 of 4 MiB, which take two to five seconds. */
 const maxCompleteBodies = 64 * 1024 * 1024;
+/** Bytes of the unfinished messages of all sockets: a thousand clients could send a megabyte each. */
+const maxUnfinishedMessages = 64 * 1024 * 1024;
 /** This many of the largest bodies that custom routes accept fit at once: a route may stream them. */
 const largestAtOnce = 16;
 const defaultPlaces = 1000;
@@ -52,9 +56,9 @@ export function boundsOf(
   const bounds: Bounds = {
     maxBody,
     maxCustomBody,
-    bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0)), share),
     complete: new BodyQueue(maxCompleteBodies),
-    parsed: new BodyMemory(maxHeldBodies),
+    parsed: new BodyMemory(maxHeldBodies, share),
     streams: new OpenStreams({
       limit: limitOf("streams", streams, defaultPlaces, 0),
       share,
@@ -73,6 +77,7 @@ export function boundsOf(
       share,
       refusal: (limit) => new SocketLimitError({ limit }),
     }),
+    unfinished: new HeldBytes(maxUnfinishedMessages),
     clientOf: clientReader(trustProxy),
   };
   return { bounds, ofAndante };

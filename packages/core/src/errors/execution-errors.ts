@@ -16,8 +16,16 @@ export class InputValidationError extends AndanteError {
 
 /** An input or resume data is larger than its limit allows. */
 export class TooLargeError extends AndanteError {
-  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
-    super(`${what} is ${size} bytes; the limit is ${limit} (${option})`, { code: "too-large", status: 413 });
+  constructor({
+    subject,
+    size,
+    limit,
+    option,
+  }: { subject: string; size: number | string; limit: number; option: string }) {
+    super(`${subject} is ${size} bytes; the limit is ${limit} (${option})`, {
+      code: "too-large",
+      status: 413,
+    });
   }
 }
 

@@ -3,8 +3,8 @@ import { AndanteError } from "./andante-error.ts";
 
 /** An input, output or resume data does not fit the schema that the step declares. */
 export class StepSchemaError extends AndanteError {
-  constructor({ path, what, detail }: { path: string; what: string; detail: string }) {
-    super(`Step ${path}: ${what} validation failed: ${detail}`, { code: "step-schema", status: 500 });
+  constructor({ path, subject, detail }: { path: string; subject: string; detail: string }) {
+    super(`Step ${path}: ${subject} validation failed: ${detail}`, { code: "step-schema", status: 500 });
   }
 }
 
@@ -55,9 +55,14 @@ export class CheckpointTimeoutError extends AndanteError {
 
 /** A step's output, or the workflow's result, is larger than its limit allows. Trying again would not help. */
 export class OutputLimitError extends AndanteError {
-  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+  constructor({
+    subject,
+    size,
+    limit,
+    option,
+  }: { subject: string; size: number; limit: number; option: string }) {
     super(
-      `${what} is ${size} bytes; the limit is ${limit} (${option}). Keep large data elsewhere and pass its address.`,
+      `${subject} is ${size} bytes; the limit is ${limit} (${option}). Keep large data elsewhere and pass its address.`,
       {
         code: "output-limit",
         status: 500,
@@ -68,9 +73,14 @@ export class OutputLimitError extends AndanteError {
 
 /** The journal of an execution has grown past its limit. */
 export class JournalLimitError extends AndanteError {
-  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+  constructor({
+    subject,
+    size,
+    limit,
+    option,
+  }: { subject: string; size: number; limit: number; option: string }) {
     super(
-      `The journal of the execution holds ${size} ${what}; the limit is ${limit} (${option}). ` +
+      `The journal of the execution holds ${size} ${subject}; the limit is ${limit} (${option}). ` +
         "A loop probably does not end, or steps pass large data on.",
       { code: "journal-limit", status: 500 },
     );

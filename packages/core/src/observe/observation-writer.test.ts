@@ -1,6 +1,10 @@
-// The store removes old entries by the clock that its processes share, not by the machine's own.
+// Old entries are removed by the clock that the processes share; a store in trouble gets entries again, one that refuses
+// an entry gets the others.
 import { expect, onTestFinished, test } from "vitest";
+import { StoreRefusedError, StoreUnavailableError } from "../errors/index.ts";
+import type { JournalEvent } from "../journal/events.ts";
 import type { ObservationBatch } from "../store/observation-store.ts";
+import type { RollupBatch } from "../store/rollup-store.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { firstIdAt } from "./log/log-feed.ts";
@@ -118,4 +122,61 @@ test("spans that are dropped while others are written leave nothing to write", a
   await writer.flush();
   expect(writer.dropped).toBe(8);
   expect(batches).toEqual([2, 1]);
+});
+
+test("spans that the store refuses are dropped and counted, and the others are written once, also after trouble", async () => {
+  const { observations } = memoryStore();
+  const lines = new RecordingLogger();
+  const written: number[] = [];
+  let calls = 0;
+  const append = async ({ chunks }: ObservationBatch) => {
+    const lengths = chunks.map(({ spans }) => spans.length);
+    if (++calls === 4) throw new StoreUnavailableError();
+    if (lengths.some((length) => length % 20 === 0)) throw new StoreRefusedError({ operation: "append" });
+    written.push(...lengths);
+  };
+  const keep = { maxAge: 1000, maxCount: 10 };
+  const store = { ...observations, append };
+  const writer = new ObservationWriter({ store, logger: lines, logs: keep, traces: keep, clock });
+  onTestFinished(() => writer.close());
+  const lengths = Array.from({ length: 50 }, (_, index) => index + 1);
+  for (const length of lengths) writer.chunk(chunk(length));
+  await writer.flush();
+  await writer.flush();
+  expect(written).toEqual(lengths.filter((length) => length % 20 !== 0));
+  expect(writer.dropped).toBe(2);
+  const warnings = lines.of("warn");
+  expect(warnings.reduce((total, { lost }) => total + Number(lost), 0)).toBe(2);
+  expect(new Set(warnings.map(({ msg }) => msg))).toEqual(
+    new Set(["log lines and spans were dropped: the store refused them"]),
+  );
+  await writer.flush();
+  expect(lines.of("warn")).toHaveLength(warnings.length);
+});
+
+test("a count that the store refuses is dropped, and those of other workflows are added once, also after trouble", async () => {
+  const { rollups } = memoryStore();
+  const seen = new Map<number, RollupBatch>();
+  const added: string[] = [];
+  let calls = 0;
+  const add = async (batch: RollupBatch) => {
+    if (batch.counts.some(({ workflowId }) => workflowId === "w7"))
+      throw new StoreRefusedError({ operation: "addRollups" });
+    // The store repeats no batch that it has: the result of this one was lost.
+    if (!seen.has(batch.number)) added.push(...batch.counts.map(({ workflowId }) => workflowId));
+    else expect(batch).toEqual(seen.get(batch.number));
+    seen.set(batch.number, batch);
+    if (++calls === 2) throw new StoreUnavailableError();
+  };
+  const counts = new Rollups({}, { ...rollups, add }, logger, clock);
+  onTestFinished(() => counts.close());
+  const ids = Array.from({ length: 20 }, (_, index) => `w${index}`);
+  const place = { path: "a", stepIndex: 0, stepType: "andThen", output: undefined, usage: undefined };
+  const event: JournalEvent = { type: "step-complete", sequence: 1, timestamp: 60_000, ...place };
+  for (const workflowId of ids) counts.receive({ workflowId, startAt: 0 }, [event]);
+  await counts.flush();
+  await counts.flush();
+  expect(added).toEqual(ids.filter((id) => id !== "w7"));
+  expect([...seen.keys()]).toEqual(Array.from({ length: seen.size }, (_, index) => index + 1));
+  expect(counts.lost).toBe(1);
 });

@@ -1,7 +1,7 @@
 // Writes logs and traces to the store in batches, in the background, and keeps both within their bounds.
 //
-// Nothing waits for it: while the storage fails, entries that do not fit in its bounded buffer are dropped, oldest first,
-// and counted.
+// Nothing waits for it: while the storage fails, entries that do not fit in its bounded buffer are dropped, oldest first.
+// Those that the store refuses are dropped too. Both are counted.
 import type {
   ObservationBatch,
   ObservationStore,
@@ -42,7 +42,7 @@ const maxLength = 32_000_000;
 const trimPeriod = 60_000;
 const trimBatch = 200;
 
-export class ObservationWriter extends BackgroundWriter {
+export class ObservationWriter extends BackgroundWriter<Item> {
   readonly #options: ObservationWriterOptions;
   #waiting: Item[] = [];
   /** The characters of those that wait. */
@@ -50,11 +50,11 @@ export class ObservationWriter extends BackgroundWriter {
   #dropped = 0;
 
   constructor(options: ObservationWriterOptions) {
-    super(trimPeriod);
+    super(trimPeriod, options.logger, "log lines and spans");
     this.#options = options;
   }
 
-  /** How many were lost because the store could not keep up. */
+  /** How many were lost because the store could not keep up or refused them. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -108,18 +108,25 @@ export class ObservationWriter extends BackgroundWriter {
   protected override async write(): Promise<number | undefined> {
     // As much as waits now, and no more: a flush does not wait for lines that come meanwhile. Some may be dropped meanwhile.
     for (let left = this.#waiting.length; left > 0 && this.#waiting.length > 0; ) {
-      const items = this.#take(Math.min(left, batchSize), batchLength);
-      left -= items.length;
-      try {
-        await this.#options.store.append(batchOf(items));
-      } catch (err) {
-        this.#waiting.unshift(...items);
-        for (const item of items) this.#length += lengthOf(item);
-        this.#options.logger.debug({ err }, "log lines and spans could not be written; trying again");
-        return retryPeriod;
-      }
+      const taken = this.#take(Math.min(left, batchSize), batchLength);
+      left -= taken.length;
+      const batches = [taken];
+      await this.writeBatches(batches);
+      if (batches.length === 0) continue;
+      const items = batches.flat();
+      this.#waiting.unshift(...items);
+      for (const item of items) this.#length += lengthOf(item);
+      return retryPeriod;
     }
     return this.#waiting.length > 0 ? period : undefined;
+  }
+
+  protected override append(items: readonly Item[]): Promise<void> {
+    return this.#options.store.append(batchOf(items));
+  }
+
+  protected override countRefused(items: readonly Item[]): void {
+    this.#dropped += items.length;
   }
 
   protected override async trimmer() {
@@ -131,10 +138,6 @@ export class ObservationWriter extends BackgroundWriter {
       traces: Math.max(within.traces, now - traces.maxAge),
     };
     return () => store.trim({ ...from, limit: trimBatch });
-  }
-
-  protected override trimFailed(err: unknown): void {
-    this.#options.logger.debug({ err }, "old log lines and traces could not be removed");
   }
 }
 

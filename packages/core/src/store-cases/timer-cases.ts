@@ -1,4 +1,5 @@
 // The cases of timers, deadlines and timeouts that every store must pass.
+import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Commit, NewExecution, Store } from "../store/store.ts";
 import { pauseOf } from "./pause-of.ts";
@@ -44,6 +45,18 @@ export function timerCases(name: string, makeStore: () => Store): void {
       await store.commit(commitOf(executionId, { timers: both }));
       await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 7 }], clear: ["b"] }));
       expect(await timersOf(executionId)).toEqual([{ path: "a", dueAt: 7 }]);
+    });
+
+    test("ids and paths as long as they may be have timers", async () => {
+      // In any order: a database that packs texts cannot shorten them.
+      const text = (length: number) =>
+        String.fromCharCode(...Array.from({ length }, () => 0x4e00 + randomInt(0x5000)));
+      const executionId = await created({ executionId: text(200), workflowId: text(200) });
+      const path = `${text(333)}#${text(200)}`;
+      await store.commit(commitOf(executionId, { timers: [{ path, dueAt: 5 }] }));
+      expect(await timersOf(executionId)).toEqual([{ path, dueAt: 5 }]);
+      await store.commit(commitOf(executionId, { clear: [path] }));
+      expect(await timersOf(executionId)).toEqual([]);
     });
 
     test("while the execution is paused a commit changes no timer", async () => {

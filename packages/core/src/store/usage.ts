@@ -43,8 +43,8 @@ export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
   };
 }
 
-/** Tokens as a provider tells them. */
-interface ToldTokens {
+/** Tokens as a provider reports them. */
+interface ReportedTokens {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /** Default: the sum of both. */
@@ -52,8 +52,8 @@ interface ToldTokens {
 }
 
 /** The same in whole numbers, as stores keep it: some providers report fractions, or nothing. */
-export function wholeTokens({ totalTokens, ...told }: ToldTokens) {
-  const [inputTokens, outputTokens] = [whole(told.inputTokens), whole(told.outputTokens)];
+export function wholeTokens({ totalTokens, ...reported }: ReportedTokens) {
+  const [inputTokens, outputTokens] = [whole(reported.inputTokens), whole(reported.outputTokens)];
   const total = totalTokens === undefined ? inputTokens + outputTokens : whole(totalTokens);
   return { inputTokens, outputTokens, totalTokens: total };
 }
@@ -62,7 +62,7 @@ function whole(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0;
 }
 
-/** The two details, each only where there is something to tell. */
+/** The two details, each only where it is above 0. */
 export function usageDetails(
   cachedInputTokens = 0,
   reasoningTokens = 0,

@@ -37,7 +37,7 @@ describe("crashTest", () => {
     });
     expect(expected).toMatchObject({ status: "completed", result: { paid: 20 }, observed: 20 });
     expect(differences).toEqual([]);
-    expect(runs.map(({ write, variant, what }) => [write, variant, what])).toEqual([
+    expect(runs.map(({ write, variant, events }) => [write, variant, events])).toEqual([
       [1, "lost", "workflow-start, step-start charge"],
       [1, "unacknowledged", "workflow-start, step-start charge"],
       [2, "lost", "step-complete charge, step-start receipt"],

@@ -49,7 +49,7 @@ export interface CrashTestEnding {
 /** One run with a crash. */
 export interface CrashTestRun extends Crash {
   /** The events of the write, such as `step-complete charge, step-start receipt`. */
-  readonly what: string;
+  readonly events: string;
   readonly ending: CrashTestEnding;
   /** How often each function ran, by its path. */
   readonly bodyRuns: Readonly<Record<string, number>>;
@@ -104,16 +104,16 @@ export async function crashTestWith(
   const store = memoryStore();
   await store.open();
   try {
-    const whats: string[] = [];
+    const written: string[] = [];
     const tries = new Tries(options, store, folds);
-    const first = await tries.run(undefined, (what) => whats.push(what));
+    const first = await tries.run(undefined, (events) => written.push(events));
     const runs: CrashTestRun[] = [];
     // An execution that does not end without a crash would take the whole timeout in each run with one, too.
-    const writes = first.ending.status === "stuck" ? [] : whats;
-    for (const [index, what] of writes.entries()) {
+    const writes = first.ending.status === "stuck" ? [] : written;
+    for (const [index, events] of writes.entries()) {
       for (const variant of ["lost", "unacknowledged"] as const) {
         const crash = { write: index + 1, variant };
-        runs.push({ ...crash, what, ...(await tries.run(crash)) });
+        runs.push({ ...crash, events, ...(await tries.run(crash)) });
       }
     }
     const expected = first.ending;
@@ -142,7 +142,7 @@ class Tries {
 
   async run(
     crash: Crash | undefined,
-    wrote: (what: string) => void = () => undefined,
+    wrote: (events: string) => void = () => undefined,
   ): Promise<Pick<CrashTestRun, "ending" | "bodyRuns">> {
     const { workflow, input, resume = () => undefined, context = {}, timeout = 10_000 } = this.#options;
     await this.#options.reset?.();
@@ -175,8 +175,8 @@ class Tries {
     const isStuck = row === undefined || row.endAt === null;
     // The next run must not load it.
     const type = "workflow-cancelled";
-    const nobody = { reason: undefined, userId: undefined, suspensionId: undefined };
-    const event = encodeEvent({ type, timestamp: Date.now(), ...nobody });
+    const noRequest = { reason: undefined, userId: undefined, suspensionId: undefined };
+    const event = encodeEvent({ type, timestamp: Date.now(), ...noRequest });
     if (isStuck)
       await this.#store.cancel({
         executionId,
@@ -198,11 +198,11 @@ function differencesOf(run: CrashTestRun, expected: CrashTestEnding): string[] {
   );
   if (fields.length === 0) return [];
   const where = run.variant === "lost" ? "just before" : "just after";
-  const what = fields.map(
+  const differences = fields.map(
     (field) =>
       `${field} is ${JSON.stringify(run.ending[field])}, undisturbed ${JSON.stringify(expected[field])}`,
   );
-  return [`A crash ${where} write ${run.write} (${run.what}): ${what.join("; ")}`];
+  return [`A crash ${where} write ${run.write} (${run.events}): ${differences.join("; ")}`];
 }
 
 function maxOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
@@ -214,17 +214,17 @@ function maxOf(all: readonly Readonly<Record<string, number>>[]): Record<string,
 }
 
 /** Records the events of each counted write. */
-function recordingStore(store: Store, wrote: (what: string) => void): Store {
+function recordingStore(store: Store, wrote: (events: string) => void): Store {
   const of = (events: readonly Pick<NewStoredEvent, "type" | "path">[]) =>
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
   const ofCommit = ({ events, following, idle }: Commit) =>
     of([...events, ...following, ...(idle?.event ? [idle.event] : [])]) || (idle ? "idle" : "timers");
   const recording = <Argument, Result>(
     run: (argument: Argument) => Promise<Result>,
-    what: (argument: Argument) => string,
+    eventsOf: (argument: Argument) => string,
   ) => {
     return (argument: Argument) => {
-      wrote(what(argument));
+      wrote(eventsOf(argument));
       return run(argument);
     };
   };

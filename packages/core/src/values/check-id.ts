@@ -1,7 +1,8 @@
 // Checks ids and the like that callers choose: short strings that every database keeps as they are.
 import { DefinitionError, InvalidOptionError } from "../errors/index.ts";
 
-const maxIdLength = 200;
+/** In UTF-16 units, which are at most 600 bytes of UTF-8: an index entry of PostgreSQL holds about 2700. */
+export const maxIdLength = 200;
 
 export function checkId(value: unknown, option: string): void {
   if (value === undefined) return;
@@ -18,7 +19,14 @@ export function problemOfId(value: unknown): string | undefined {
   return value.isWellFormed() ? undefined : "it contains half a surrogate pair";
 }
 
-/** The same for an id that is also a part of URLs. */
+/** The id of a log line, which a host may fill with any text: cut, and with U+FFFD for characters that an id cannot hold. */
+export function storableId(value: string): string {
+  if (problemOfId(value) === undefined) return value;
+  const short = value.length > maxIdLength ? `${value.slice(0, maxIdLength - 1)}…` : value;
+  return short.toWellFormed().replace(/\p{Cc}/gu, "\ufffd");
+}
+
+/** The same as `checkId` for an id that is also a part of URLs. */
 export function checkUrlId(value: unknown, option: string): void {
   checkId(value, option);
   if (!fitsUrl(value)) throw new InvalidOptionError({ option, problem: notInUrl });

@@ -1,6 +1,6 @@
 // A value that JSON cannot hold is an error that names it and its place.
 import { describe, expect, test } from "vitest";
-import { canonicalJson, fromJson, toJson } from "./json.ts";
+import { canonicalJson, fromJson, isWiderThan, toJson } from "./json.ts";
 
 const cycle: Record<string, unknown> = { list: [] };
 cycle.list = [{ again: cycle }];
@@ -107,4 +107,35 @@ test("the place of a value that JSON cannot hold is bounded", () => {
     /^Output at k{300}… cannot be kept as JSON: it is/,
   );
   expect(() => toJson({ "[x": { "": 1n } }, "Output")).toThrow("Output at [x. cannot be kept");
+});
+
+describe("isWiderThan", () => {
+  test.each([[{}], [{ a: 1 }], [{ a: 1, b: [2, { c: 3 }, []] }], [[1, 2, 3]], [{ a: undefined, b: null }]])(
+    "%j is not wider than its text",
+    (value) => {
+      const { length } = JSON.stringify(value);
+      expect(isWiderThan(value, length)).toBe(false);
+      expect(isWiderThan({ a: value, b: value }, length)).toBe(true);
+    },
+  );
+
+  test.each([
+    ["at the top", 0],
+    ["inside", 3],
+  ])("the fields are read up to the bound: %s", (_, depth) => {
+    let read = 0;
+    let value: unknown = Object.defineProperties(
+      {},
+      Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, n) => [`k${n}`, { enumerable: true, get: () => ++read }]),
+      ),
+    );
+    for (let n = 0; n < depth; n++) value = { a: [value] };
+    expect(isWiderThan(value, 600)).toBe(true);
+    expect(read).toBeLessThan(100);
+  });
+
+  test("a value that cannot be written is left to `toJson`", () => {
+    for (const value of [cycle, nested(600), thrower]) expect(isWiderThan(value, 10_000)).toBe(false);
+  });
 });

@@ -42,6 +42,38 @@ export function toJson(value: unknown, what: string): JsonText {
   }
 }
 
+/**
+ * Whether the fields and elements of a value alone make its JSON text longer than this. Counts no further: to copy, walk and
+ * write 390 000 fields takes 1.6 s, to find that they are too many 0.2. False for a value that `toJson` refuses.
+ */
+export function isWiderThan(value: unknown, characters: number): boolean {
+  try {
+    return widthOf(value, characters, 0) > characters;
+  } catch {
+    return false;
+  }
+}
+
+/** The characters of keys and punctuation, and one for each value; text is not counted, it costs little to write. */
+function widthOf(value: unknown, most: number, depth: number): number {
+  if (typeof value !== "object" || value === null || hasToJson(value)) return 1;
+  if (depth > maxDepth) throw new RangeError("it is nested too deeply");
+  let width = 1;
+  if (Array.isArray(value)) {
+    if (value.length > most) return value.length;
+    for (let index = 0; index < value.length && width <= most; index++)
+      width += 1 + widthOf(value[index], most - width, depth + 1);
+  } else if (isRecord(value)) {
+    for (const key of Object.keys(value)) {
+      if (width > most) break;
+      const field = value[key];
+      // JSON leaves it out.
+      if (field !== undefined) width += key.length + 4 + widthOf(field, most - width, depth + 1);
+    }
+  }
+  return width;
+}
+
 /** Reads JSON text that `toJson` wrote. */
 export function fromJson(text: JsonText): unknown {
   return text === undefined ? undefined : JSON.parse(text);

@@ -1,6 +1,15 @@
 // Turns of the event loop for long work: one piece in each, and work that continues before work that begins.
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { inTurn, ownTurn } from "./own-turn.ts";
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+// The time that work takes does not depend on other processes, and each test begins in an empty turn.
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  await nextTurn();
+});
+afterEach(() => void vi.useRealTimers());
 
 /** Counts the turns of the event loop until it is over. */
 function countTurns() {
@@ -55,8 +64,7 @@ test("work that continues without end does not keep other work from beginning", 
 });
 
 const workFor = (milliseconds: number) => {
-  const end = performance.now() + milliseconds;
-  while (performance.now() < end);
+  vi.advanceTimersByTime(milliseconds);
   return "done";
 };
 
@@ -76,7 +84,7 @@ test("work that follows 50 ms of other work waits for a turn of its own", async 
   expect(await Promise.all(later)).toEqual(["done", "done"]);
   turns.isOver = true;
   expect(new Set([first, ...began]).size).toBe(3);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(inTurn(() => "at once")).toBe("at once");
 });
 
@@ -85,7 +93,9 @@ test("work that throws counts, too", async () => {
     workFor(60);
     throw new Error("failed");
   };
-  expect(() => inTurn(fail)).toThrow("failed");
-  expect(inTurn(() => 1)).toBeInstanceOf(Promise);
-  await new Promise((resolve) => setImmediate(resolve));
+  const failed = inTurn(fail);
+  const later = inTurn(() => 1);
+  expect(later).toBeInstanceOf(Promise);
+  await expect(failed).rejects.toThrow("failed");
+  expect(await later).toBe(1);
 });

@@ -58,12 +58,17 @@ async function connectionsFirst(): Promise<void> {
 const fullAfter = 50;
 let workedInTurn = 0;
 
-/** Does work at once, or in a turn of its own when this one is full: many small requests at a time would block all others. */
+/**
+ * Does work at once, or in a turn of its own when this one is full: many small requests at a time would block all others.
+ * An error of the work is a rejection in both cases.
+ */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
   if (workedInTurn > fullAfter) return ownTurn("continue").then(work);
   const begun = performance.now();
   try {
     return work();
+  } catch (error) {
+    return Promise.reject(error);
   } finally {
     count(performance.now() - begun);
   }

@@ -3,7 +3,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/sp
 import { DefinitionError, SchemaBusyError } from "../errors/index.ts";
 import { isRecord, propertyOf } from "./fields.ts";
 import { inTurn, ownTurn } from "./own-turn.ts";
-import { isTimeout, onceWithinLimit, processorTime } from "./within-limit.ts";
+import { isTimeout, tryWithin } from "./within-limit.ts";
 
 /** A schema as Andante accepts it: it validates, and describes itself as JSON Schema. */
 export interface Schema<Input = unknown, Output = Input> {
@@ -24,7 +24,7 @@ export type Validation<Value = unknown> =
 
 /**
  * Validates a value; returns at once unless the schema itself is asynchronous, the value is huge or other validations have
- * filled the turn of the event loop. A large value that has not been validated after `maxValidation` is refused: libraries
+ * filled the turn of the event loop. Rejects with an error of the schema's own, and does not throw. A large value that has not been validated after `maxValidation` is refused: libraries
  * make an object for each wrong element of a list, so that 2.6 MB of them took 7 s and 1.8 GB, and with a union all memory
  * there is.
  */
@@ -35,11 +35,11 @@ export function validate<Output>(
 ): Validation<Output> | Promise<Validation<Output>> {
   const parts = partsOf(value);
   if (parts <= largeFrom) return inTurn(() => validateOwn(schema, value));
-  const result =
-    parts > hugeFrom
-      ? validateHuge(schema, value, maxTries)
-      : inTurn(() => validateLarge(schema, value, maxTries));
-  return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+  if (parts > hugeFrom) return validateHuge(schema, value, maxTries).then(toValidation);
+  return inTurn(() => {
+    const result = validateLarge(schema, value, maxTries);
+    return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+  });
 }
 
 /** Validates a value that the host's own code made, such as the output of a step: without a limit. */
@@ -57,16 +57,11 @@ export function validateOwn<Output>(
  */
 export const maxValidation = 500;
 
-/** The part of `maxValidation` after which a value is refused for its own cost, and not tried again. */
-const ownPart = 0.8;
-
 /**
- * Tries on a busy machine: of work under way, which would fail for good, and of a request, which the caller can send again.
- * A try may take up to twice `maxValidation`: if the machine is free by then, other work waits for it.
+ * Tries of work under way, which would fail for good; a request, which the caller can send again, has fewer. The wall time of
+ * a try doubles at most: six tries take up to 32 s together, enough for a process that has a thirtieth of a processor.
  */
-const usualTries = 20;
-export const requestTries = 3;
-const longestTry = 2 * maxValidation;
+const usualTries = 6;
 
 /** A turn of the event loop before and after: making the value and writing it take as long. */
 async function validateHuge<Output>(
@@ -84,24 +79,17 @@ function validateLarge<Output>(
   schema: StandardSchemaV1<unknown, Output>,
   value: unknown,
   triesLeft: number,
-  milliseconds = maxValidation,
+  wall = maxValidation,
 ): StandardSchemaV1.Result<Output> | Promise<StandardSchemaV1.Result<Output>> {
-  const before = processorTime();
   try {
-    return onceWithinLimit(
-      () => parseEarly(schema, value) ?? schema["~standard"].validate(value),
-      milliseconds,
-    );
+    const work = () => parseEarly(schema, value) ?? schema["~standard"].validate(value);
+    const tried = tryWithin(work, maxValidation, wall);
+    if ("outcome" in tried) return tried.outcome;
+    if (triesLeft === 1) throw new SchemaBusyError();
+    return ownTurn("continue").then(() => validateLarge(schema, value, triesLeft - 1, tried.wall));
   } catch (error) {
     if (!isTimeout(error)) throw error;
-    // A try ends by wall time: a value must not be refused because other processes had the processor.
-    const worked = processorTime() - before;
-    if (worked >= ownPart * maxValidation)
-      return { issues: [{ message: `it could not be validated within ${maxValidation} ms` }] };
-    if (triesLeft === 1) throw new SchemaBusyError();
-    // As long as the same part of the processor would take.
-    const longer = Math.ceil(Math.min(longestTry, (maxValidation * milliseconds) / Math.max(1, worked)));
-    return ownTurn("continue").then(() => validateLarge(schema, value, triesLeft - 1, longer));
+    return { issues: [{ message: `it could not be validated within ${maxValidation} ms` }] };
   }
 }
 

@@ -1,5 +1,6 @@
 // The address of a step inside an execution: ids joined by "/", "[n]" for an iteration, "#" for a function beside it.
 import { DefinitionError } from "../errors/index.ts";
+import { maxIdLength } from "./check-id.ts";
 
 /** Checks an id that will be part of paths. `where` names the place for the error. */
 export function checkDefinitionId(id: unknown, where: string): asserts id is string {
@@ -8,6 +9,10 @@ export function checkDefinitionId(id: unknown, where: string): asserts id is str
   }
   if (/[/[\]#]/.test(id)) {
     throw new DefinitionError({ where, problem: `the id "${id}" must not contain / [ ] or #` });
+  }
+  if (id.length > maxIdLength) {
+    const problem = `the id "${id.slice(0, 20)}…" is longer than ${maxIdLength} characters`;
+    throw new DefinitionError({ where, problem });
   }
   // Ids are kept in databases and put into headers and logs.
   const refuse = (what: string) => {

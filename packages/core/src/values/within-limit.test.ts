@@ -1,25 +1,23 @@
 // Work with a time limit: when it is done again, and when it is given up.
-import { expect, test } from "vitest";
+import { Script } from "node:vm";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { threadWorks } from "../../test/support/thread-works.ts";
-import { isTimeout, maxTries, withinLimit } from "./within-limit.ts";
+import { isTimeout, requestTries, withinLimit } from "./within-limit.ts";
 
-/** Goes on without end until it is done for the last time. */
-function slowUntil(last: number) {
-  const work = {
-    runs: 0,
-    run: () => {
-      work.runs++;
-      while (work.runs < last);
-      return "done";
-    },
-  };
-  return work;
+/** The first tries are interrupted. Not by the clock: on a busy machine a try may be over before its work begins. */
+function interruptFirst(count: number) {
+  const script = vi.spyOn(Script.prototype, "runInContext");
+  onTestFinished(() => script.mockRestore());
+  for (let n = 0; n < count; n++)
+    script.mockImplementationOnce(() => {
+      throw Object.assign(new Error("interrupted"), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+    });
+  return script;
 }
 
-/** The result of the work within five milliseconds for each try. */
-function outcome(work: () => string): string {
+function outcome(work: () => string, milliseconds: number): string {
   try {
-    return withinLimit(work, 5);
+    return withinLimit(work, milliseconds);
   } catch (error) {
     return isTimeout(error) ? "given up" : String(error);
   }
@@ -37,18 +35,23 @@ test("work that throws is not done again", () => {
 
 test("work that got little of the processor is done again, and not more often than the tries", () => {
   threadWorks(1);
-  // On a busy machine the time of a try may be over before the work begins.
-  const repeated = slowUntil(2);
-  expect(outcome(repeated.run)).toBe("done");
-  expect(repeated.runs).toBe(2);
-  const late = slowUntil(maxTries + 1);
-  expect(outcome(late.run)).toBe("given up");
-  expect(late.runs).toBeLessThanOrEqual(maxTries);
+  const script = interruptFirst(requestTries - 1);
+  expect(outcome(() => "done", 1000)).toBe("done");
+  expect(script).toHaveBeenCalledTimes(requestTries);
+  const late = interruptFirst(requestTries);
+  late.mockClear();
+  expect(outcome(() => "done", 1000)).toBe("given up");
+  expect(late).toHaveBeenCalledTimes(requestTries);
 });
 
-test("work that had the processor is not done again", () => {
+test("endless work that had the processor is interrupted, and not done again", () => {
   threadWorks(4);
-  const work = slowUntil(2);
-  expect(outcome(work.run)).toBe("given up");
-  expect(work.runs).toBeLessThanOrEqual(1);
+  let runs = 0;
+  const endless = () => {
+    runs++;
+    for (;;);
+  };
+  expect(outcome(endless, 5)).toBe("given up");
+  // None, if the time of the try was over before the work began.
+  expect(runs).toBeLessThanOrEqual(1);
 });

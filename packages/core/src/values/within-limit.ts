@@ -5,24 +5,47 @@
 import { createContext, Script } from "node:vm";
 import { propertyOf } from "./fields.ts";
 
-/** The limit is wall time: on a busy machine, work that got little of the processor is repeated. */
-export const maxTries = 5;
+/** The part of its time on the processor after which work is given up for its own cost, and not tried again. */
+const ownPart = 0.8;
 
-/** Does the work, which is interrupted after this many milliseconds. */
+/** Tries of work that a caller waits for: each has up to twice the wall time of the one before. */
+export const requestTries = 3;
+
+/** The wall time of all tries of `withinLimit` together, as a multiple of its limit. */
+export const longestTries = 2 ** requestTries - 1;
+
+/** Does the work, which is interrupted after this many milliseconds on the processor. */
 export function withinLimit<T>(work: () => T, milliseconds: number): T {
-  for (let tries = 1; ; tries++) {
-    const before = processorTime();
-    try {
-      return onceWithinLimit(work, milliseconds);
-    } catch (error) {
-      const worked = processorTime() - before > milliseconds / 2;
-      if (!isTimeout(error) || worked || tries >= maxTries) throw error;
-    }
+  let wall = milliseconds;
+  for (let left = requestTries; ; left--) {
+    const tried = tryWithin(work, milliseconds, wall);
+    if ("outcome" in tried) return tried.outcome;
+    if (left === 1) throw tried.timeout;
+    wall = tried.wall;
+  }
+}
+
+/** One try: the outcome of the work, or the timeout and the wall time for another try. */
+export type Tried<T> = { readonly outcome: T } | { readonly timeout: unknown; readonly wall: number };
+
+/**
+ * Does the work once, for up to `wall` milliseconds: only wall time interrupts. Throws the timeout where the work had its
+ * `milliseconds` of the processor. Otherwise other processes had it, and the next try has as much wall time as the same
+ * share of the processor requires; but at most twice as much, because the share may have grown by then.
+ */
+export function tryWithin<T>(work: () => T, milliseconds: number, wall: number): Tried<T> {
+  const before = processorTime();
+  try {
+    return { outcome: onceWithinLimit(work, wall) };
+  } catch (timeout) {
+    const worked = processorTime() - before;
+    if (!isTimeout(timeout) || worked >= ownPart * milliseconds) throw timeout;
+    return { timeout, wall: Math.ceil(wall * Math.min(2, milliseconds / worked)) };
   }
 }
 
 /** Milliseconds that this thread has worked; in Node before 22.19 those of the whole process. */
-export function processorTime(): number {
+function processorTime(): number {
   const perThread: typeof process.threadCpuUsage | undefined = process.threadCpuUsage;
   const { user, system } = perThread === undefined ? process.cpuUsage() : perThread();
   return (user + system) / 1000;
@@ -36,8 +59,7 @@ const sandbox: { run(): void } = { run: () => undefined };
 const context = createContext(sandbox);
 const script = new Script("run()");
 
-/** Does the work once: the limit is wall time. */
-export function onceWithinLimit<T>(work: () => T, timeout: number): T {
+function onceWithinLimit<T>(work: () => T, timeout: number): T {
   const outcomes: T[] = [];
   sandbox.run = () => {
     outcomes.push(work());

@@ -23,7 +23,7 @@ export interface WorkflowOptions<
   Result extends Schema | undefined = Schema | undefined,
   R extends Schema | undefined = Schema | undefined,
 > {
-  /** Used as `:id` in paths and kept with each execution; no `/`, `[`, `]` or `#`. */
+  /** Used as `:id` in paths and kept with each execution; at most 200 characters, no `/`, `[`, `]` or `#`. */
   readonly id: Id;
   /** Display name. Default: the id. */
   readonly name?: string;

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { DefinitionError } from "../errors/index.ts";
 import type { WorkflowOptions } from "./create-workflow.ts";
 import { createWorkflow } from "./create-workflow.ts";
+import { registerWorkflows } from "./register-workflows.ts";
 import {
   andAgent,
   andAll,
@@ -87,6 +88,32 @@ function split(message: string): { where: string; problem: string } {
 describe("a step", () => {
   test.each(["/", "[", "]", "#", "a/b", "a[0]", "a#b"])("refuses the id %j, saying which kind", (id) => {
     expect(() => step(id)).toThrow(`andThen: the id "${id}" must not contain / [ ] or #`);
+  });
+
+  test("refuses an id of more than 200 characters, and so does a workflow", () => {
+    const [long, tooLong] = ["é".repeat(200), "é".repeat(201)];
+    const problem = `the id "${"é".repeat(20)}…" is longer than 200 characters`;
+    expect(start().andThen({ id: long, execute: () => 1 }).steps[0]?.id).toBe(long);
+    expect(() => step(tooLong)).toThrow(`andThen: ${problem}`);
+    expect(createWorkflow({ id: long, input }).id).toBe(long);
+    expect(() => createWorkflow({ id: tooLong, input })).toThrow(`createWorkflow: ${problem}`);
+  });
+
+  test("refuses, when its workflow is registered, a path of more than 1000 bytes", () => {
+    // Four containers of 199 characters and a separator each leave 200 bytes for the last id.
+    const nested = (last: string, depth = 4): Workflow =>
+      depth === 0
+        ? wrong<Workflow>(start().andThen({ id: last, execute: () => 1 }))
+        : wrong<Workflow>(
+            start().andWorkflow({ id: "c".repeat(199), workflow: wrong<never>(nested(last, depth - 1)) }),
+          );
+    const register = (workflow: Workflow) => registerWorkflows({ nested: workflow });
+    expect(register(nested("d".repeat(200))).size).toBe(1);
+    const refused = /Workflow registered as "nested": the path c+… of a step is longer than 1000 bytes/;
+    expect(() => register(nested(`${"d".repeat(199)}é`))).toThrow(refused);
+    const inside = andWorkflow({ id: "c".repeat(199), workflow: wrong<never>(nested("d".repeat(190), 3)) });
+    const looped = start().andForEach({ id: "e", items: () => [1], step: wrong<never>(inside) });
+    expect(() => register(wrong<Workflow>(looped))).toThrow("is longer than 1000 bytes");
   });
 
   test("refuses an empty id, saying which kind", () => {

@@ -716,7 +716,7 @@ describe("crashTest", { timeout: 60_000 }, () => {
       observe: () => done.length,
     });
     expect(expected).toMatchObject({ status: "completed", result: [20, "sent", "done"], observed: 2 });
-    const lost = runs.filter(({ what, variant }) => what.includes("charge#card") && variant === "lost");
+    const lost = runs.filter(({ events, variant }) => events.includes("charge#card") && variant === "lost");
     expect(lost).toHaveLength(1);
     // Only work that was never recorded is done again.
     expect(differences).toEqual([expect.stringContaining("observed is 4, undisturbed 2")]);

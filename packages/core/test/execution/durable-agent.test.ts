@@ -504,11 +504,11 @@ describe("crashTest", { timeout: 60_000 }, () => {
       expect(ending).toMatchObject({ status: "completed", result: { text: "the end" }, usage });
     }
     // A tool runs again only when its own record was lost.
-    const lost = runs.filter(({ variant, what }) => variant === "lost" && what.includes(".tool["));
+    const lost = runs.filter(({ variant, events }) => variant === "lost" && events.includes(".tool["));
     expect(differences).toHaveLength(lost.length);
     for (const run of runs) {
       const again = run.ending.observed as string[];
-      const tools = run.variant === "lost" ? (run.what.match(/\.tool\[/g)?.length ?? 0) : 0;
+      const tools = run.variant === "lost" ? (run.events.match(/\.tool\[/g)?.length ?? 0) : 0;
       expect(again).toHaveLength(all.length + tools);
     }
     expect(runs.length).toBeGreaterThan(20);
@@ -535,7 +535,7 @@ describe("crashTest", { timeout: 60_000 }, () => {
       reset: () => asked.splice(0),
       observe: () => asked.length,
     });
-    expect(runs.map(({ what, variant, ending }) => [what, variant, ending.observed])).toEqual([
+    expect(runs.map(({ events, variant, ending }) => [events, variant, ending.observed])).toEqual([
       ["workflow-start, step-start ask", "lost", 1],
       ["workflow-start, step-start ask", "unacknowledged", 1],
       ["checkpoint-complete ask#call[0]", "lost", 2],

@@ -568,8 +568,9 @@ test("crashTest: waiting tools, killed at every write, end the same", { timeout:
   });
   const usage = { calls: 2 };
   expect(expected).toMatchObject({ status: "completed", result: { text: "end" }, usage, observed: 2 });
-  for (const { ending, what, variant } of runs) {
-    const own = variant === "lost" ? (what.match(/checkpoint-complete \S+\.tool\[[01]\]/g)?.length ?? 0) : 0;
+  for (const { ending, events, variant } of runs) {
+    const own =
+      variant === "lost" ? (events.match(/checkpoint-complete \S+\.tool\[[01]\]/g)?.length ?? 0) : 0;
     expect(ending).toMatchObject({ status: "completed", result: { text: "end" }, usage, observed: 2 + own });
   }
 });

@@ -36,7 +36,7 @@ test.each<[string, object, Caller, boolean, object]>([
     { input: 1, userId: undefined, context: { user: { team: "red" } }, exclusive: true },
   ],
 ])("%s", (_, options, caller, authEnabled, expected) => {
-  expect(startOptionsOf(options, caller, authEnabled)).toStrictEqual(expected);
+  expect(startOptionsOf(structuredClone(options), caller, authEnabled)).toStrictEqual(expected);
 });
 
 test.each<[string, Caller, unknown, unknown]>([

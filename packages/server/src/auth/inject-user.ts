@@ -28,11 +28,13 @@ export function startOptionsOf<Options extends StarterOptions>(
 ): Omit<Options, keyof StarterOptions> & StarterOptions & { readonly exclusive?: boolean } {
   if (!authEnabled) return options;
   const { userId: _, context = {}, ...rest } = options;
-  const { user: _user, userId: _userId, ...others } = context;
-  if (caller.user === undefined) return { ...rest, context: others };
+  // Not in a copy: one of 390 000 fields takes 0.7 s. The context was parsed for this request alone.
+  for (const field of ["user", "userId"])
+    if (Object.hasOwn(context, field)) Reflect.deleteProperty(context, field);
+  if (caller.user === undefined) return { ...rest, context };
   // Through JSON: provider-internal properties of a user, such as methods, do not belong in the journal.
   const user: unknown = JSON.parse(JSON.stringify(caller.user));
-  const starter = { userId: caller.userId, context: { ...others, user } };
+  const starter = { userId: caller.userId, context: Object.assign(context, { user }) };
   // A start with the id and input of an existing execution must not make it the caller's.
   return isWithoutId(caller) ? { ...rest, ...starter, exclusive: true } : { ...rest, ...starter };
 }

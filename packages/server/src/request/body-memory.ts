@@ -1,28 +1,29 @@
 // A bound on the memory of the values of long request bodies until their handlers have them, such as during `authorize`.
 import type { HonoRequest } from "hono";
 import { BodiesLimitError } from "../errors/request-errors.ts";
+import { ClientBytes } from "./client-bytes.ts";
 
 export class BodyMemory {
-  readonly #maxBytes: number;
-  readonly #sizes = new Map<HonoRequest, number>();
-  #bytes = 0;
+  readonly #bytes: ClientBytes;
+  readonly #waiting = new Map<HonoRequest, { readonly client: string; readonly bytes: number }>();
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(maxBytes: number, share: number) {
+    this.#bytes = new ClientBytes(maxBytes, share);
   }
 
   /** Counts the body of a request, or throws when it does not fit beside others. A single one always fits. */
-  begin(request: HonoRequest, bytes: number): void {
-    if (this.#bytes > 0 && this.#bytes + bytes > this.#maxBytes) throw new BodiesLimitError();
-    this.#bytes += bytes;
-    this.#sizes.set(request, bytes);
+  begin(request: HonoRequest, client: string, bytes: number): void {
+    if (!this.#bytes.isEmpty && this.#bytes.isTooMuch(client, bytes)) throw new BodiesLimitError();
+    this.#bytes.add(client, bytes);
+    this.#waiting.set(request, { client, bytes });
   }
 
   /** The body does not wait any more. */
   end(request: HonoRequest): void {
-    if (this.#sizes.size === 0) return;
-    this.#bytes -= this.#sizes.get(request) ?? 0;
-    this.#sizes.delete(request);
+    const waiting = this.#waiting.get(request);
+    if (waiting === undefined) return;
+    this.#bytes.add(waiting.client, -waiting.bytes);
+    this.#waiting.delete(request);
   }
 }
 

@@ -1,4 +1,5 @@
 // Bytes held in memory until clients continue: one bound for all clients together.
+import { ClientBytes } from "./client-bytes.ts";
 
 /** The bytes held for one client. */
 export interface Held {
@@ -30,14 +31,12 @@ const slowAfter = 1000;
 const progress = 32 * 1024;
 
 export class HeldBytes {
-  readonly #maxBytes: number;
+  readonly #bytes: ClientBytes;
   readonly #entries = new Set<Entry>();
-  /** Bytes by client: of a client with several connections, those of all of them. */
-  readonly #ofClients = new Map<string, number>();
-  #bytes = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  /** `share`: the fraction that a client may hold beside complete entries, which are not cut; 0 where there are none. */
+  constructor(maxBytes: number, share = 0) {
+    this.#bytes = new ClientBytes(maxBytes, share);
   }
 
   /** The number of registered clients. */
@@ -45,7 +44,7 @@ export class HeldBytes {
     return this.#entries.size;
   }
 
-  /** `cut` is called when all clients together exceed the bound. */
+  /** `cut` is called when all clients together exceed the bound, and this one its share. */
   hold(client: string, cut: Cut): Held {
     const entry: Entry = { client, bytes: 0, since: 0, sent: 0, isComplete: false, cut };
     this.#entries.add(entry);
@@ -67,15 +66,15 @@ export class HeldBytes {
       entry.since = performance.now();
       entry.sent = sent;
     }
+    const wasFull = this.#bytes.isFull;
     this.#count(entry, bytes);
-    while (this.#bytes > this.#maxBytes && this.#cutLargest());
+    // All that could be cut was cut when the bound was reached: there is no walk for each chunk from then on.
+    if (wasFull && !this.#bytes.isTooMuch(entry.client)) return;
+    while (this.#bytes.isFull && this.#cutLargest());
   }
 
   #count(entry: Entry, bytes: number): void {
-    const ofClient = (this.#ofClients.get(entry.client) ?? 0) + bytes - entry.bytes;
-    if (ofClient > 0) this.#ofClients.set(entry.client, ofClient);
-    else this.#ofClients.delete(entry.client);
-    this.#bytes += bytes - entry.bytes;
+    this.#bytes.add(entry.client, bytes - entry.bytes);
     entry.bytes = bytes;
   }
 
@@ -97,14 +96,17 @@ export class HeldBytes {
   #largest(among: (entry: Entry) => boolean): Entry | undefined {
     let largest: Entry | undefined;
     for (const entry of this.#entries)
-      if (!entry.isComplete && entry.bytes > 0 && among(entry) && this.#isLarger(entry, largest))
-        largest = entry;
+      if (this.#canBeCut(entry) && among(entry) && this.#isLarger(entry, largest)) largest = entry;
     return largest;
+  }
+
+  #canBeCut({ client, bytes, isComplete }: Entry): boolean {
+    return !isComplete && bytes > 0 && this.#bytes.isTooMuch(client);
   }
 
   #isLarger(entry: Entry, other: Entry | undefined): boolean {
     if (other === undefined) return true;
-    const ofClient = (one: Entry) => this.#ofClients.get(one.client) ?? 0;
-    return (ofClient(entry) - ofClient(other) || entry.bytes - other.bytes) > 0;
+    const difference = this.#bytes.of(entry.client) - this.#bytes.of(other.client);
+    return (difference || entry.bytes - other.bytes) > 0;
   }
 }

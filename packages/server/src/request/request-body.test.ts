@@ -12,7 +12,7 @@ import { limitCustomBody } from "./limit-custom-body.ts";
 import { bindIncoming } from "./node-request.ts";
 import { type BodyBounds, countBody, readJsonBody } from "./request-body.ts";
 
-const parsed = new BodyMemory(Number.POSITIVE_INFINITY);
+const parsed = new BodyMemory(Number.POSITIVE_INFINITY, 0);
 const complete = new BodyQueue(Number.POSITIVE_INFINITY);
 const bodyOf = (request: HonoRequest, bounds: BodyBounds, client = "ada") =>
   readJsonBody(request, bounds, () => client);
@@ -376,18 +376,82 @@ test("of unfinished bodies, those of the client that holds most are cut, the lar
   expect(cuts).toEqual(["eve 30", "ada 40"]);
 });
 
+test("a body that a route keeps does not keep the bodies of other clients out", () => {
+  const bodies = new HeldBytes(100, 0.1);
+  const cuts: string[] = [];
+  const hold = (client: string, bytes: number) => {
+    const held = bodies.hold(client, () => void cuts.push(`${client} ${bytes}`));
+    held.now(bytes);
+    held.complete();
+    return held;
+  };
+  // A client alone may use all, and not more.
+  const [kept] = [hold("eve", 90), hold("eve", 10), hold("eve", 1)];
+  expect(cuts.splice(0)).toEqual(["eve 1"]);
+  // Others have their share, up to the ceiling.
+  hold("ada", 6);
+  hold("ada", 5);
+  hold("bob", 10);
+  expect(cuts.splice(0)).toEqual(["ada 5"]);
+  const growing = bodies.hold("dan", () => void cuts.push("dan"));
+  growing.now(9);
+  expect(cuts).toEqual([]);
+  hold("cid", 1);
+  expect(cuts.splice(0)).toEqual(["dan"]);
+  kept.end();
+  hold("eve", 70);
+  expect(cuts).toEqual([]);
+});
+
+test("while bodies are received, a client beyond its share gives way to others", () => {
+  const bodies = new HeldBytes(100, 0.1);
+  const cuts: string[] = [];
+  const start = (client: string) => bodies.hold(client, () => void cuts.push(client));
+  const [eve, other, ada] = [start("eve"), start("eve"), start("ada")];
+  eve.now(60);
+  other.now(40);
+  ada.now(5);
+  expect(cuts).toEqual(["eve"]);
+  ada.now(60);
+  expect(cuts).toEqual(["eve"]);
+  ada.now(61);
+  expect(cuts).toEqual(["eve", "ada"]);
+});
+
+const noRoom = expect.objectContaining({ code: "bodies-limit" });
+
 test("parsed values count until their handler has them; a single one always fits", () => {
-  const values = new BodyMemory(100);
+  const values = new BodyMemory(100, 0.1);
   const [one, other] = [whole(10), whole(10)];
-  values.begin(one, 1000);
-  expect(() => values.begin(other, 1)).toThrow(expect.objectContaining({ code: "bodies-limit" }));
+  values.begin(one, "ada", 1000);
+  expect(() => values.begin(other, "ada", 1)).toThrow(noRoom);
   values.end(other);
-  expect(() => values.begin(other, 1)).toThrow();
+  expect(() => values.begin(other, "bob", 1)).toThrow(noRoom);
   values.end(one);
   values.end(one);
-  values.begin(one, 60);
-  values.begin(other, 40);
-  expect(() => values.begin(whole(10), 1)).toThrow();
+  values.begin(one, "ada", 60);
+  values.begin(other, "ada", 40);
+  expect(() => values.begin(whole(10), "ada", 1)).toThrow(noRoom);
+});
+
+test("the parsed values of one client leave others their share, up to a ceiling", () => {
+  const values = new BodyMemory(100, 0.1);
+  const begin = (client: string, bytes: number) => {
+    const request = whole(10);
+    values.begin(request, client, bytes);
+    return request;
+  };
+  begin("eve", 100);
+  const first = begin("ada", 6);
+  expect(() => begin("ada", 5)).toThrow(noRoom);
+  begin("ada", 4);
+  begin("bob", 10);
+  expect(() => begin("cid", 6)).toThrow(noRoom);
+  begin("cid", 5);
+  expect(() => begin("dan", 1)).toThrow(noRoom);
+  values.end(first);
+  begin("dan", 1);
+  expect(() => begin("eve", 1)).toThrow(noRoom);
 });
 
 test.each([

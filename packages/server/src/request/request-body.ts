@@ -90,7 +90,7 @@ async function waitForTurn(
 ): Promise<void> {
   await complete.turn(client, bytes.byteLength);
   if (request.raw.signal.aborted) throw new ClientGoneError();
-  parsed.begin(request, parsedSize(bytes));
+  parsed.begin(request, client, parsedSize(bytes));
 }
 
 /** NaN where the request does not announce it. */

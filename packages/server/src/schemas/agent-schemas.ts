@@ -3,6 +3,7 @@ import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import {
   component,
+  fields,
   jsonSchema,
   optionsOf,
   orNull,
@@ -104,7 +105,7 @@ type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 const callOptions = shape(() => ({
   userId: z.string(),
   conversationId: z.string(),
-  context: z.record(z.string(), z.unknown()),
+  context: fields(),
   temperature: within("temperature"),
   topP: within("topP"),
   topK: within("topK"),
@@ -180,7 +181,7 @@ export const messagePage = component("MessagePage", () =>
 );
 
 export const changeBody = component("ChangeConversationRequest", () =>
-  z.object({ title: z.string().optional(), metadata: z.record(z.string(), z.unknown()).optional() }),
+  z.object({ title: z.string().optional(), metadata: fields().optional() }),
 );
 export const forkBody = component("ForkRequest", () =>
   z.object({ conversationId: orNull(z.string()), upTo: orNull(z.string()) }),

@@ -59,6 +59,19 @@ export const strings = () =>
     )
     .meta({ type: "array", items: { type: "string" } });
 
+/**
+ * An object with any fields, as it is: Zod's own record copies it, which took 0.6 s for 390 000 fields. Like Zod's, it has
+ * no field `__proto__`.
+ */
+export const fields = () =>
+  z
+    .custom<Record<string, unknown>>((value) => {
+      if (!isObject(value)) return false;
+      if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+      return true;
+    }, "Invalid input: expected an object")
+    .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} });
+
 /** Objects by name, each with any fields; one problem for all of them too. */
 export const records = <Value>() =>
   z

@@ -1,6 +1,16 @@
 // The schemas of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
-import { component, jsonSchema, optionsOf, orNull, page, shape, strings, timestamp } from "./component.ts";
+import {
+  component,
+  fields,
+  jsonSchema,
+  optionsOf,
+  orNull,
+  page,
+  shape,
+  strings,
+  timestamp,
+} from "./component.ts";
 import { usage } from "./usage.ts";
 
 export const executionStatus = component("ExecutionStatus", () =>
@@ -149,7 +159,7 @@ const startOptions = shape(() => ({
   userId: z.string(),
   conversationId: z.string(),
   executionId: z.string(),
-  context: z.record(z.string(), z.unknown()),
+  context: fields(),
   tags: strings(),
 }));
 

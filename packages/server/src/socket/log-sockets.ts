@@ -237,7 +237,7 @@ export class LogSockets {
   }
 }
 
-/** The action that the host's `authorize` decides. */
+/** The ids of a filter, for `authorize`. */
 function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter): Ids {
   return givenIds({ workflowId, executionId, agentId, conversationId });
 }

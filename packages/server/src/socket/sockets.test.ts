@@ -8,6 +8,7 @@ import { RecordingLogger } from "@andante/core/test";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
+import { HeldBytes } from "../request/held-bytes.ts";
 import { createSockets, type SocketsOptions } from "./sockets.ts";
 
 const hello = '{"type":"CONNECTION_TEST","success":true,"data":{"message":"connected"}}';
@@ -25,6 +26,7 @@ function socketsFor(fields: Partial<SocketsOptions> = {}, expiresAt?: number) {
     gate: { enabled: false, admitSocket: vi.fn(async () => caller) },
     cors: { checkSocket: vi.fn() },
     clientOf: vi.fn(() => "ada's"),
+    unfinished: new HeldBytes(64 * 1024 * 1024),
     ...fields,
   });
   const sockets = createSockets(options);

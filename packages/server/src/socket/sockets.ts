@@ -15,7 +15,7 @@ import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
 import type { ClientOf } from "../request/client.ts";
-import { type Held, HeldBytes } from "../request/held-bytes.ts";
+import type { Held, HeldBytes } from "../request/held-bytes.ts";
 import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
@@ -41,12 +41,12 @@ export interface SocketsOptions {
   readonly authorize: Authorize | undefined;
   readonly basePath: string;
   readonly places: Places;
+  /** Counts the bytes of unfinished messages. */
+  readonly unfinished: HeldBytes;
   readonly clientOf: ClientOf;
 }
 
 const maxMessageBytes = 1024 * 1024;
-/** Bytes of the unfinished messages of all clients: a thousand clients could send a megabyte each. */
-const maxUnfinishedBytes = 64 * maxMessageBytes;
 /** Frames of one message, and pieces in which it arrives: each takes a hundred bytes beside its own. */
 const maxPieces = 10_000;
 /** Bytes of a control frame beside its data. */
@@ -58,11 +58,11 @@ const goingAway = 1001;
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
-  const { andante, gate, cors, checkHost, logger, authorize, basePath, places, clientOf } = options;
+  const { andante, gate, cors, checkHost, logger, authorize, basePath, places, unfinished, clientOf } =
+    options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
-  const unfinished = new HeldBytes(maxUnfinishedBytes);
   let opening: Promise<WebSocketServer> | undefined;
   andante.metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   // Hosts forward upgrades unchanged: unlike requests, they never strip the base path.

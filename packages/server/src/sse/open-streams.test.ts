@@ -36,6 +36,20 @@ test("when more waits than the bound, the stream that holds most is cut, and no 
   expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
 });
 
+test("of several clients, the one whose streams hold most together loses its largest", () => {
+  const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
+  const cuts = [vi.fn(), vi.fn(), vi.fn()];
+  const [first, second, other] = [
+    streams.open("one", () => cuts[0]?.()),
+    streams.open("one", () => cuts[1]?.()),
+    streams.open("two", () => cuts[2]?.()),
+  ];
+  other.waits(40);
+  first.waits(35);
+  second.waits(30);
+  expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
+});
+
 test("bytes that were read do not count any more", () => {
   const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
   const cut = vi.fn();

@@ -80,6 +80,19 @@ test("a repeated id of calls that the provider runs is changed in their results 
   ]);
 });
 
+test("each of several requests for approval belongs to the first call of its id without one", () => {
+  const calls = [call("a", run), call("a", run), call("a", run)];
+  const named = [call("a", run), call("a_2", run), call("a_3", run)];
+  expect(renamed([...calls, request("a"), request("a"), request("a")])).toEqual([
+    ...named,
+    ...[request("a"), request("a_2"), request("a_3")],
+  ]);
+  expect(renamed([...calls, request("a"), result("a"), result("a"), request("a"), result("a")])).toEqual([
+    ...named,
+    ...[request("a"), result("a"), result("a_2"), request("a_3"), result("a_3")],
+  ]);
+});
+
 test("a call that the provider continues keeps its id; one that has its result does not continue", () => {
   const said = { type: "tool-call" as const, toolCallId: "a", toolName: "search", input: {}, ...run };
   const output = { type: "json" as const, value: {} };

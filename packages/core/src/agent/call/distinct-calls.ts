@@ -33,22 +33,22 @@ interface BegunCall {
   readonly name: string;
   readonly toolName: string;
   hasInput: boolean;
-  /** The call itself has come. */
-  hasCome: boolean;
+  /** The call itself has arrived. */
+  isComplete: boolean;
 }
 
 /**
  * The calls of one id whose inputs have begun. The model may begin several before it ends one, and sends nothing but the id
- * to tell them apart: the first to begin is the first to end, and the first of its tool to come as a call.
+ * to tell them apart: the first to begin is the first to end, and the first of its tool to arrive as a call.
  */
 class BegunCalls {
   readonly #calls: BegunCall[] = [];
-  /** The first whose input has not ended, and the first that has not come. */
+  /** The first whose input has not ended, and the first whose call has not arrived. */
   #open = 0;
   #next = 0;
 
   begin(name: string, toolName: string): void {
-    this.#calls.push({ name, toolName, hasInput: false, hasCome: false });
+    this.#calls.push({ name, toolName, hasInput: false, isComplete: false });
   }
 
   /** The one whose input grows: the last that has begun. */
@@ -65,19 +65,19 @@ class BegunCalls {
   }
 
   /**
-   * The call of this tool has come: the name that its input has; undefined for a call whose input did not stream. Where no
+   * The call of this tool has arrived: the name that its input has; undefined for a call whose input did not stream. Where no
    * input of this tool waits, it is the first one if that has ended: a server may name the tool differently in the two parts.
    */
-  come(toolName: string): string | undefined {
-    while (this.#calls[this.#next]?.hasCome) this.#next++;
+  complete(toolName: string): string | undefined {
+    while (this.#calls[this.#next]?.isComplete) this.#next++;
     const next = this.#calls[this.#next];
     if (next === undefined) return undefined;
-    const come =
+    const sameTool =
       next.toolName === toolName
         ? next
-        : this.#calls.find((call) => !call.hasCome && call.toolName === toolName);
-    if (come === undefined && !next.hasInput) return undefined;
-    return Object.assign(come ?? next, { hasInput: true, hasCome: true }).name;
+        : this.#calls.find((call) => !call.isComplete && call.toolName === toolName);
+    if (sameTool === undefined && !next.hasInput) return undefined;
+    return Object.assign(sameTool ?? next, { hasInput: true, isComplete: true }).name;
   }
 }
 
@@ -85,6 +85,8 @@ class BegunCalls {
 interface ProviderCalls {
   /** Their new ids, without those that have a result, the oldest first. */
   readonly waiting: string[];
+  /** The same without those that have a request for approval. */
+  readonly unasked: string[];
   /** The new id of the last one. */
   last: string;
 }
@@ -147,10 +149,11 @@ export class CallIds {
     toolName,
     providerExecuted,
   }: Extract<CallPart, { type: "tool-call" }>): string {
-    const name = this.#begun.get(id)?.come(toolName) ?? this.#begin({ id, providerExecuted });
+    const name = this.#begun.get(id)?.complete(toolName) ?? this.#begin({ id, providerExecuted });
     if (providerExecuted === true) {
-      const calls = this.#providers.get(id) ?? { waiting: [], last: name };
+      const calls = this.#providers.get(id) ?? { waiting: [], unasked: [], last: name };
       calls.waiting.push(name);
+      calls.unasked.push(name);
       calls.last = name;
       this.#providers.set(id, calls);
     }
@@ -162,9 +165,12 @@ export class CallIds {
     const calls = this.#providers.get(part.toolCallId);
     // One of an earlier reply.
     if (calls === undefined) return part.toolCallId;
-    if (part.type === "tool-approval-request") return calls.last;
+    if (part.type === "tool-approval-request") return calls.unasked.shift() ?? calls.last;
     const [first = calls.last] = calls.waiting;
-    if (part.preliminary !== true) calls.waiting.shift();
+    if (part.preliminary === true) return first;
+    calls.waiting.shift();
+    // Both lists have the same order: where it has no request, it is the first of those.
+    if (calls.unasked[0] === first) calls.unasked.shift();
     return first;
   }
 

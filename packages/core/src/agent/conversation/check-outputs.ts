@@ -1,7 +1,8 @@
 // Checks the outputs of client-side tools with the schemas of the tools.
 import { asSchema, getToolName, isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { InputValidationError } from "../../errors/index.ts";
-import { requestTries, validate } from "../../values/schema.ts";
+import { validate } from "../../values/schema.ts";
+import { requestTries } from "../../values/within-limit.ts";
 
 /** Throws for an output of a client's tool that does not fit its schema; parts that `known` has were checked before. */
 export async function checkOutputs(message: UIMessage, tools: ToolSet, known?: UIMessage): Promise<void> {

@@ -288,6 +288,21 @@ test("a copy of a conversation that is not there for the caller is not found", a
   });
 });
 
+test.each(["a\u0000b", "", "x".repeat(201), "\ud800"])(
+  "an id that no conversation can have, such as %j, is not found, and the store is not asked",
+  async (conversationId) => {
+    const { conversations } = conversationsOver({});
+    const calls = [
+      conversations.read(conversationId),
+      conversations.messages(conversationId),
+      conversations.rename(conversationId, "New"),
+      conversations.fork(conversationId),
+      conversations.remove(conversationId),
+    ];
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: "conversation-not-found" });
+  },
+);
+
 test("a copy without a name gets one, and is its owner's", async () => {
   const fork = vi.fn(async (_: Record<string, unknown>) => ({ kind: "copied" }));
   const read = vi.fn(async () => row("copy"));

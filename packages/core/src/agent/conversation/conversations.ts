@@ -16,7 +16,7 @@ import type {
 } from "../../store/conversation-store.ts";
 import { checkLimit, isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
-import { checkUrlId } from "../../values/check-id.ts";
+import { checkUrlId, problemOfId } from "../../values/check-id.ts";
 import { optionJson } from "../../values/check-options.ts";
 import type { Clock } from "../../values/clock.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
@@ -152,6 +152,7 @@ export class Conversations {
   }
 
   async read(conversationId: string, { userId }: OwnerOption = {}): Promise<ConversationView> {
+    checkMayExist(conversationId);
     await this.#ready;
     const row = await this.#store.read({ conversationId, userId });
     if (row === undefined) throw new ConversationNotFoundError({ conversationId });
@@ -167,6 +168,7 @@ export class Conversations {
     const from = cursor === undefined ? undefined : messageCursor(cursor);
     const range =
       order === "oldest" ? { after: from ?? 0 } : { after: 0, before: from ?? Number.MAX_SAFE_INTEGER };
+    checkMayExist(conversationId);
     await this.#ready;
     const length = callerPageLength;
     const rows = await this.#store.messages({ conversationId, userId, ...range, limit: limit + 1, length });
@@ -204,6 +206,7 @@ export class Conversations {
   ): Promise<ConversationView> {
     if (title !== undefined || metadata === undefined) checkTitle(title);
     const kept = metadataText(metadata);
+    checkMayExist(conversationId);
     await this.#ready;
     const what = { conversationId, userId, title, metadata: kept };
     if (!(await this.#store.change({ key: randomUUID(), ...what, at: this.#clock.now() }))) {
@@ -216,6 +219,7 @@ export class Conversations {
   async fork(conversationId: string, options: ForkOptions = {}): Promise<ConversationView> {
     const { userId, forkId = uuid(), upTo, callerId = userId ?? null, signal } = options;
     checkUrlId(forkId, "forkId");
+    checkMayExist(conversationId);
     await this.#ready;
     // Equal requests, such as one that a client repeats, continue one copy.
     const wish = JSON.stringify([conversationId, userId, forkId, upTo]);
@@ -256,6 +260,7 @@ export class Conversations {
 
   /** Removes it with its messages. A reply that runs in it is stopped. */
   async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
+    checkMayExist(conversationId);
     await this.#ready;
     if (!(await this.#store.remove({ key: randomUUID(), conversationId, userId }))) {
       throw new ConversationNotFoundError({ conversationId });
@@ -293,6 +298,11 @@ function metadataText(metadata: unknown): string | undefined {
   const text = optionJson(option, metadata) ?? "{}";
   if (text.length <= maxMetadataLength) return text;
   throw new InvalidOptionError({ option, problem: `it has more than ${maxMetadataLength} characters` });
+}
+
+/** No conversation has an id that is none, and a store may be unable to look for it: PostgreSQL has no text with a NUL. */
+function checkMayExist(conversationId: string): void {
+  if (problemOfId(conversationId) !== undefined) throw new ConversationNotFoundError({ conversationId });
 }
 
 function pageCursor(cursor: string): { updatedAt: number; conversationId: string } {

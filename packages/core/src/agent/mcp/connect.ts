@@ -30,9 +30,9 @@ export async function connect({ server, connectTimeout }: CheckedServer): Promis
     onUncaughtError: () => undefined,
   });
   if (!("type" in transport)) {
-    const told = transport.onclose;
+    const ofClient = transport.onclose;
     transport.onclose = () => {
-      told?.();
+      ofClient?.();
       lost.abort();
     };
   }

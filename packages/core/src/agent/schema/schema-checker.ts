@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import { maxTries } from "../../values/within-limit.ts";
+import { longestTries } from "../../values/within-limit.ts";
 import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-thread.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
@@ -115,7 +115,7 @@ export class SchemaChecker {
         const detail = `the schema could not be checked within ${work.limit} ms`;
         this.#settle({ ok: false, detail, overran: true });
       },
-      work.limit * maxTries + silence,
+      work.limit * longestTries + silence,
     );
   }
 

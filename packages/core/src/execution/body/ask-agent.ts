@@ -94,7 +94,7 @@ async function askWithSchema(
     },
   };
   const reply = await askForObject(messages, shape, (sent) => ask(sent, shape.schema));
-  if (!reply.ok) throw new StepSchemaError({ path, what: "output", detail: reply.detail });
+  if (!reply.ok) throw new StepSchemaError({ path, subject: "output", detail: reply.detail });
   return reply.value;
 }
 
@@ -213,14 +213,14 @@ async function messagesOf(prompt: unknown, path: string, agent: WorkflowAgent): 
     if (typeof prompt === "string") return [{ role: "user", content: prompt }];
     if (!Array.isArray(prompt)) {
       const detail = `expected a string or messages, received ${typeof prompt}`;
-      throw new StepSchemaError({ path, what: "prompt", detail });
+      throw new StepSchemaError({ path, subject: "prompt", detail });
     }
     const tools = "tools" in agent && isToolSet(agent.tools) ? agent.tools : {};
     return await forModel(await readMessages(prompt, tools, "all"), tools);
   } catch (error) {
     if (!(error instanceof InputValidationError)) throw error;
     const detail = error.message.replace(/^.*?input: /, "");
-    throw new StepSchemaError({ path, what: "prompt", detail });
+    throw new StepSchemaError({ path, subject: "prompt", detail });
   }
 }
 

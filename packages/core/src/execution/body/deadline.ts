@@ -53,6 +53,6 @@ function checkResumeData(value: unknown, schema: Schema | undefined, path: strin
   return result.value;
 }
 
-function wrong(path: string, what: string, detail: string): StepSchemaError {
-  return new StepSchemaError({ path, what, detail });
+function wrong(path: string, subject: string, detail: string): StepSchemaError {
+  return new StepSchemaError({ path, subject, detail });
 }

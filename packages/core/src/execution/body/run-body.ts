@@ -239,7 +239,7 @@ function checked(
 ): unknown {
   if (schema === undefined) return value;
   const accept = (result: Validation): unknown => {
-    if (!result.ok) throw new StepSchemaError({ path, what, detail: result.detail });
+    if (!result.ok) throw new StepSchemaError({ path, subject: what, detail: result.detail });
     return result.value;
   };
   // The input may be the caller's; the output is the body's own.

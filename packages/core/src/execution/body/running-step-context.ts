@@ -152,7 +152,7 @@ export class RunningStepContext implements StepContext {
     this.#onlyInBody("suspend");
     const path = this.stepPath;
     if (typeof reason !== "string") {
-      throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a string" });
+      throw new StepSchemaError({ path, subject: "suspend reason", detail: "expected a string" });
     }
     checkOutput(this.#facts.limits, reason, `Suspend reason of step ${path}`, "reason");
     const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
@@ -176,7 +176,7 @@ export class RunningStepContext implements StepContext {
     const path = this.stepPath;
     if (typeof type !== "string" || type === "" || type.length > maxTypeLength || reservedTypes.test(type)) {
       const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${maxTypeLength} characters`;
-      throw new StepSchemaError({ path, what: "event type", detail });
+      throw new StepSchemaError({ path, subject: "event type", detail });
     }
     const text = this.#text(data, `Event "${type}"`);
     if (!this.#scope.closed && !this.#isOver) this.#run.emit(this.#command, type, text);
@@ -275,11 +275,11 @@ export class RunningStepContext implements StepContext {
     if (result instanceof Promise) {
       throw new StepSchemaError({
         path,
-        what: "suspend data",
+        subject: "suspend data",
         detail: "the schema must not be asynchronous",
       });
     }
-    if (!result.ok) throw new StepSchemaError({ path, what: "suspend data", detail: result.detail });
+    if (!result.ok) throw new StepSchemaError({ path, subject: "suspend data", detail: result.detail });
     return result.value;
   }
 }

@@ -53,7 +53,7 @@ export class StateChanges {
   #evaluate(patch: StatePatch): WorkflowState {
     const given: unknown = typeof patch === "function" ? patch(this.read()) : patch;
     if (typeof given !== "object" || given === null || Array.isArray(given)) {
-      throw new StepSchemaError({ path: this.#path, what: "state", detail: "expected an object" });
+      throw new StepSchemaError({ path: this.#path, subject: "state", detail: "expected an object" });
     }
     return JSON.parse(toJson(given, `State set by step ${this.#path}`) ?? "{}");
   }

@@ -13,7 +13,7 @@ import { CopyQueue } from "../../values/copy-queue.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { checkSize } from "../limits/limits.ts";
+import { checkSize, checkWidth } from "../limits/limits.ts";
 import {
   checkOptions,
   contextText,
@@ -55,6 +55,7 @@ export async function prepareReplay(
   const { stepId, ...given } = options;
   const workflow = engine.workflow(source.workflowId);
   checkOptions(given);
+  checkWidth(engine.limits, "context", given.context, "Context");
   const row = rowOf(source, options);
   checkSize(engine.limits, "context", row.context, "Context");
   const of = { executionId: source.executionId, stepId };

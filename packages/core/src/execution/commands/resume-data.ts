@@ -2,7 +2,8 @@
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
-import { requestTries, type Schema, validate } from "../../values/schema.ts";
+import { type Schema, validate } from "../../values/schema.ts";
+import { requestTries } from "../../values/within-limit.ts";
 import { checkSize, type SizeLimits } from "../limits/limits.ts";
 
 export interface ResumeChecks {

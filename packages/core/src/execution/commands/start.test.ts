@@ -154,6 +154,9 @@ test("options, inputs and contexts that cannot be kept are refused with the reas
   expect(await refusal({}, { context: null })).toBe(option("context", "expected an object"));
   expect(await refusal({}, { context: [] })).toBe(option("context", "expected an object"));
   expect(await refusal({}, { context: { a: 1n } })).toMatch(/^InvalidOptionError: Invalid option context: /);
+  expect(await refusal({}, { context: { a: Array(600_000).fill(1) } })).toBe(
+    "TooLargeError: Context is more than 1048576 bytes; the limit is 1048576 (limits.context)",
+  );
   expect(await refusal({}, { context: { a: "x".repeat(1024 * 1024) } })).toMatch(
     /^TooLargeError: Context is/,
   );

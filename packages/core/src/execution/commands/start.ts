@@ -16,14 +16,15 @@ import type { NewExecution, ReplayOf, Store } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
-import { requestTries, validate } from "../../values/schema.ts";
+import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
+import { requestTries } from "../../values/within-limit.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Definitions } from "../engine/definitions.ts";
 import type { Engine } from "../engine/engine.ts";
-import { checkSize, type SizeLimits } from "../limits/limits.ts";
+import { checkSize, checkWidth, type SizeLimits } from "../limits/limits.ts";
 import { usageOf } from "../run/build-commit.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 
@@ -109,6 +110,7 @@ export async function prepareStart(
 ): Promise<PreparedStart> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
+  checkWidth(engine.limits, "context", options.context, "Context");
   const tags = tagsOf(workflow, options);
   const { raw, parsed } = await checkInput(engine.limits, workflow, input);
   const executionId = options.executionId ?? uuid();

@@ -5,7 +5,7 @@ import type { Store } from "../../store/store.ts";
 import type { Claims } from "./claims.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 
-/** Whose heart it is. */
+/** The parts of the process that the heartbeat uses. */
 export interface HeartbeatOwner {
   readonly store: Store;
   readonly storage: StorageWatch;

@@ -90,7 +90,7 @@ export class Recovery {
   /** Announces this process, so that others leave its executions alone. */
   async announce(): Promise<void> {
     await this.#heart.beat();
-    // Who closed meanwhile has stopped it already.
+    // A close in the meantime has stopped it already.
     if (!this.#engine.closing) this.#heart.start();
   }
 

@@ -20,7 +20,7 @@ export interface WaitingExecution {
 
 /** Ids that are kept in memory. */
 const maxWaiting = 1000;
-const nobody: readonly SlotUser[] = [];
+const noUsers: readonly SlotUser[] = [];
 
 export class RunQueue {
   readonly #waiting = new Map<string, WaitingExecution>();
@@ -50,7 +50,7 @@ export class RunQueue {
 
   /** Whose executions wait. */
   users(): readonly SlotUser[] {
-    return this.isEmpty ? nobody : [...this.#waiting.values()].map(({ user }) => user);
+    return this.isEmpty ? noUsers : [...this.#waiting.values()].map(({ user }) => user);
   }
 
   /** Takes out the first that may run; undefined when there is none. */

@@ -39,7 +39,7 @@ export function outputsOf({ outcomes, decisive }: Joined, path: string): Outcome
 function tooLong(size: number, path: string): Outcome {
   const limit = constants.MAX_STRING_LENGTH;
   const error = new OutputLimitError({
-    what: `Output of step ${path}`,
+    subject: `Output of step ${path}`,
     size,
     limit,
     option: "a string of Node",

@@ -16,7 +16,7 @@ export function forEach(place: Place, step: ForEachStep, sequence: Sequence): In
     if (typeof list === "object" && list.kind !== "output") return list;
     const items = fromJson(typeof list === "object" ? list.value : list);
     if (!Array.isArray(items)) {
-      const error = new StepSchemaError({ path, what: "items", detail: "expected an array" });
+      const error = new StepSchemaError({ path, subject: "items", detail: "expected an array" });
       return { kind: "error", error: toFailure(error, path) };
     }
     if (items.length === 0) return { kind: "output", value: "[]" };

@@ -39,7 +39,7 @@ function timeOf(
 ): WakeTime | Outcome {
   if (outcome.kind !== "output") return outcome;
   const wrong = (detail: string): Outcome => {
-    return { kind: "error", error: toFailure(new StepSchemaError({ path, what, detail }), path) };
+    return { kind: "error", error: toFailure(new StepSchemaError({ path, subject: what, detail }), path) };
   };
   try {
     return read(fromJson(outcome.value)) ?? wrong("expected a date");

@@ -3,7 +3,7 @@ import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from 
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { type NewStoredEvent, storedBytes, storedLength } from "../../store/stored-event.ts";
-import type { JsonText } from "../../values/json.ts";
+import { isWiderThan, type JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
 export interface AndanteLimits {
@@ -118,23 +118,30 @@ export function checkSize<Text extends JsonText>(
   limits: SizeLimits,
   name: "input" | "context" | "resumeData" | "reason",
   text: Text,
-  what: string,
+  subject: string,
 ): Text {
   const size = excess(text, limits[name]);
   if (size === undefined) return text;
-  throw new TooLargeError({ what, size, limit: limits[name], option: `limits.${name}` });
+  throw new TooLargeError({ subject, size, limit: limits[name], option: `limits.${name}` });
+}
+
+/** Refuses a value with so many fields or elements that writing it would take long, before it is written. */
+export function checkWidth(limits: SizeLimits, name: "context", value: unknown, subject: string): void {
+  const limit = limits[name];
+  if (isWiderThan(value, limit))
+    throw new TooLargeError({ subject, size: `more than ${limit}`, limit, option: `limits.${name}` });
 }
 
 /** The text as it is, or an error of the step that made it. */
 export function checkOutput<Text extends JsonText>(
   limits: SizeLimits,
   text: Text,
-  what: string,
+  subject: string,
   name: "output" | "reason" | "resumeData" = "output",
 ): Text {
   const size = excess(text, limits[name]);
   if (size === undefined) return text;
-  throw new OutputLimitError({ what, size, limit: limits[name], option: `limits.${name}` });
+  throw new OutputLimitError({ subject, size, limit: limits[name], option: `limits.${name}` });
 }
 
 /** How a workflow ends: as it did, or in error when its result is too large. */
@@ -151,14 +158,14 @@ function within(
   limits: SizeLimits,
   name: "result" | "containerOutput",
   outcome: Outcome,
-  what: string,
+  subject: string,
   path?: string,
 ): Outcome {
   if (outcome.kind !== "output") return outcome;
   const limit = limits[name];
   const size = excess(outcome.value, limit);
   if (size === undefined) return outcome;
-  const error = new OutputLimitError({ what, size, limit, option: `limits.${name}` });
+  const error = new OutputLimitError({ subject, size, limit, option: `limits.${name}` });
   return { kind: "error", error: toFailure(error, path) };
 }
 
@@ -192,8 +199,8 @@ export class StateGauge {
     // Only now is the whole state written: a body that sets a little at a time does not pay for all of it each time.
     const size = Buffer.byteLength(JSON.stringify({ ...Object.fromEntries(state), ...JSON.parse(patch) }));
     if (size > this.#limit) {
-      const what = `State of the execution after step ${path}`;
-      throw new OutputLimitError({ what, size, limit: this.#limit, option: "limits.state" });
+      const subject = `State of the execution after step ${path}`;
+      throw new OutputLimitError({ subject, size, limit: this.#limit, option: "limits.state" });
     }
     this.#most = size;
   }
@@ -247,7 +254,7 @@ export class JournalGauge {
   }
 }
 
-function overfull(what: "events" | "bytes", size: number, limit: number): Outcome {
-  const error = new JournalLimitError({ what, size, limit, option: `limits.journal.${what}` });
+function overfull(subject: "events" | "bytes", size: number, limit: number): Outcome {
+  const error = new JournalLimitError({ subject, size, limit, option: `limits.journal.${subject}` });
   return { kind: "error", error: toFailure(error) };
 }

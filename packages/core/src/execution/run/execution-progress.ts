@@ -320,7 +320,7 @@ function checkValue(command: Extract<Command, { kind: "check" }>): Outcome | Pro
   const { path, what } = command;
   const fail = (thrown: unknown): Outcome => ({ kind: "error", error: toFailure(thrown, path) });
   const accept = (result: Validation): Outcome => {
-    if (!result.ok) return fail(new StepSchemaError({ path, what, detail: result.detail }));
+    if (!result.ok) return fail(new StepSchemaError({ path, subject: what, detail: result.detail }));
     return { kind: "output", value: toJson(result.value, `${what} of ${path}`) };
   };
   try {

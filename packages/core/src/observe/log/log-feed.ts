@@ -1,5 +1,6 @@
 // The feed of log lines: turns each line into one bounded record and hands it to followers and the store.
 import type { StoredLog } from "../../store/observation-store.ts";
+import { storableId } from "../../values/check-id.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
 import { redactText } from "../../values/redact-text.ts";
 import { type LogLevel, rankOf } from "./log-level.ts";
@@ -77,7 +78,7 @@ export class LogFeed {
       executionId: idOf(fields.executionId),
       agentId: idOf(fields.agentId),
       conversationId: idOf(fields.conversationId),
-      userId: owner === undefined ? idOf(fields.userId) : owner,
+      userId: idOf(owner === undefined ? fields.userId : owner),
       record: recordOf(now, level, message, fields),
     };
     this.#sink.log(line);
@@ -91,7 +92,7 @@ export function firstIdAt(milliseconds: number): number {
 }
 
 function idOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
+  return typeof value === "string" ? storableId(value) : null;
 }
 
 const idFields = ["workflowId", "executionId", "stepPath", "agentId", "conversationId", "userId"];

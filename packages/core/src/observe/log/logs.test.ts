@@ -38,6 +38,17 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(line).toMatchObject({ msg: "the last round", workflowId: "endless", round: 19_999 });
   });
 
+  test("a line whose ids no database can hold is kept, with ids that it can", async () => {
+    const here = andante();
+    const long = "é\ud800".repeat(3_000);
+    here.logger.info({ agentId: "a\u0000b", conversationId: long, userId: "" }, "odd ids");
+    const kept = `${"é\ufffd".repeat(100).slice(0, 199)}…`;
+    const lines = await here.logs.list({ agentId: "a\ufffdb", conversationId: kept });
+    expect(lines).toMatchObject([{ msg: "odd ids", agentId: "a\u0000b" }]);
+    here.logger.child({ userId: long }).info({}, "an odd user");
+    expect(await here.logs.list({ userId: kept })).toMatchObject([{ msg: "an odd user" }]);
+  });
+
   test("every line of an execution carries its ids, the step's own path, and no secret", async () => {
     const workflow = talkative();
     const here = andante(workflow);

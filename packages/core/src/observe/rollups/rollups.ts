@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { OptionError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type {
-  RollupBatch,
+  RollupCount,
   RollupPoint,
   RollupRange,
   RollupStore,
@@ -29,23 +29,23 @@ const trimBatch = 500;
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-export class Rollups extends BackgroundWriter {
+export class Rollups extends BackgroundWriter<RollupCount> {
   readonly #store: RollupStore;
-  readonly #logger: Logger;
   readonly #clock: Pick<Clock, "now">;
   readonly #maxAge: number;
   readonly #tally = new RollupTally();
   readonly #writer = randomUUID();
+  /** The number of the last batch that the store confirmed. */
   #number = 0;
-  /** Counts that the store has not confirmed; nothing more is taken from the tally before. */
-  #waiting: RollupBatch[] = [];
+  /** Batches that the store has not confirmed; nothing more is taken from the tally before. */
+  #waiting: (readonly RollupCount[])[] = [];
+  #refused = 0;
 
   constructor(options: RollupOptions, store: RollupStore, logger: Logger, clock: Pick<Clock, "now">) {
     const { maxAge = 7 * day } = options;
     if (!(maxAge >= 0)) throw new OptionError({ option: "rollups.maxAge", problem: "expected milliseconds" });
-    super(trimPeriod);
+    super(trimPeriod, logger, "counts over time");
     this.#store = store;
-    this.#logger = logger;
     this.#clock = clock;
     this.#maxAge = maxAge;
   }
@@ -69,40 +69,37 @@ export class Rollups extends BackgroundWriter {
     return this.#store.totals(query);
   }
 
-  /** Events that were not counted because the store could not keep up. */
+  /** Events that were not counted because the store could not keep up or refused their counts. */
   get lost(): number {
-    return this.#tally.lost;
+    return this.#tally.lost + this.#refused;
   }
 
   protected override async write(): Promise<number | undefined> {
     if (this.#waiting.length === 0) this.#waiting = this.#takeBatches();
-    try {
-      for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-        await this.#store.add(first);
-        this.#waiting.shift();
-      }
-    } catch (err) {
-      this.#logger.debug({ err }, "counts over time could not be written; trying again");
-    }
+    await this.writeBatches(this.#waiting);
     return this.#waiting.length > 0 || !this.#tally.isEmpty ? period : undefined;
   }
 
-  #takeBatches(): RollupBatch[] {
+  // Sent again after an error a batch has the same number: the store adds it once.
+  protected override async append(counts: readonly RollupCount[]): Promise<void> {
+    await this.#store.add({ writer: this.#writer, number: this.#number + 1, counts });
+    this.#number++;
+  }
+
+  protected override countRefused(counts: readonly RollupCount[]): void {
+    for (const { count } of counts) this.#refused += count;
+  }
+
+  #takeBatches(): RollupCount[][] {
     const counts = this.#tally.take();
-    return Array.from({ length: Math.ceil(counts.length / batchSize) }, (_, index) => ({
-      writer: this.#writer,
-      number: ++this.#number,
-      counts: counts.slice(index * batchSize, (index + 1) * batchSize),
-    }));
+    return Array.from({ length: Math.ceil(counts.length / batchSize) }, (_, index) =>
+      counts.slice(index * batchSize, (index + 1) * batchSize),
+    );
   }
 
   protected override async trimmer() {
     const startOf = (age: number) => Math.floor((this.#clock.now() - age) / minute);
     const range = { executions: startOf(this.#maxAge), steps: startOf(Math.min(this.#maxAge, day)) };
     return () => this.#store.trim({ ...range, limit: trimBatch });
-  }
-
-  protected override trimFailed(err: unknown): void {
-    this.#logger.debug({ err }, "old counts could not be removed");
   }
 }

@@ -1,6 +1,6 @@
 // A row of a journal: the events of one write as a JSON array, each an array of its fields without names.
 //
-// A value that stands in the journal already is the number of the event that holds it, in place of the text.
+// A value that is in the journal already is the number of the event that holds it, in place of the text.
 import { JournalDamagedError } from "../../errors/index.ts";
 import type { NewStoredEvent, StoredEvent, WrittenEvent } from "../stored-event.ts";
 
@@ -47,7 +47,7 @@ export function fieldsAt(sequence: number, last: number, events: string): EventF
   throw new JournalDamagedError({ sequence, problem: "it is missing" });
 }
 
-/** The events as they stand in the journal after the number `last`. */
+/** The events with their numbers in the journal, after the number `last`. */
 export function numbered(last: number, events: readonly NewStoredEvent[]): readonly StoredEvent[] {
   return events.map((event, index) => ({ ...event, sequence: last + 1 + index }));
 }

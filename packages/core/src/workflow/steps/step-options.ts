@@ -15,7 +15,7 @@ export interface StepOptions<
   S extends Schema | undefined = Schema | undefined,
   R extends Schema | undefined = Schema | undefined,
 > {
-  /** Unique among its neighbours; no `/`, `[`, `]` or `#`. */
+  /** Unique among its neighbours; at most 200 characters, no `/`, `[`, `]` or `#`. */
   readonly id: string;
   /** Display name. Default: the id. */
   readonly name?: string;

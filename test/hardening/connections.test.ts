@@ -61,7 +61,7 @@ test("clients that connect while others send long bodies do not wait for a long 
     }
   };
   const senders = Array.from({ length: 8 }, send);
-  await expect.poll(() => parsed).toBeGreaterThan(8);
+  await expect.poll(() => parsed, { timeout: 20_000 }).toBeGreaterThan(8);
   const before = parsed;
   const others = Array.from({ length: 64 }, async () => {
     const socket = connect(Number(port), hostname);

@@ -59,11 +59,11 @@ const fullAfter = 50;
 let workedInTurn = 0;
 
 /**
- * Does work at once, or in a turn of its own when this one is full: many small requests at a time would block all others.
- * An error of the work is a rejection in both cases.
+ * Does work at once, or in a later turn when this one is full: many small requests at a time would block all others. It
+ * waits neither for long work nor for connections. An error of the work is a rejection in both cases.
  */
 export function inTurn<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
-  if (workedInTurn > fullAfter) return ownTurn("continue").then(work);
+  if (workedInTurn > fullAfter) return turn().then(() => inTurn(work));
   const begun = performance.now();
   try {
     return work();

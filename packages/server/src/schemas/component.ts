@@ -59,17 +59,22 @@ export const strings = () =>
     )
     .meta({ type: "array", items: { type: "string" } });
 
+const kindOf = (value: unknown) => (Array.isArray(value) ? "array" : value === null ? "null" : typeof value);
+
 /**
  * An object with any fields, as it is: Zod's own record copies it, which took 0.6 s for 390 000 fields. Like Zod's, it has
- * no field `__proto__`.
+ * no field `__proto__`, and its message.
  */
 export const fields = () =>
   z
-    .custom<Record<string, unknown>>((value) => {
-      if (!isObject(value)) return false;
-      if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
-      return true;
-    }, "Invalid input: expected an object")
+    .custom<Record<string, unknown>>(
+      (value) => {
+        if (!isObject(value)) return false;
+        if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+        return true;
+      },
+      { error: ({ input }) => `Invalid input: expected record, received ${kindOf(input)}` },
+    )
     .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} });
 
 /** Objects by name, each with any fields; one problem for all of them too. */

@@ -24,7 +24,7 @@ function agentsForTest(given: readonly Agent[], fields: object = {}) {
     Object({
       agents: new Map(given.map((agent) => [agent.id, agent])),
       ...{ asked: [], approvals: {}, executions: {}, maxReplies: 10, conversations: {} },
-      ...{ clock: new TestClock(), files: new FilePool(), logger, ready: Promise.resolve() },
+      ...{ clock: new TestClock(), files: new FilePool(), maxContext: 1e6, logger, ready: Promise.resolve() },
       ...fields,
     }),
   );

@@ -146,6 +146,7 @@ export class AndanteService implements Andante {
       executions: turnExecutions(this.#engine, turns),
       clock,
       files,
+      maxContext: this.#engine.limits.context,
       maxReplies: repliesLimit(limits),
       logger,
       telemetry: (facts, childLogger) => observation.agentOperation(facts, childLogger),

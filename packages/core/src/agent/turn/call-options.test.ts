@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { checkCallOptions } from "./call-options.ts";
 
 const check = (options: object, checkSettings: (settings: object) => void = () => undefined) =>
-  Reflect.apply(checkCallOptions, undefined, [{ checkSettings }, options]);
+  Reflect.apply(checkCallOptions, undefined, [{ checkSettings }, options, 1000]);
 
 test("settings are checked by the agent, and the context is a map", () => {
   const checkSettings = vi.fn();
@@ -24,4 +24,13 @@ test.each<[string, object]>([
   ["Invalid option context: context at big cannot be kept as JSON: it is a bigint", { context: { big: 1n } }],
 ])("refused: %s", (message, options) => {
   expect(() => check(options)).toThrow(message);
+});
+
+test("a context may be as long as its limit, and is not written when it has too many fields", () => {
+  const text = (bytes: number) => ({ context: { text: "ä".repeat((bytes - 11) / 2) } });
+  expect(check(text(999)).context.size).toBe(1);
+  expect(() => check(text(1001))).toThrow("Context is 1001 bytes; the limit is 1000 (limits.context)");
+  const wide: Record<string, unknown> = { toJSON: undefined };
+  for (let n = 0; n < 500; n++) wide[`field ${n}`] = 1n;
+  expect(() => check({ context: wide })).toThrow("Context is more than 1000 bytes; the limit is 1000");
 });

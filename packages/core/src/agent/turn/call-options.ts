@@ -1,8 +1,9 @@
 // The options of a caller beside the input: user, conversation, settings.
-import { InvalidOptionError } from "../../errors/index.ts";
+import { InvalidOptionError, TooLargeError } from "../../errors/index.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { optionJson } from "../../values/check-options.ts";
 import { isRecord } from "../../values/fields.ts";
+import { isWiderThan } from "../../values/json.ts";
 import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 
@@ -19,19 +20,27 @@ export interface AgentCallOptions extends CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The options in the form that a turn needs; throws for options that the agent does not accept. */
-export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions) {
+/**
+ * The options in the form that a turn needs; throws for options that the agent does not accept, and for a context of more
+ * than `maxContext` bytes.
+ */
+export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions, maxContext: number) {
   const { userId, conversationId, context = {} } = options;
   checkId(userId, "userId");
   checkUrlId(conversationId, "conversationId");
   const settings = pickSettings(options);
   agent.checkSettings(settings);
-  return { settings, context: contextMap(context) };
+  return { settings, context: contextMap(context, maxContext) };
 }
 
-function contextMap(context: unknown): Map<string, unknown> {
+function contextMap(context: unknown, limit: number): Map<string, unknown> {
   const option = "context";
   if (!isRecord(context)) throw new InvalidOptionError({ option, problem: "expected an object" });
-  optionJson(option, context);
+  const refuse = (size: number | string): never => {
+    throw new TooLargeError({ subject: "Context", size, limit, option: "limits.context" });
+  };
+  if (isWiderThan(context, limit)) refuse(`more than ${limit}`);
+  const size = Buffer.byteLength(optionJson(option, context) ?? "");
+  if (size > limit) refuse(size);
   return new Map(Object.entries(context));
 }

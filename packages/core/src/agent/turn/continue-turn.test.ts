@@ -42,7 +42,7 @@ async function continued({
   const requests: unknown[] = [];
   const read = vi.fn(async () => recent?.map(stored));
   const all = Object({
-    ...{ turns, clock, logger, files: new FilePool(), conversations: { recent: read } },
+    ...{ turns, clock, logger, files: new FilePool(), maxContext: 1e6, conversations: { recent: read } },
     ...environment,
   });
   const clerk = Object({

@@ -23,7 +23,7 @@ function environmentForTest(fields: object = {}) {
   const order: string[] = [];
   const accept = vi.fn(async (_agent: unknown, _operation: unknown, messages: unknown) => messages);
   const environment = Object({
-    ...{ turns, logger, clock: new TestClock({ start: 5000 }), files: new FilePool(1000) },
+    ...{ turns, logger, clock: new TestClock({ start: 5000 }), files: new FilePool(1000), maxContext: 1e6 },
     approvals: { accept },
     ready: new Promise<void>((resolve) => setImmediate(resolve)).then(() => order.push("ready")),
     observed: async () => order.push("observed"),

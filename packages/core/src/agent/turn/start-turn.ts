@@ -32,7 +32,7 @@ export async function startTurn(
   const active = environment.turns.begin(agent.id, options.signal, options.userId);
   let operation: Operation | undefined;
   try {
-    const { settings, context } = checkCallOptions(agent, options);
+    const { settings, context } = checkCallOptions(agent, options, environment.maxContext);
     operation = operationOf(environment, agent, options, context, active);
     const conversationId = agent.window > 0 ? options.conversationId : undefined;
     const tools = await agent.toolsFor(operation);

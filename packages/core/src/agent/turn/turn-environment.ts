@@ -26,6 +26,8 @@ export interface TurnEnvironment {
   readonly clock: Clock;
   /** The memory that the files of all calls share. */
   readonly files: FilePool;
+  /** Maximum bytes of a caller's context as JSON. */
+  readonly maxContext: number;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;

@@ -24,7 +24,7 @@ export interface AndanteLimits {
   readonly userShare?: number;
   /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
-  /** The context of an execution, with its user; a larger one is refused with 413. Default: 1 MiB. */
+  /** The context of an execution or of a call of an agent, with its user; a larger one is refused with 413. Default: 1 MiB. */
   readonly context?: number;
   /**
    * The resume data of a suspension; larger data is refused with 413. Larger data for a deadline fails the step.

@@ -4,11 +4,11 @@ import { attacks } from "./attacks.ts";
 import { runAttacks } from "./campaign.ts";
 
 // Those that take longer than this, or nearly all of the processor, are left to the script.
-const long = /forks|replays|files|complete bodies/;
+const long = /forks|replays|files|complete bodies|wide context/;
 
 test("the server keeps its memory and responds under all attacks at once", { timeout: 120_000 }, async () => {
   const names = attacks.map(({ name }) => name).filter((name) => !long.test(name));
-  expect(names).toHaveLength(attacks.length - 4);
+  expect(names).toHaveLength(attacks.length - 6);
   const { problems } = await runAttacks({ names, seconds: 20, quiet: false });
   expect(problems).toEqual([]);
 });

@@ -16,7 +16,7 @@ import type { NodeProcess } from "./node-process.ts";
 import { readRemains } from "./remains.ts";
 import { readBodies } from "./side-log.ts";
 
-const abandoned = Number(process.env.ANDANTE_BACKLOG ?? 6_000);
+const abandoned = Number(process.env.ANDANTE_BACKLOG ?? 4_000);
 /** Milliseconds. No node dies here, and none is to be taken for dead on a machine that has no time for it. */
 const lease = 30_000;
 const mebibyte = 1024 * 1024;

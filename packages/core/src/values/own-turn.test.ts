@@ -61,7 +61,7 @@ test("clients that connect in every turn delay long work by 200 ms, and short wo
   await ownTurn("continue");
   expect(turns.now).toBeGreaterThanOrEqual(20);
   expect(turns.now).toBeLessThan(30);
-  inTurn(() => vi.advanceTimersByTime(51));
+  void inTurn(() => vi.advanceTimersByTime(51));
   const before = turns.now;
   await inTurn(() => undefined);
   expect(turns.now - before).toBeLessThan(3);

@@ -129,15 +129,15 @@ export class ReplyRefusedError extends AndanteError {
 }
 
 export interface BudgetReached {
-  readonly subject: string;
+  readonly unit: string;
   readonly limit: number;
   readonly whose?: "conversation" | "execution" | "reply";
 }
 
 /** A conversation, or an execution, has used as many tokens or calls as its budget allows. */
 export class BudgetReachedError extends AndanteError {
-  constructor({ subject, limit, whose = "conversation" }: BudgetReached) {
-    super(`The ${whose} has used its budget of ${limit} ${subject}`, {
+  constructor({ unit, limit, whose = "conversation" }: BudgetReached) {
+    super(`The ${whose} has used its budget of ${limit} ${unit}`, {
       code: "budget-reached",
       status: 403,
     });

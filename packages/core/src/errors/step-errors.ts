@@ -73,14 +73,9 @@ export class OutputLimitError extends AndanteError {
 
 /** The journal of an execution has grown past its limit. */
 export class JournalLimitError extends AndanteError {
-  constructor({
-    subject,
-    size,
-    limit,
-    option,
-  }: { subject: string; size: number; limit: number; option: string }) {
+  constructor({ unit, size, limit, option }: { unit: string; size: number; limit: number; option: string }) {
     super(
-      `The journal of the execution holds ${size} ${subject}; the limit is ${limit} (${option}). ` +
+      `The journal of the execution holds ${size} ${unit}; the limit is ${limit} (${option}). ` +
         "A loop probably does not end, or steps pass large data on.",
       { code: "journal-limit", status: 500 },
     );

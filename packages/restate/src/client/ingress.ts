@@ -80,7 +80,7 @@ export class Ingress {
         if (error instanceof FailedCallError || signal?.aborted) throw error;
         problem = new Error(`${to.name} does not respond: ${error}`, { cause: error });
       }
-      this.#current += 1;
+      if (to === this.#ingress) this.#current += 1;
       failedAt ??= performance.now();
       if (timeout.aborted || performance.now() - failedAt > patience)
         throw new StoreUnavailableError({ cause: problem });

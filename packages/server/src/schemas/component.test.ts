@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { optionsOf } from "./component.ts";
+import { fields, optionsOf } from "./component.ts";
 
 const body = z.object({ options: optionsOf({ userId: z.string(), tags: z.array(z.string()) }) });
 
@@ -28,4 +28,15 @@ test("only known options are looked at, however many others there are", () => {
 test.each([[[]], ["text"], [7], [true]])("%j is refused", (options) => {
   const result = body.safeParse({ options });
   expect(result.error?.issues).toMatchObject([{ path: ["options"], code: "invalid_type" }]);
+});
+
+test("any object is taken as it is, without `__proto__`; other values are refused in Zod's words", () => {
+  const given: unknown = JSON.parse('{"a":{"b":1},"__proto__":{"isAdmin":true}}');
+  const taken = fields().parse(given);
+  expect(taken).toBe(given);
+  expect(Object.keys(taken)).toEqual(["a"]);
+  for (const value of ["text", 7, true, null, [1]])
+    expect(fields().safeParse(value).error?.issues).toMatchObject([
+      { message: z.record(z.string(), z.unknown()).safeParse(value).error?.issues[0]?.message },
+    ]);
 });

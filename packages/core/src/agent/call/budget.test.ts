@@ -53,7 +53,7 @@ test("the loop ends after the step that uses the budget up, or that a reason out
 test("the error names the limit, and the execution where the budget is its own", () => {
   const texts = [budgetError({ tokens: 10 }, used), budgetError({ calls: 1 }, used, "execution")];
   expect(texts).toEqual([
-    new BudgetReachedError({ subject: "tokens", limit: 10 }),
-    new BudgetReachedError({ subject: "model calls", limit: 1, whose: "execution" }),
+    new BudgetReachedError({ unit: "tokens", limit: 10 }),
+    new BudgetReachedError({ unit: "model calls", limit: 1, whose: "execution" }),
   ]);
 });

@@ -28,8 +28,8 @@ export function budgetError(
   whose?: "execution" | "reply",
 ): BudgetReachedError | undefined {
   const { tokens = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY } = limits ?? {};
-  const reach = (subject: string, limit: number) =>
-    new BudgetReachedError({ subject, limit, ...(whose && { whose }) });
+  const reach = (unit: string, limit: number) =>
+    new BudgetReachedError({ unit, limit, ...(whose && { whose }) });
   if (used.totalTokens >= tokens) return reach("tokens", tokens);
   return used.calls >= calls ? reach("model calls", calls) : undefined;
 }

@@ -254,7 +254,7 @@ export class JournalGauge {
   }
 }
 
-function overfull(subject: "events" | "bytes", size: number, limit: number): Outcome {
-  const error = new JournalLimitError({ subject, size, limit, option: `limits.journal.${subject}` });
+function overfull(unit: "events" | "bytes", size: number, limit: number): Outcome {
+  const error = new JournalLimitError({ unit, size, limit, option: `limits.journal.${unit}` });
   return { kind: "error", error: toFailure(error) };
 }

@@ -97,7 +97,7 @@ test("an end that is lost is reached again", async () => {
   const { executionId } = (await node?.execute(ending.id, {})) ?? { executionId: "" };
   replicated.promote();
   expect(await statusOf(executionId)).toBe("running");
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(executionId)).toBe("completed");
   expect(ends).toBe(2);
   expect(logger.messages.join("\n")).toContain("that nothing here holds");
 });
@@ -114,7 +114,7 @@ test("a suspension that is lost opens again, and is resumed", async () => {
   const [node] = join(1, workflow);
   const { executionId } = (await node?.execute(workflow.id, {})) ?? { executionId: "" };
   replicated.promote();
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("suspended");
+  await expect.poll(() => statusOf(executionId)).toBe("suspended");
   const resumed = await node?.resume(workflow.id, executionId, "open");
   expect(resumed).toMatchObject({ status: "completed", result: "open" });
 });
@@ -170,7 +170,7 @@ test("the outline of a definition that is lost is kept again, so that later defi
   const { definition = null } = (await replicated.store.state("e"))?.execution ?? {};
   expect(await replicated.store.outline(definition ?? "")).toBeUndefined();
   const outline = () => replicated.store.outline(definition ?? "");
-  await expect.poll(outline, { timeout: 10_000 }).toContain('"one"');
+  await expect.poll(outline).toContain('"one"');
 });
 
 test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {
@@ -191,10 +191,10 @@ test("an execution that slept when its claim came back is released, sleeps again
   await expect.poll(timers).toBe(1);
   replicated.promote();
   expect(await timers()).toBe(0);
-  await expect.poll(timers, { timeout: 10_000 }).toBe(1);
+  await expect.poll(timers).toBe(1);
   expect(logger.messages.join("\n")).toContain("that nothing here holds");
   clock.advance("1h");
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(executionId)).toBe("completed");
   expect(runs).toBe(2);
 });
 
@@ -236,7 +236,7 @@ test.each([
     const asked = node?.agents.text("clerk", "hi", { conversationId: "talk", userId: "ada" });
     await inTime(asked?.catch(() => undefined) ?? Promise.reject(new Error("no node")), "the reply");
     replicated.promote();
-    await expect.poll(() => replicated.store.liveTurn("talk"), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => replicated.store.liveTurn("talk")).toBeUndefined();
     expect(await talkMessages(node)).toEqual(wholeTalk);
     expect({ asked: model.asked.length, looks: looks() }).toEqual({ asked: done.asked, looks: done.looks });
     expect(logger.messages).toEqual([expect.stringContaining(done.line)]);

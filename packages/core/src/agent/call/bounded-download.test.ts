@@ -130,7 +130,7 @@ test("a file that finds no room waits with its response, and is read when anothe
     isLoaded = true;
     return file;
   });
-  await vi.waitFor(() => expect(seen.asked).toEqual(["/50", "/50", "/7"]));
+  await expect.poll(() => seen.asked).toEqual(["/50", "/50", "/7"]);
   await fetch(at("0").url);
   expect(isLoaded).toBe(false);
   budgets[1]?.end();
@@ -147,7 +147,7 @@ test("a call that waits for others in vain can try again, and leaves its place i
   holder.end();
   const next = boundedDownload(new FileBudget({ bytes: 10, pool }), request);
   expect((await next(at("10"))).data.byteLength).toBe(10);
-  await vi.waitFor(() => expect(seen.open).toBe(0));
+  await expect.poll(() => seen.open).toBe(0);
 });
 
 test("a caller who leaves does not wait for room any more", async () => {
@@ -182,7 +182,7 @@ test("a response of an error is no file, and its connection is released", async 
   const download = boundedDownload(new FileBudget(), request);
   await expect(download(at("missing"))).rejects.toMatchObject({ statusCode: 404 });
   await expect(download({ url: new URL("http://127.0.0.1:1/") })).rejects.toThrow("fetch failed");
-  await vi.waitFor(() => expect(seen.open).toBe(0));
+  await expect.poll(() => seen.open).toBe(0);
 });
 
 test("each file of a prompt is loaded once, however often the AI SDK asks", async () => {

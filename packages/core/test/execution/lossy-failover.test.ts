@@ -36,8 +36,14 @@ afterEach(async () => {
   await replicated.close();
 });
 
-function join(count: number, workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}): Andante[] {
-  const joined = sharedStore(replicated.store, { lease: 600 });
+/** `lease`: within it a node finds work that it lost without notice; it stops its own when it was held up for longer. */
+function join(
+  count: number,
+  workflow: WorkflowDefinition,
+  options: Partial<AndanteOptions> = {},
+  lease = 2000,
+): Andante[] {
+  const joined = sharedStore(replicated.store, { lease });
   const workflows = { [workflow.id]: workflow };
   for (let made = 0; made < count; made++)
     nodes.push(createAndante({ store: joined(), logger, workflows, ...options }));
@@ -226,13 +232,18 @@ const wholeTalk = [
 ];
 
 test.each([
-  ["in the middle of a turn", { detach: 1, promote: 2 }, { asked: 4, looks: 2, line: "lost commits" }],
-  ["with the end of a turn", { detach: 2 }, { asked: 3, looks: 1, line: "nothing here holds" }],
+  [
+    "in the middle of a turn",
+    { detach: 1, promote: 2 },
+    { lease: 60_000, asked: 4, looks: 2, line: "lost commits" },
+  ],
+  ["with the end of a turn", { detach: 2 }, { lease: 2000, asked: 3, looks: 1, line: "nothing here holds" }],
 ])(
   "commits that are lost %s are made again, and the conversation has one whole reply",
   async (_, at, done) => {
     const { clerk, model, looks } = lookingClerk(at);
-    const [node] = join(1, flow().andThen({ id: "none", execute: () => 1 }), { agents: { clerk } });
+    const none = flow().andThen({ id: "none", execute: () => 1 });
+    const [node] = join(1, none, { agents: { clerk } }, done.lease);
     const asked = node?.agents.text("clerk", "hi", { conversationId: "talk", userId: "ada" });
     await inTime(asked?.catch(() => undefined) ?? Promise.reject(new Error("no node")), "the reply");
     replicated.promote();
@@ -269,7 +280,7 @@ test("a failover between the read and the write of a resume is noticed by the wr
   const gate = (id: string) => andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
   const workflow = flow().andAll({ id: "both", steps: [gate("one"), gate("two")] });
   const workflows: Record<string, WorkflowDefinition> = { [workflow.id]: workflow };
-  const joined = sharedStore(replicated.store, { lease: 600 });
+  const joined = sharedStore(replicated.store, { lease: 60_000 });
   const b = createAndante({ store: joined(), logger, workflows });
   const shared = joined();
   let failOver = async () => {};

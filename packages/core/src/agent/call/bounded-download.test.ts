@@ -68,14 +68,18 @@ test("files of one budget are loaded one at a time, also by two of its callers",
 });
 
 test("the time of all files together is bounded: after it nothing more is asked for", async () => {
-  const { at, seen } = await fileServer();
-  const download = boundedDownload(new FileBudget({ milliseconds: 50 }), request);
+  const { at } = await fileServer();
+  const asked: string[] = [];
+  const download = boundedDownload(new FileBudget({ milliseconds: 50 }), (url, signal) => {
+    asked.push(url.pathname);
+    return request(url, signal);
+  });
   const [slow, next] = await Promise.allSettled([download(at("slow")), download(at("5"))]);
   expect([slow?.status, next?.status]).toEqual(["rejected", "rejected"]);
   expect(next).toMatchObject({
     reason: { message: expect.stringContaining("the files of this call took more than 50 ms to load") },
   });
-  expect(seen.asked).toEqual(["/slow"]);
+  expect(asked).toEqual(["/slow"]);
 });
 
 test("a file that fails leaves the rest of the time, and all of its bytes, to the others", async () => {
@@ -142,7 +146,9 @@ test("a call that waits for others in vain can try again, and leaves its place i
   const pool = new FilePool(10, 0);
   const holder = new FileBudget({ bytes: 10, pool });
   await boundedDownload(holder, request)(at("10"));
-  const late = boundedDownload(new FileBudget({ bytes: 10, milliseconds: 20, pool }), request);
+  // The time is for room alone: the response is there.
+  const response = await fetch(at("1").url);
+  const late = boundedDownload(new FileBudget({ bytes: 10, milliseconds: 20, pool }), async () => response);
   await expect(late(at("1"))).rejects.toMatchObject({ status: 503, code: "files-busy", retryAfter: 5 });
   holder.end();
   const next = boundedDownload(new FileBudget({ bytes: 10, pool }), request);

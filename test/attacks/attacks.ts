@@ -29,6 +29,12 @@ const listOf = (element: string, size: number) =>
     .fill(element)
     .join()}]`;
 
+/** An object of 3.9 MB. */
+const fields = (count: number) => {
+  const length = Math.floor(3_900_000 / count) - '"":1,'.length;
+  return `{${Array.from({ length: count }, (_, n) => `"${n.toString(36).padStart(length, "k")}":1`)}}`;
+};
+
 interface Repeat {
   readonly user?: "mallory" | "trudy";
   /** Requests at a time. Default: 2. */
@@ -178,12 +184,20 @@ const bodies: readonly Attack[] = [
       ),
   },
   ...["/workflows/numbers/execute", "/agents/echo/text"].map((path) => ({
-    name: `a wide context of 3.9 MB to ${path}`,
-    run: (fight: Fight) => {
-      const fields = Array.from({ length: 390_000 }, (_, n) => `"k${n.toString(36)}":1`);
-      return repeat(fight, path, `{"input":{"items":[]},"options":{"context":{${fields}}}}`);
-    },
+    name: `a context of 390 000 fields to ${path}`,
+    run: (fight: Fight) =>
+      repeat(fight, path, `{"input":{"items":[]},"options":{"context":${fields(390_000)}}}`),
   })),
+  // As many as a body may have.
+  {
+    name: "a context of 104 800 fields",
+    run: (fight) =>
+      repeat(fight, "/agents/echo/text", `{"input":"a","options":{"context":${fields(104_800)}}}`),
+  },
+  {
+    name: "an input of 104 800 fields",
+    run: (fight) => repeat(fight, "/workflows/sum/execute", `{"input":${fields(104_800)}}`),
+  },
   {
     name: "2.6 MB of wrong elements in a workflow's input",
     run: (fight) =>

@@ -72,7 +72,9 @@ async function takeAll(): Promise<pg.Client[]> {
   );
   const taken: pg.Client[] = [];
   while (taken.length < (rows[0]?.count ?? 0)) {
-    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'andante'");
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'andante'",
+    );
     await fill(taken);
   }
   return taken;

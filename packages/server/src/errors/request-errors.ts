@@ -47,6 +47,15 @@ export class BodyTooLargeError extends AndanteError {
   }
 }
 
+export class BodyTooWideError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(
+      `The objects of more than 1000 fields in the request body have more than ${limit} fields together (a field for 40 bytes of limits.body)`,
+      { code: "body-too-wide", status: 413 },
+    );
+  }
+}
+
 /** The bodies of all requests together take the memory that there is for them. */
 export class BodiesLimitError extends AndanteError {
   constructor() {

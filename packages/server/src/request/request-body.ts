@@ -6,10 +6,11 @@ import {
   BadRequestError,
   BodiesLimitError,
   BodyTooLargeError,
+  BodyTooWideError,
   ClientGoneError,
   UnsupportedMediaTypeError,
 } from "../errors/request-errors.ts";
-import { type BodyMemory, parsedSize } from "./body-memory.ts";
+import { type BodyMemory, shapeOf } from "./body-memory.ts";
 import type { BodyQueue } from "./body-queue.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
@@ -20,6 +21,8 @@ const short = 16 * 1024;
 const oneRead = 64 * 1024;
 /** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
 const veryLong = 256 * 1024;
+/** One field of a large object for this many bytes of the limit: 400 000 fields would block the process for a second. */
+const bytesOfField = 40;
 
 export interface BodyBounds {
   /** Bytes of one body. */
@@ -85,12 +88,15 @@ async function waitAtHand(
 async function waitForTurn(
   request: HonoRequest,
   bytes: Uint8Array,
-  { complete, parsed }: BodyBounds,
+  { maxBody, complete, parsed }: BodyBounds,
   client: string,
 ): Promise<void> {
   await complete.turn(client, bytes.byteLength);
   if (request.raw.signal.aborted) throw new ClientGoneError();
-  parsed.begin(request, client, parsedSize(bytes));
+  const { size, wideFields } = shapeOf(bytes);
+  const maxFields = Math.floor(maxBody / bytesOfField);
+  if (wideFields > maxFields) throw new BodyTooWideError({ limit: maxFields });
+  parsed.begin(request, client, size);
 }
 
 /** NaN where the request does not announce it. */

@@ -29,6 +29,17 @@ const listOf = (element: string, size: number) =>
     .fill(element)
     .join()}]`;
 
+/** 3.9 MB of different fields, in one object or in a list of smaller ones. */
+function fields(count: number, each = count): string {
+  const length = Math.floor(3_900_000 / count) - '"":1,'.length;
+  const field = (n: number) => `"${n.toString(36).padStart(length, "k")}":1`;
+  const objects = Array.from(
+    { length: count / each },
+    (_, index) => `{${Array.from({ length: each }, (_, n) => field(index * each + n))}}`,
+  );
+  return objects.length === 1 ? `${objects}` : `[${objects}]`;
+}
+
 interface Repeat {
   readonly user?: "mallory" | "trudy";
   /** Requests at a time. Default: 2. */
@@ -177,13 +188,18 @@ const bodies: readonly Attack[] = [
         `{"input":"a","options":{"stopSequences":${listOf("1", 2_600_000)}}}`,
       ),
   },
-  ...["/workflows/numbers/execute", "/agents/echo/text"].map((path) => ({
-    name: `a wide context of 3.9 MB to ${path}`,
-    run: (fight: Fight) => {
-      const fields = Array.from({ length: 390_000 }, (_, n) => `"k${n.toString(36)}":1`);
-      return repeat(fight, path, `{"input":{"items":[]},"options":{"context":{${fields}}}}`);
+  // 52 428 are accepted.
+  ...[390_000, 52_400].flatMap((count) => [
+    {
+      name: `a context of ${count} fields`,
+      run: (fight: Fight) =>
+        repeat(fight, "/agents/echo/text", `{"input":"a","options":{"context":${fields(count)}}}`),
     },
-  })),
+    {
+      name: `an input of ${count} different fields in objects of a hundred`,
+      run: (fight: Fight) => repeat(fight, "/workflows/sum/execute", `{"input":${fields(count, 100)}}`),
+    },
+  ]),
   {
     name: "2.6 MB of wrong elements in a workflow's input",
     run: (fight) =>

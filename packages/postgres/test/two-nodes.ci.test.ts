@@ -5,6 +5,7 @@ import { scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { checkMessagesAtOnce, heldAgent } from "../../core/test/support/two-messages.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 let server: PostgresServer;
@@ -13,7 +14,7 @@ beforeAll(async () => {
   server = await startPostgres();
   for (let count = 0; count < 2; count++) {
     const store = postgresStore({ url: server.url, schema: "nodes" });
-    const node = createAndante({ store, workflows: { gate }, agents: { clerk }, logs: { level: "info" } });
+    const node = createAndante({ store, workflows: { gate }, agents, logs: { level: "info" } });
     nodes.push(node);
     await node.ready();
   }
@@ -23,7 +24,11 @@ afterAll(async () => {
   await server.remove();
 });
 
-const clerk = new Agent({ id: "clerk", model: scriptedModel(["one", "two"]) });
+const held = heldAgent();
+const agents = {
+  clerk: new Agent({ id: "clerk", model: scriptedModel(["one", "two"]) }),
+  held: held.agent,
+};
 
 const gate = createWorkflow({ id: "gate", input: z.unknown() })
   .andThen({ id: "ask", execute: ({ resumeData, suspend }) => resumeData ?? suspend() })
@@ -113,4 +118,10 @@ test("the spans of one, of executions and of agents, are seen on both, once", as
   expect(ofAgent(own?.events).length).toBeGreaterThan(1);
   expect(ofAgent(other?.events)).toEqual(ofAgent(own?.events));
   for (const { stop } of seen) stop();
+});
+
+test("of two messages at once on two nodes one waits for the turn of the other", async () => {
+  const [a, b] = nodes;
+  if (a === undefined || b === undefined) throw new Error("there are no nodes");
+  await checkMessagesAtOnce([a, b], held);
 });

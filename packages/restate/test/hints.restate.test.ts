@@ -4,6 +4,7 @@ import { restateStore } from "@andante/restate";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../core/test/support/controlled-model.ts";
+import { checkMessagesAtOnce, heldAgent } from "../../core/test/support/two-messages.ts";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -110,6 +111,13 @@ test("a conversation of one node is read and continued on the other", async () =
   expect(model.asked[1]?.prompt.filter(({ role }) => role === "user")).toHaveLength(2);
   expect((await b.conversations.messages("talk")).messages).toEqual(messages);
   for (const node of [b, a]) await node.close({ grace: 0 });
+});
+
+test("of two messages at once on two nodes one waits for the turn of the other", async () => {
+  const held = heldAgent();
+  const nodes = await twoNodes("messages", { agents: { held: held.agent } });
+  await checkMessagesAtOnce(nodes, held);
+  for (const node of nodes.toReversed()) await node.close({ grace: 0 });
 });
 
 test("a cancel on one node stops a body on the other at once, and its events are followed there", async () => {

@@ -47,6 +47,15 @@ export class BodyTooLargeError extends AndanteError {
   }
 }
 
+export class TooManyFieldsError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(
+      `The objects of the request body have more than ${limit} different fields, or orders of fields (one for 80 bytes of limits.body)`,
+      { code: "too-many-fields", status: 413 },
+    );
+  }
+}
+
 /** The bodies of all requests together take the memory that there is for them. */
 export class BodiesLimitError extends AndanteError {
   constructor() {

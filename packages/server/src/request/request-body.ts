@@ -7,11 +7,13 @@ import {
   BodiesLimitError,
   BodyTooLargeError,
   ClientGoneError,
+  TooManyFieldsError,
   UnsupportedMediaTypeError,
 } from "../errors/request-errors.ts";
-import { type BodyMemory, parsedSize } from "./body-memory.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import type { BodyQueue } from "./body-queue.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
+import { mostSequences, shapeOf } from "./json-shape.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
@@ -85,12 +87,15 @@ async function waitAtHand(
 async function waitForTurn(
   request: HonoRequest,
   bytes: Uint8Array,
-  { complete, parsed }: BodyBounds,
+  { maxBody, complete, parsed }: BodyBounds,
   client: string,
 ): Promise<void> {
   await complete.turn(client, bytes.byteLength);
   if (request.raw.signal.aborted) throw new ClientGoneError();
-  parsed.begin(request, client, parsedSize(bytes));
+  const most = mostSequences(maxBody);
+  const { size, isTooVaried } = shapeOf(bytes, most);
+  if (isTooVaried) throw new TooManyFieldsError({ limit: most });
+  parsed.begin(request, client, size);
 }
 
 /** NaN where the request does not announce it. */

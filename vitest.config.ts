@@ -125,7 +125,7 @@ export default defineConfig({
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
     // The timeout is for an event that never comes; one that comes may take seconds on a machine that does other work too.
     expect: { poll: { interval: 5, timeout: 30_000 } },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: isCi || onPostgres || onRestate ? 180_000 : 60_000,
+    hookTimeout: 180_000,
   },
 });

@@ -51,7 +51,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
 
   // Swagger UI draws thousands of elements, which are the same for each operation: the frame, the call that is filled in,
   // and an operation that is closed stand for all of them.
-  test("/api", { timeout: 120_000 }, async () => {
+  test("/api", async () => {
     await page.goto(`${server.url}/console/api`);
     await page.locator(".opblock").first().waitFor({ timeout: 60_000 });
     await page.getByLabel("Workflow", { exact: true }).selectOption("measure");

@@ -142,9 +142,7 @@ describe("in Chromium", async () => {
     expect(await last.isVisible()).toBe(true);
   });
 
-  test("choosing a workflow on the API page fills in a call that succeeds, in the dark too", {
-    timeout: 60_000,
-  }, async () => {
+  test("choosing a workflow on the API page fills in a call that succeeds, in the dark too", async () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await open("/api");
     await page.locator(".opblock").first().waitFor();

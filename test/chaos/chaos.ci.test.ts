@@ -27,7 +27,7 @@ describe("chaos", () => {
   afterAll(remove);
 
   it(`loses nothing when its process is killed (ANDANTE_CHAOS_SEED=${seed})`, {
-    timeout: 180_000,
+    timeout: 600_000,
   }, async () => {
     const failures: unknown[] = [];
     const totals = await runCampaign({
@@ -43,7 +43,7 @@ describe("chaos", () => {
     expect(totals.kills).toBeGreaterThanOrEqual(8);
   });
 
-  it("recovers several megabytes though it is killed while it does", { timeout: 180_000 }, async () => {
+  it("recovers several megabytes though it is killed while it does", { timeout: 600_000 }, async () => {
     const recovering: Kill[] = [20, 60].map((milliseconds) => ({
       kind: "outside",
       since: "opening",
@@ -63,7 +63,7 @@ describe("chaos", () => {
     expect([result.kills, result.lastLife.kind]).toEqual([3, "done"]);
   });
 
-  it("notices a store that acknowledges a commit and forgets it", { timeout: 60_000 }, async () => {
+  it("notices a store that acknowledges a commit and forgets it", async () => {
     const result = await runTrial(
       { name: "chain", scenarios: ["chain"], seed, world: "eager", kills: [{ kind: "lie", number: 3 }] },
       { folder, endings: new Map() },

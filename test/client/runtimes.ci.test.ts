@@ -43,7 +43,7 @@ beforeAll(async () => {
     path.join(folder, "worker.ts"),
     `${imported}import { parentPort } from "node:worker_threads";\nparentPort?.postMessage(${seen});\n`,
   );
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The output of another runtime's program, run in a folder that has only the built client. */

@@ -35,12 +35,12 @@ beforeAll(async () => {
   server = await startPostgres({ max_connections: 100 });
   admin = new pg.Client(server.url);
   await admin.connect();
-}, 60_000);
+});
 afterAll(async () => {
   await cluster?.remove();
   await admin.end();
   await server.remove();
-}, 60_000);
+});
 
 /** Leaves executions whose only body ran when their node died. From one that a node began they differ by ids and inputs. */
 async function abandon(count: number): Promise<void> {

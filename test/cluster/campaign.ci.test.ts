@@ -8,7 +8,7 @@ import { readRemains } from "./remains.ts";
 const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 test(`nothing is lost, stuck or written twice (ANDANTE_CHAOS_SEED=${seed})`, {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const { problems, disturbances } = await runCampaign({
     store: "postgres",
@@ -29,16 +29,16 @@ describe("a node that is frozen until others have taken over", () => {
   let cluster: Cluster;
   beforeAll(async () => {
     cluster = await Cluster.start({ nodes: 2, lease: 1000 });
-  }, 120_000);
-  afterAll(() => cluster.remove(), 60_000);
+  });
+  afterAll(() => cluster.remove());
 
   const remains = () => readRemains(cluster.postgres.url);
 
-  test("writes nothing more", { timeout: 120_000 }, async () => {
+  test("writes nothing more", async () => {
     expect(await freezeAndCheck(cluster, "fenced", remains)).toEqual([]);
   });
 
-  test("is seen to write when the fence is removed", { timeout: 120_000 }, async () => {
+  test("is seen to write when the fence is removed", async () => {
     for (const place of [0, 1]) {
       await cluster.node(place).stop();
       await cluster.replace(place, { unfenced: true });

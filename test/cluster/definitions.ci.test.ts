@@ -10,7 +10,8 @@ import { readRemains } from "./remains.ts";
 import { type BodyLine, readBodies } from "./side-log.ts";
 
 const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const lease = 2000;
+/** Longer than other work on the machine holds a node up: one that lives has its lease. */
+const lease = 6000;
 const kills = 8;
 
 let cluster: Cluster;
@@ -27,8 +28,8 @@ async function start(place: number, release: "old" | "new"): Promise<void> {
 beforeAll(async () => {
   cluster = await Cluster.start({ nodes: 0, lease });
   await Promise.all([start(0, "old"), start(1, "old"), start(2, "new"), start(3, "new")]);
-}, 120_000);
-afterAll(() => cluster.remove(), 60_000);
+});
+afterAll(() => cluster.remove());
 
 test(`executions end by the definition that they fit, and none is mixed or run twice (ANDANTE_CHAOS_SEED=${seed})`, {
   timeout: 600_000,
@@ -89,7 +90,7 @@ test(`executions end by the definition that they fit, and none is mixed or run t
 
 const releaseOf = ({ pid }: BodyLine) => releases.get(pid);
 
-/** A body that ran again though the process that ran it first was alive and had its lease. */
+/** A body that ran again though the process that ran it first was alive. */
 const againOf = (bodies: readonly BodyLine[]) => (line: BodyLine) => {
   const isSame = (other: BodyLine) =>
     other.executionId === line.executionId && other.path === line.path && other.attempt === line.attempt;

@@ -22,13 +22,13 @@ beforeAll(async () => {
   proxy = await startProxy(primary.port);
   const url = primary.url.replace(`:${primary.port}/`, `:${proxy.port}/`);
   cluster = await Cluster.start({ nodes: 2, lease: 2000, url });
-}, 120_000);
+});
 afterAll(async () => {
   await cluster.remove();
   await proxy.close();
   await standby.remove();
   await primary.remove();
-}, 60_000);
+});
 
 test("a fail-over under load loses nothing that was acknowledged; meanwhile callers get 503, and the nodes heal", {
   timeout: 300_000,

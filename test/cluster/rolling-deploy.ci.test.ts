@@ -32,12 +32,12 @@ beforeAll(async () => {
   cluster = await Cluster.start({ nodes: 3, lease, settings: { grace: 5000 } });
   client = new pg.Client(cluster.postgres.url);
   await client.connect();
-}, 120_000);
+});
 afterAll(async () => {
   await client.end();
   await cluster.remove();
   for (const release of [next, afterNext]) release.remove();
-}, 60_000);
+});
 
 /** Resolves when the migration waits for a table that is in use; another time than `before`. */
 async function waits(before?: string): Promise<string> {

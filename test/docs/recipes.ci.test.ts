@@ -10,7 +10,7 @@ import { root } from "./pages.ts";
 
 const recipes = globSync("docs/recipes/*.md", { cwd: root }).map((page) => path.basename(page, ".md"));
 
-test.each(recipes.sort())("npm start --workspace examples/%s", { timeout: 120_000 }, async (name) => {
+test.each(recipes.sort())("npm start --workspace examples/%s", async (name) => {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-recipe-"));
   const npm = process.env.npm_execpath ?? "";
   const args = [npm, "start", "--workspace", `examples/${name}`];

@@ -30,7 +30,6 @@ const modules = pages()
 
 test.for(modules.map((module) => [`${module.page} ${module.name}`, module] as const))(
   "%s runs",
-  { timeout: 60_000 },
   async ([, module]) => {
     const { printed, commands, error } = await run(module);
     expect(error).toBeUndefined();

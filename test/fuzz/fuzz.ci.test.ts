@@ -19,7 +19,6 @@ afterEach(() => service?.close({ grace: 0 }));
 
 test.each(Object.entries(modes))(
   `no answer is outside the contract ${"%s"} (seed ${seed})`,
-  { timeout: 60_000 },
   async (_, options) => {
     service = createApp({
       workflows,

@@ -16,9 +16,7 @@ const large = createWorkflow({ id: "large", input: z.unknown() }).andAll({
   steps: [1, 2, 3, 4].map((n) => andThen({ id: `step-${n}`, execute: () => "x".repeat(3.9 * mebibyte) })),
 });
 
-test("unread responses are dropped before they take the memory", {
-  timeout: 120_000,
-}, async () => {
+test("unread responses are dropped before they take the memory", async () => {
   const logger = new RecordingLogger();
   const server = await serveForTest({ workflows: { large }, logger });
   const { executionId } = await server.andante.execute("large", null);
@@ -55,9 +53,6 @@ test.each([
   ["no route", "/nowhere", "chunks"],
 ])(
   "bodies to %s that stand still are dropped before they take the memory: %s, in %s",
-  {
-    timeout: 120_000,
-  },
   async (_, path, how) => {
     const configureApp: ServeOptions["configureApp"] = (app) =>
       app.post("/own", async (http) => http.text(await http.req.text()));

@@ -57,7 +57,7 @@ async function keepTurn(store: Store, index: number): Promise<void> {
   });
 }
 
-test("it is loaded newest first, continued, and no request is large", { timeout: 120_000 }, async () => {
+test("it is loaded newest first, continued, and no request is large", async () => {
   const store = memoryStore();
   const server = await serveForTest({ store });
   // Without a lease the server would take over the turn that is being kept when it looks for abandoned work.

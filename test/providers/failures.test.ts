@@ -169,13 +169,12 @@ describe.each(providers)("$name", async (provider) => {
     remote.behave((_, number) => {
       times.push(performance.now());
       return number === 1
-        ? { kind: "refuse", status: 429, headers: { "retry-after": "1" } }
+        ? { kind: "refuse", status: 429, headers: { "retry-after": "3" } }
         : { kind: "answer", text: ["Hello"] };
     });
     dataOf(await server.post("/agents/patient/text", { input: "Hi" }));
-    // The provider's second, not the two seconds that are waited for without its word.
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(900);
-    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(1900);
+    // The provider's seconds, not the two that are waited for without its word.
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2900);
   });
 
   test("text before the failure is kept as partial, without the provider's words", async () => {

@@ -91,7 +91,7 @@ afterAll(async () => {
   for (const child of running) killGroup(child, "SIGKILL");
   rmSync(work, { recursive: true, force: true });
   await database.remove();
-}, 120_000);
+});
 
 test.each(["desk", ...providers.map((provider) => `with-${provider}`)])(
   "the types of %s are right",
@@ -174,14 +174,14 @@ describe.each(Object.entries(nodes))("on Node %s", (major, node) => {
     expect(run(work, node, "--version")).toMatch(new RegExp(`^v${major}\\.`));
   });
 
-  test("npm test passes", { timeout: 120_000 }, () => {
+  test("npm test passes", () => {
     const how = { cwd: inWork("desk"), encoding: "utf8", env: environment(withNode(node)) } as const;
     const output = execFileSync(node, [npm, "test"], how);
     expect(output).toMatch(/^\W pass 1$/m);
     expect(output).toMatch(/^\W fail 0$/m);
   });
 
-  test("npm start serves with no key, and a person's approval publishes", { timeout: 120_000 }, async () => {
+  test("npm start serves with no key, and a person's approval publishes", async () => {
     const server = start(node, { ANDANTE_DB: inWork(`served-${major}.db`) }, npmScript("start"));
     const url = await server.nextAddress();
     expect((await fetch(`${url}/console`)).status).toBe(200);
@@ -189,7 +189,7 @@ describe.each(Object.entries(nodes))("on Node %s", (major, node) => {
     await server.stop();
   });
 
-  test("npm start on PostgreSQL, set by .env", { timeout: 120_000 }, async () => {
+  test("npm start on PostgreSQL, set by .env", async () => {
     // The file that the printed next steps copy, with the address of this database.
     const example = readFileSync(inWork("desk/.env.example"), "utf8");
     const settings = example.replace(/^ANDANTE_DATABASE_URL=.*$/m, `ANDANTE_DATABASE_URL=${database.url}`);
@@ -216,11 +216,9 @@ test("with JWT_SECRET every call needs a token, and the probes and the console's
   const token = await createJWT({ sub: "ada" }, secret);
   await publishAt(url, { authorization: `Bearer ${token}` });
   await server.stop();
-}, 120_000);
+});
 
-test("npm run dev opens the console at a terminal, and serves again after a change", {
-  timeout: 120_000,
-}, async () => {
+test("npm run dev opens the console at a terminal, and serves again after a change", async () => {
   // A program in place of the browser, which prints the address.
   const [programs, opened] = [inWork("programs"), inWork("opened")];
   mkdirSync(programs);

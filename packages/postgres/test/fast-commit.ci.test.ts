@@ -92,12 +92,13 @@ async function apart<Value>(of: RandomExecution, work: () => Promise<Value>): Pr
   }
 }
 
-const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? Date.now() % 1_000_000);
+// The same commits each time, so that a failure points to the change.
+const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? 1);
 /** Commits that are done by one statement, and random commits that are tried at most until there are as many. */
 const wanted = 15;
 const maxTrials = 20_000;
 
-test(`commits, seed ${seed}`, { timeout: 120_000 }, async () => {
+test(`commits, seed ${seed}`, async () => {
   const { execution, commit: randomCommit } = randomWrites(createRandom(seed).next);
   let done = 0;
   for (let trial = 0; done < wanted && trial < maxTrials; trial++) {

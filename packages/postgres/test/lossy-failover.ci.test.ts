@@ -23,13 +23,13 @@ beforeAll(async () => {
     nodes.push(createAndante({ store, workflows: { chain }, logs: { level: "error" } }));
     await nodes.at(-1)?.ready();
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const node of nodes) await node.close({ grace: 0 });
   await proxy.close();
   await standby.remove();
   await primary.remove();
-}, 60_000);
+});
 
 /** Bodies wait here until it is opened. */
 function barrier() {
@@ -70,9 +70,7 @@ const chain = createWorkflow({ id: "chain", input: z.object({ kind: z.enum(["run
     execute: ({ getStepData, data }) => [getStepData("a")?.output, getStepData("b")?.output, data],
   });
 
-test("executions whose last commits are lost repeat them, and end with their own values", {
-  timeout: 120_000,
-}, async () => {
+test("executions whose last commits are lost repeat them, and end with their own values", async () => {
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error("there are no nodes");
   const ids: Record<"runs" | "ends" | "waits", string[]> = { runs: [], ends: [], waits: [] };

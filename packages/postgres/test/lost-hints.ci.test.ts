@@ -207,7 +207,7 @@ async function changesOfOther({ a, b }: Bench): Promise<void> {
 }
 
 describe.each(Object.entries(faults))("hints that %s", (name, fault) => {
-  test("lose no resume, cancel, pause, event or execution", { timeout: 120_000 }, async () => {
+  test("lose no resume, cancel, pause, event or execution", async () => {
     const { port, begin: lose, heals } = await fault();
     const listenUrl = server.url.replace(`:${server.port}/`, `:${port}/`);
     const nodes: Andante[] = [];

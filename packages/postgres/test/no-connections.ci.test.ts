@@ -19,7 +19,7 @@ beforeAll(async () => {
   await admin.connect();
   await admin.query("create role app login password 'secret'; create schema few authorization app");
   for (let count = 0; count < 2; count++) nodes.push(await startNode());
-}, 60_000);
+});
 afterAll(async () => {
   for (const { node } of nodes) await node.close({ grace: 0 });
   await admin.end();
@@ -95,9 +95,7 @@ async function fill(taken: pg.Client[]): Promise<void> {
   }
 }
 
-test("nodes without a connection wait and say why, and continue when there are connections again", {
-  timeout: 90_000,
-}, async () => {
+test("nodes without a connection wait and say why, and continue when there are connections again", async () => {
   const starts = nodes.flatMap(({ node }) =>
     Array.from({ length: 20 }, (_, n) => node.start("chain", { n })),
   );
@@ -132,9 +130,7 @@ test("nodes without a connection wait and say why, and continue when there are c
   }
 });
 
-test("a node that finds fewer connections than it needs at its start ends with the reason, with as many as it may use it works", {
-  timeout: 90_000,
-}, async () => {
+test("a node that finds fewer connections than it needs at its start ends with the reason, with as many as it may use it works", async () => {
   for (const { node } of nodes.splice(0)) await node.close({ grace: 0 });
   const taken = await takeAll();
   const free = async (count: number) => {

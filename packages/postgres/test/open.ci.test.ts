@@ -195,7 +195,7 @@ describe("migrations", () => {
     }
   });
 
-  test("that a deadlock with another client ends are tried again", { timeout: 60_000 }, async () => {
+  test("that a deadlock with another client ends are tried again", async () => {
     const name = "tangled";
     const migrations = readMigrations();
     const migrator = new pg.Client(server.url);

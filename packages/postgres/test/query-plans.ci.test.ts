@@ -28,7 +28,7 @@ beforeAll(async () => {
   client = new pg.Client(server.url);
   await client.connect();
   await client.query(fill);
-}, 60_000);
+});
 afterAll(async () => {
   await client.end();
   await server.remove();

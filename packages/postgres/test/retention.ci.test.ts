@@ -116,9 +116,7 @@ async function sweepTogether(sweepers: readonly Andante[], conversationId: strin
   await admin.query("commit");
 }
 
-test("everything old goes, nothing that lives or is young, without an error, and no node serves it any more", {
-  timeout: 120_000,
-}, async () => {
+test("everything old goes, nothing that lives or is young, without an error, and no node serves it any more", async () => {
   const first = node();
   const { old, young, live } = await populate(first);
   const conversations = await converse(first);
@@ -174,9 +172,7 @@ test("everything old goes, nothing that lives or is young, without an error, and
     await expect.poll(() => sweepers[0]?.state("kept", id)).toMatchObject({ result: 1 });
 });
 
-test("where only the most recent are kept, several nodes keep as many as one", {
-  timeout: 120_000,
-}, async () => {
+test("where only the most recent are kept, several nodes keep as many as one", async () => {
   for (const each of nodes.splice(1)) await each.close({ grace: 0 });
   const [first] = nodes;
   const endings = "old.executions where end_at is not null and kind = 'workflow'";

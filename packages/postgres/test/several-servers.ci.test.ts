@@ -21,11 +21,11 @@ beforeAll(async () => {
   standby = await startStandby(primary);
   const { port } = new URL(standby.url);
   url = primary.url.replace("@127.0.0.1:", `@127.0.0.1:${port},127.0.0.1:`);
-}, 120_000);
+});
 afterAll(async () => {
   await standby.remove();
   await primary.remove();
-}, 60_000);
+});
 
 const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) })
   .andThen({ id: "double", execute: ({ data }) => ({ n: data.n * 2 }) })
@@ -44,9 +44,7 @@ async function startNode() {
   return node;
 }
 
-test("nodes continue on the promoted replica, lose nothing, and open there", {
-  timeout: 60_000,
-}, async () => {
+test("nodes continue on the promoted replica, lose nothing, and open there", async () => {
   const [a, b] = [await startNode(), await startNode()];
   const waiting = await Promise.all(
     Array.from({ length: 20 }, async (_, n) => {
@@ -70,16 +68,14 @@ test("nodes continue on the promoted replica, lose nothing, and open there", {
 const refuseWrites = async (value: "on" | "off") =>
   admin(`alter system set default_transaction_read_only = ${value}`);
 
-test("opening fails with the reason when no server accepts writes", { timeout: 60_000 }, async () => {
+test("opening fails with the reason when no server accepts writes", async () => {
   await refuseWrites("on");
   onTestFinished(() => refuseWrites("off"));
   const store = postgresStore({ url, schema: "several", connectTimeout: 1_000 });
   await expect(store.open()).rejects.toThrow("no server of the database accepts writes");
 });
 
-test("each new connection checks its server, also one that was found before", {
-  timeout: 60_000,
-}, async () => {
+test("each new connection checks its server, also one that was found before", async () => {
   const connect = { connectTimeout: 1_000, statementTimeout: 5_000, prepare: undefined };
   const servers = new Servers(addressesIn(url), connect.connectTimeout);
   await servers.find();

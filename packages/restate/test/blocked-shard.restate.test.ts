@@ -115,4 +115,4 @@ test("a journal mismatch blocks a shard for less than a minute: the log names it
   await expect.poll(async () => (await andante.health()).problem).toBe(null);
   await andante.close();
   proxy.close();
-}, 120_000);
+});

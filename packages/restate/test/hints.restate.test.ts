@@ -91,7 +91,7 @@ test("an execution of a node that stops continues on the other one long before i
   const closed = performance.now();
   await begun[1]?.promise;
   // The lease is a minute.
-  expect(performance.now() - closed).toBeLessThan(2_000);
+  expect(performance.now() - closed).toBeLessThan(30_000);
   await expect.poll(async () => (await a.state("body", "e")).status).toBe("completed");
   expect(bodies).toBe(2);
   await a.close({ grace: 0 });
@@ -121,36 +121,38 @@ test("of two messages at once on two nodes one waits for the turn of the other",
 });
 
 test("a cancel on one node stops a body on the other at once, and its events are followed there", async () => {
-  let stopped: number | undefined;
-  const begun = Promise.withResolvers<void>();
+  const [begun, stopped] = [new Set<string>(), new Set<string>()];
   const endless = createWorkflow({ id: "endless", input: z.object({}) })
     .andThen({ id: "first", execute: () => ({}) })
     .andThen({
       id: "body",
-      execute: ({ signal }) =>
+      execute: ({ executionId, signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener("abort", () => {
-            stopped = performance.now();
+            stopped.add(executionId);
             reject(signal.reason);
           });
-          begun.resolve();
+          begun.add(executionId);
         }),
     });
   const [a, b] = await twoNodes("bodies", { workflows: { endless } });
-  await a.start("endless", {}, { executionId: "e" });
-  await begun.promise;
-  const stream = await b.attach("endless", "e");
+  const ids = Array.from({ length: 6 }, (_, number) => `e-${number}`);
+  for (const executionId of ids) await a.start("endless", {}, { executionId });
+  await expect.poll(() => begun.size).toBe(ids.length);
+  const stream = await b.attach("endless", "e-0");
   const types: string[] = [];
   const followed = (async () => {
     for await (const { type } of stream?.events ?? []) types.push(type);
   })();
   const start = performance.now();
-  await b.cancel("endless", "e");
-  await expect.poll(() => stopped).toBeDefined();
-  // Without a hint the node looks into the store every two seconds.
-  expect((stopped ?? 0) - start).toBeLessThan(1_500);
+  for (const id of ids) {
+    await b.cancel("endless", id);
+    await expect.poll(() => stopped).toContain(id);
+  }
+  // Without hints the node looks into the store every two seconds: each but the first would wait for a whole period.
+  expect(performance.now() - start).toBeLessThan(8_000);
   await followed;
-  const journal = (await a.events("endless", "e")).map(({ type }) => type);
+  const journal = (await a.events("endless", "e-0")).map(({ type }) => type);
   expect(types).toEqual([...journal, "workflow-result"]);
   for (const node of [b, a]) await node.close({ grace: 0 });
 });

@@ -1,13 +1,23 @@
 // A node for tests, as a process of its own. "start" starts executions and runs them, "nap" starts one that sleeps and one
-// with a long body; any other role waits for work. With a last argument the clock of the process is ahead by as many
-// milliseconds.
+// with a long body; any other role waits for work. The clock of the process is ahead by as many milliseconds as the last
+// argument says.
 import { createAndante, createLogger, createWorkflow } from "@andante/core";
 import { restateStore } from "@andante/restate";
 import { z } from "zod";
 import { napTime, shiftClock } from "./shift-clock.ts";
 
-const [, , ingressUrl = "", adminUrl = "", port = "", url = "", namespace = "", role = "", ahead = "0"] =
-  process.argv;
+const [
+  ,
+  ,
+  ingressUrl = "",
+  adminUrl = "",
+  port = "",
+  url = "",
+  namespace = "",
+  role = "",
+  lease = "",
+  ahead = "",
+] = process.argv;
 shiftClock(Number(ahead));
 const input = z.object({ n: z.number() });
 const bodyOf = (time: number) => async (n: number) => {
@@ -28,7 +38,7 @@ const store = restateStore({
   adminUrl,
   endpoint: { port: Number(port), url },
   namespace,
-  lease: 2_000,
+  lease: Number(lease),
 });
 const logger = createLogger({ level: "silent" });
 const andante = createAndante({ workflows: { slow, nap, busy }, store, logger });

@@ -102,7 +102,8 @@ test("a lease ends by Restate's clock, and the others are asked to look for work
     },
     stop: () => undefined,
   });
-  await store.heartbeat({ owner: "here", lease: 400 });
+  // Long enough for the two calls while it lasts.
+  await store.heartbeat({ owner: "here", lease: 3_000 });
   const made = execution();
   await store.create(made);
   expect(await store.claimAbandoned(search("there"))).toEqual([]);
@@ -150,13 +151,13 @@ test("a lease that ends while every node is down has ended when one is back, how
   const later = await opened({ namespace, endpoint: firstEndpoint() });
   const claim = async () => (await later.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
   await expect.poll(claim).toEqual([made.executionId]);
-}, 120_000);
+});
 
 test("a later heartbeat keeps a lease beyond the end of the first", async () => {
   const store = await opened();
-  await store.heartbeat({ owner: "here", lease: 300 });
+  await store.heartbeat({ owner: "here", lease: 2_000 });
   await store.heartbeat({ owner: "here", lease: 60_000 });
-  await store.heartbeat({ owner: "other", lease: 400 });
+  await store.heartbeat({ owner: "other", lease: 2_000 });
   await store.create(execution({ claim: { owner: "here", token: "a" } }));
   const { executionId } = execution();
   await store.create(execution({ executionId, claim: { owner: "other", token: "b" } }));
@@ -290,7 +291,7 @@ test("a server that is killed and started again has lost nothing, and each commi
       Array.from({ length: count + 1 }, (_, n) => n + 1),
     );
   }
-}, 60_000);
+});
 
 // Restate keeps no result of a call, so it does not matter how long ago the call was: the row knows its last writes.
 test("a commit that is sent again when Restate has forgotten the call, and after a restart, is there once", async () => {

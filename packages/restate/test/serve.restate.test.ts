@@ -75,7 +75,7 @@ test("without any server callers get 503, bodies wait, and everything continues 
   const accepted = async () => (await fetch(`${url}/workflows/gate/execute`, request)).status;
   await expect.poll(accepted).toBe(200);
   await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
-}, 120_000);
+});
 
 test("Restate is used and logged, and holds the executions at the next start", async () => {
   vi.stubEnv("ANDANTE_RESTATE_URL", server.ingressUrl);

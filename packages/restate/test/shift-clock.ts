@@ -1,6 +1,6 @@
 // The clock of a process that a machine with another time would have.
 
-/** Milliseconds of the sleeps and long bodies of the nodes: two leases. */
+/** Milliseconds of the sleeps and long bodies of the nodes. */
 export const napTime = 4_000;
 
 export function shiftClock(milliseconds: number): void {

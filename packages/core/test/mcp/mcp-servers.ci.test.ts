@@ -71,14 +71,12 @@ test("a server that was never there fails the reply", async () => {
 
 test("a call that takes too long ends, and the next one uses the same connection", async () => {
   const { url } = await server();
-  const tools = mcpTools({ sums: { url, timeout: 50 } });
+  const tools = mcpTools({ sums: { url, timeout: 1000 } });
   const { text } = open(new Agent({ id: "a", model: relay(call("wait"), adding), tools }));
   const said = await text();
   expect(said).toContain('"text":"5"');
   const slow = open(new Agent({ id: "b", model: relay(call("wait")), tools }));
-  expect(await slow.text()).toContain(
-    "The tool wait of the MCP server sums did not reply within 0.05 seconds",
-  );
+  expect(await slow.text()).toContain("The tool wait of the MCP server sums did not reply within 1 seconds");
 });
 
 test("connections end with the last Andante that uses the agent", async () => {
@@ -102,10 +100,12 @@ test("connections end with the last Andante that uses the agent", async () => {
   expect(ended).toEqual([url]);
 });
 
-describe("a server in a process of its own, over standard input and output", { timeout: 60_000 }, () => {
+describe("a server in a process of its own, over standard input and output", () => {
   const command = {
     command: process.execPath,
     args: [path.join(import.meta.dirname, "../support/mcp-server.ts")],
+    // A process starts in a moment, on a machine with other work in seconds.
+    connectTimeout: 120_000,
   };
   const pidIn = (text: string) => Number(/"text":"(\d+)"/.exec(text)?.[1]);
 
@@ -141,9 +141,7 @@ describe("a server in a process of its own, over standard input and output", { t
   });
 });
 
-test("a server over HTTP in a process of its own is killed and started again", {
-  timeout: 60_000,
-}, async () => {
+test("a server over HTTP in a process of its own is killed and started again", async () => {
   const spare = await server();
   await spare.stop();
   let child = await startChild(spare.port);

@@ -195,7 +195,8 @@ test("a rolling restart under load loses nothing and holds nothing up", async ()
     `${moves.length} moves, the longest took ${longest} ms; on one node at most ${stall} ms\n`,
   );
   expect(moves.length).toBeGreaterThanOrEqual(all.length);
-  expect(longest).toBeLessThan(1000 + stall);
+  // A move has two nodes.
+  expect(longest).toBeLessThan(1000 + 2 * stall);
   // Nothing ran twice: a node finished its running steps.
   const runs = linesOf(all).map(({ executionId, path }) => `${executionId} ${path}`);
   expect(new Set(runs).size).toBe(runs.length);

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Andante, createAndante, createLogger, type Store } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
 import { restateStore } from "@andante/restate";
-import { freePort } from "../../examples/cluster/src/postgres.ts";
+import { freePort } from "../../examples/cluster/src/free-ports.ts";
 import { startServers } from "../../examples/cluster/src/restate.ts";
 import { type RestateServer, startRestate } from "../../packages/restate/test/restate-server.ts";
 import { median, throughput } from "../measure.ts";

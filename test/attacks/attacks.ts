@@ -29,11 +29,16 @@ const listOf = (element: string, size: number) =>
     .fill(element)
     .join()}]`;
 
-/** An object of 3.9 MB. */
-const fields = (count: number) => {
+/** 3.9 MB of different fields, in one object or in a list of smaller ones. */
+function fields(count: number, each = count): string {
   const length = Math.floor(3_900_000 / count) - '"":1,'.length;
-  return `{${Array.from({ length: count }, (_, n) => `"${n.toString(36).padStart(length, "k")}":1`)}}`;
-};
+  const field = (n: number) => `"${n.toString(36).padStart(length, "k")}":1`;
+  const objects = Array.from(
+    { length: count / each },
+    (_, index) => `{${Array.from({ length: each }, (_, n) => field(index * each + n))}}`,
+  );
+  return objects.length === 1 ? `${objects}` : `[${objects}]`;
+}
 
 interface Repeat {
   readonly user?: "mallory" | "trudy";
@@ -183,21 +188,18 @@ const bodies: readonly Attack[] = [
         `{"input":"a","options":{"stopSequences":${listOf("1", 2_600_000)}}}`,
       ),
   },
-  ...["/workflows/numbers/execute", "/agents/echo/text"].map((path) => ({
-    name: `a context of 390 000 fields to ${path}`,
-    run: (fight: Fight) =>
-      repeat(fight, path, `{"input":{"items":[]},"options":{"context":${fields(390_000)}}}`),
-  })),
-  // As many as a body may have.
-  {
-    name: "a context of 104 800 fields",
-    run: (fight) =>
-      repeat(fight, "/agents/echo/text", `{"input":"a","options":{"context":${fields(104_800)}}}`),
-  },
-  {
-    name: "an input of 104 800 fields",
-    run: (fight) => repeat(fight, "/workflows/sum/execute", `{"input":${fields(104_800)}}`),
-  },
+  // 52 428 are accepted.
+  ...[390_000, 52_400].flatMap((count) => [
+    {
+      name: `a context of ${count} fields`,
+      run: (fight: Fight) =>
+        repeat(fight, "/agents/echo/text", `{"input":"a","options":{"context":${fields(count)}}}`),
+    },
+    {
+      name: `an input of ${count} different fields in objects of a hundred`,
+      run: (fight: Fight) => repeat(fight, "/workflows/sum/execute", `{"input":${fields(count, 100)}}`),
+    },
+  ]),
   {
     name: "2.6 MB of wrong elements in a workflow's input",
     run: (fight) =>

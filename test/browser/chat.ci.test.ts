@@ -36,7 +36,7 @@ const shaky = new Agent({
 });
 
 /** Waits for a text on the page. */
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
+const eventually = <T>(look: () => T) => expect.poll(look, { interval: 20 });
 
 describe("useChat in Chromium", async () => {
   const [files, browser] = await Promise.all([buildPage("/page/"), openBrowser()]);

@@ -23,7 +23,7 @@ const teller = new Agent({
 });
 
 /** Waits for a text on the page. */
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
+const eventually = <T>(look: () => T) => expect.poll(look, { interval: 20 });
 
 const [files, browser] = await Promise.all([buildPage("/page/", "client-page"), openBrowser()]);
 const server = await serveForTest({

@@ -10,7 +10,7 @@ import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows, report } from "./console/house.ts";
 import { openBrowser, openWatchedPage } from "./open-browser.ts";
 
-const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 const dot =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -5,7 +5,7 @@ import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
-const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();

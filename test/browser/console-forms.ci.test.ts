@@ -7,7 +7,7 @@ import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
-const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 const order = createWorkflow({
   id: "order",

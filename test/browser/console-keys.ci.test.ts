@@ -9,7 +9,7 @@ import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
 const inbox = z.object({ items: z.array(z.object({ suspension: z.object({ suspensionId: z.string() }) })) });
-const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 async function isInside(inner: Locator, outer: Locator): Promise<boolean> {
   const [one, around] = [await inner.boundingBox(), await outer.boundingBox()];

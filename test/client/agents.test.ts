@@ -122,9 +122,7 @@ describe("chats in a conversation", () => {
       proxy.retarget("http://127.0.0.1:9");
       proxy.cut();
       gates.open("ends alone");
-      await expect
-        .poll(() => server.andante.agents.attach("talker", conversationId), { timeout: 20_000 })
-        .toBeUndefined();
+      await expect.poll(() => server.andante.agents.attach("talker", conversationId)).toBeUndefined();
       proxy.retarget(server.url);
     }
     expect(said(chunks)).toBe(words.join(""));
@@ -267,7 +265,7 @@ test("the overview: inbox, activity, changes, the server, logs, traces, metrics"
   })();
   await opened.promise;
   const { executionId } = await andante.workflow("approval").start({ topic: "rivers" });
-  await expect.poll(() => changed, { timeout: 20_000 }).toContain(executionId);
+  await expect.poll(() => changed).toContain(executionId);
   leave.abort();
   await expect(following).rejects.toThrow();
   const { items } = await andante.inbox({ workflowId: "approval" });

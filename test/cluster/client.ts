@@ -1,5 +1,5 @@
 // Calls of one node of the cluster, for tests that choose the node.
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { EventReader } from "../support/event-reader.ts";
 import { call, dataOf, type Fields, postOf, type TestResponse } from "../support/responses.ts";
 import type { Cluster } from "./cluster.ts";
@@ -63,7 +63,7 @@ export async function bodiesUntil(
   wanted: (lines: BodyLine[]) => boolean,
 ): Promise<BodyLine[]> {
   const options = { timeout: 60_000, interval: 10 };
-  await vi.waitFor(() => expect(wanted(readBodies(cluster.log))).toBe(true), options);
+  await expect.poll(() => wanted(readBodies(cluster.log)), options).toBe(true);
   return readBodies(cluster.log);
 }
 

@@ -1,12 +1,9 @@
 // The database of a campaign: a PostgreSQL server behind a proxy, with the faults of a network and fail-overs that lose
 // commits.
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../../examples/cluster/src/free-ports.ts";
 import type { Random } from "../../packages/core/test/support/random.ts";
-import {
-  freePort,
-  type PostgresServer,
-  startPostgres,
-} from "../../packages/postgres/test/postgres-server.ts";
+import { type PostgresServer, startPostgres } from "../../packages/postgres/test/postgres-server.ts";
 import { startStandby } from "../../packages/postgres/test/standby-server.ts";
 import { type SwitchingProxy, startProxy } from "../../packages/postgres/test/switching-proxy.ts";
 import { type Disturbances, downTime } from "./disturbances.ts";

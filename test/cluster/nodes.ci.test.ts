@@ -46,7 +46,7 @@ test("of a hundred resumes on three nodes one wins, and the others are 404", {
   const named: Named = { workflowId: "gate", executionId: "hundred" };
   await startOn(cluster.node(0), named, 0);
   await expect
-    .poll(() => stateOn(cluster.node(0), named), { timeout: 20_000 })
+    .poll(() => stateOn(cluster.node(0), named))
     .toMatchObject({
       status: "suspended",
     });
@@ -232,7 +232,7 @@ test("during a rolling deploy a node with another definition parks executions th
   await runner.kill();
   for (const named of all) {
     await expect
-      .poll(() => stateOn(cluster.node(1), named), { timeout: 30_000 })
+      .poll(() => stateOn(cluster.node(1), named))
       .toMatchObject({ status: "running", parked: { reason: expect.stringContaining("first") } });
   }
   await cluster.replace(0);

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { parse } from "yaml";
 import { z } from "zod";
-import { freePort } from "../../packages/postgres/test/postgres-server.ts";
+import { freePort } from "../../examples/cluster/src/free-ports.ts";
 import { type SwitchingProxy, startProxy } from "../../packages/postgres/test/switching-proxy.ts";
 import { installedProgram, unpackedLibraries } from "../support/installed-program.ts";
 import { type Loss, lossBetween } from "./loss.ts";

@@ -2,7 +2,7 @@
 // rows and journals in their state once all is over.
 import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
-import { freePorts } from "../../examples/cluster/src/postgres.ts";
+import { freePorts } from "../../examples/cluster/src/free-ports.ts";
 import { type RestateServers, startServers } from "../../examples/cluster/src/restate.ts";
 import type { Random } from "../../packages/core/test/support/random.ts";
 import { bucketSize, type Kept, type KeptEvent } from "../../packages/restate/src/engine/layout.ts";

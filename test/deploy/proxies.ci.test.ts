@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createWorkflow } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { freePort } from "../../examples/cluster/src/free-ports.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { gates } from "../support/gates.ts";
 import { installedProgram } from "../support/installed-program.ts";
@@ -75,14 +75,6 @@ const proxies: readonly Proxy[] = [
   },
 ];
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 describe.each(proxies)("$name", ({ start, name }) => {
   let url: string;
   let child: ChildProcess;
@@ -90,7 +82,8 @@ describe.each(proxies)("$name", ({ start, name }) => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     child = start(port, new URL((await node).url).host);
-    await vi.waitFor(async () => expect((await fetch(`${url}/ready`)).ok).toBe(true), 10_000);
+    const isReady = async () => expect((await fetch(`${url}/ready`)).ok).toBe(true);
+    await vi.waitFor(isReady, { timeout: 30_000 });
   });
   afterAll(async () => {
     child.kill("SIGKILL");

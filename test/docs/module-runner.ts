@@ -2,12 +2,11 @@
 //
 // One process for all of them: loading the packages takes longer than most modules run.
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { format, promisify } from "node:util";
+import { freePort } from "../../examples/cluster/src/free-ports.ts";
 import type { Module } from "./pages.ts";
 
 /** The output of a module and its commands. */
@@ -59,19 +58,4 @@ function runnable(code: string, port: number): string {
 
 function here(text: string, port: number): string {
   return text.replaceAll(/(localhost|127\.0\.0\.1):3141/g, `127.0.0.1:${port}`);
-}
-
-/** Below the ports that systems give to clients, so that it stays free until the module listens on it. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const server = createServer().listen(port, "127.0.0.1");
-    try {
-      await once(server, "listening");
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    } catch {
-      // It is taken: another one.
-    }
-  }
 }

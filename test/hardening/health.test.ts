@@ -77,7 +77,7 @@ test("a full file is reported, until there is room again", async () => {
   other.close();
   // The writer tries again after a pause; until then starts are refused.
   const status = () => andante.execute("echo", {}).then(({ status }) => status, String);
-  await expect.poll(status, { timeout: 10_000 }).toBe("completed");
+  await expect.poll(status).toBe("completed");
   expect(await get("/health")).toMatchObject({ status: 200 });
   const told = logger.lines.filter(({ msg }) => /the stor(e|age) /.test(msg));
   expect(told).toMatchObject([
@@ -139,7 +139,7 @@ test("a thread that died is replaced, with one log line", async () => {
   // The thread that reads is started by the first read.
   await andante.list({ limit: 1 });
   for (const thread of threads.slice(0, 2)) await thread.terminate();
-  await expect.poll(() => get("/health"), { timeout: 10_000 }).toMatchObject({ status: 200 });
+  await expect.poll(() => get("/health")).toMatchObject({ status: 200 });
   expect(await andante.execute("echo", {})).toMatchObject({ status: "completed" });
   await get("/health");
   const errors = logger.lines.filter(({ level }) => level === "error").map(({ msg }) => msg);

@@ -9,6 +9,7 @@ import { findStep } from "../../packages/core/src/workflow/find-step.ts";
 import { bearerToken } from "../../packages/server/src/auth/provider.ts";
 import { publicRoutesTest } from "../../packages/server/src/auth/public-routes.ts";
 import { preferredWait } from "../../packages/server/src/routes/delivery.ts";
+import { meanTime } from "../support/processor-time.ts";
 import { sum } from "../support/workflows.ts";
 
 const isPublic = publicRoutesTest(["GET /a/:b/c/*", "POST /*"]);
@@ -77,22 +78,11 @@ const pieces = [
   "-----BEGIN PRIVATE KEY-----",
 ];
 
-/** Milliseconds that the reader takes, the least of several tries: the machine is shared. */
-function timeOf(reader: (text: string) => unknown, text: string, tries: number): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < tries; round += 1) {
-    const start = performance.now();
-    reader(text);
-    least = Math.min(least, performance.now() - start);
-  }
-  return least;
-}
-
 /** How much longer the reader takes for four times the text. A growth that is too large is measured again. */
 function growthOf(reader: (text: string) => unknown, text: (length: number) => string): number {
   let growth = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 3 && growth >= maxGrowth; round += 1)
-    growth = timeOf(reader, text(4 * short), 10) / timeOf(reader, text(short), 10);
+    growth = meanTime(() => reader(text(4 * short)), 10) / meanTime(() => reader(text(short)), 100);
   return growth;
 }
 
@@ -108,7 +98,7 @@ test.each(Object.entries(readers))("%s", (_, reader) => {
     for (const last of endings) {
       for (const piece of pieces) {
         const text = (length: number) => first + piece.repeat(length / piece.length) + last;
-        if (timeOf(reader, text(4 * short), 2) < negligible) continue;
+        if (meanTime(() => reader(text(4 * short)), 2) < negligible) continue;
         expect(growthOf(reader, text), JSON.stringify([first, piece, last])).toBeLessThan(maxGrowth);
       }
     }

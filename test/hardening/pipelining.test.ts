@@ -113,7 +113,7 @@ describe("pipelined requests", async () => {
       });
       return status;
     };
-    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(status).toBe(200);
     gates.open("pipelining-streams");
   });
 });

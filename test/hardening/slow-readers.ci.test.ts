@@ -41,7 +41,7 @@ test("unread streams are cut once they hold too much; one that reads gets all", 
   expect(text.slice(text.lastIndexOf("data: "))).toContain('"type":"workflow-result"');
   // A client that pauses notices that it was cut only when it reads again.
   for (const socket of sockets) socket.resume();
-  await expect.poll(() => cut, { timeout: 5000 }).toBeGreaterThan(3);
+  await expect.poll(() => cut).toBeGreaterThan(3);
 });
 
 test("unread sockets are cut once they hold too much together", slowly, async () => {
@@ -58,5 +58,5 @@ test("unread sockets are cut once they hold too much together", slowly, async ()
   const clients = async () =>
     Number(/^andante_socket_clients (\d+)/m.exec((await server.get("/metrics")).text)?.[1]);
   // The server asked each to close when it held 4 MiB, and would wait for it for half a minute.
-  await expect.poll(clients, { timeout: 20_000 }).toBeLessThanOrEqual(64 / 4);
+  await expect.poll(clients).toBeLessThanOrEqual(64 / 4);
 });

@@ -7,7 +7,8 @@ import path from "node:path";
 import { createJWT } from "@andante/server";
 import { expect, onTestFinished, test } from "vitest";
 import { imageInFolder } from "../../../test/support/image-in-folder.ts";
-import { freePort, startDatabase } from "./postgres.ts";
+import { freePort } from "./free-ports.ts";
+import { startDatabase } from "./postgres.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const read = (name: string) => readFileSync(path.join(import.meta.dirname, "../deploy", name), "utf8");

@@ -6,8 +6,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Customers } from "./customers.ts";
+import { freePorts } from "./free-ports.ts";
 import { ClusterNode } from "./nodes.ts";
-import { freePorts, type Killable, startDatabase } from "./postgres.ts";
+import { type Killable, startDatabase } from "./postgres.ts";
 import { startProxy } from "./proxy.ts";
 import { startRestate } from "./restate.ts";
 

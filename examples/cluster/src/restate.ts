@@ -8,7 +8,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Database, freePorts } from "./postgres.ts";
+import { freePorts } from "./free-ports.ts";
+import type { Database } from "./postgres.ts";
 
 const template = path.join(import.meta.dirname, "../../../deploy/restate/restate.toml");
 

@@ -12,13 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { createJWT } from "@andante/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { freePort } from "../../../examples/cluster/src/free-ports.ts";
 import { imageInFolder } from "../../../test/support/image-in-folder.ts";
 import { type PostgresServer, startPostgres } from "../../postgres/test/postgres-server.ts";
 import { providers } from "../src/choose.ts";
@@ -238,7 +238,7 @@ test("npm run dev opens the console at a terminal, and serves again after a chan
   const before = await server.nextAddress();
   expect((await fetch(`${before}/agents`)).status).toBe(200);
   const openedPage = () => (existsSync(opened) ? readFileSync(opened, "utf8") : "");
-  await expect.poll(openedPage, { timeout: 10_000 }).toBe(`http://127.0.0.1:${settings.PORT}/console\n`);
+  await expect.poll(openedPage).toBe(`http://127.0.0.1:${settings.PORT}/console\n`);
   const file = inWork("desk/src/writer.ts");
   writeFileSync(file, readFileSync(file, "utf8").replace("Writes short posts", "Writes long posts"));
   const after = await server.nextAddress();
@@ -289,12 +289,3 @@ test.each([
   await server.stop();
   expect(readdirSync(path.join(image.root, "data"))).toContain("andante.db");
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = z.object({ port: z.number() }).parse(probe.address());
-  probe.close();
-  await once(probe, "close");
-  return port;
-}

@@ -56,9 +56,7 @@ test("a call waits for a free connection as long as for a new one, and no longer
   expect(await readers.once(async () => "done")).toBe("done");
 });
 
-test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {
-  timeout: 8_000,
-}, async () => {
+test("a node that freezes in a rare write loses its locks, and who waits for them tries again", async () => {
   await admin.query("create table held (id integer); insert into held values (1)");
   const readers = new Readers({ servers: serversOf(server.url), ...limits }, 2, { idle: 400, lock: 150 });
   const lock = "select id from held for update";
@@ -82,7 +80,7 @@ test("a node that freezes in a rare write loses its locks, and who waits for the
   await readers.close();
 });
 
-test("an item that cannot be written as text is refused alone", { timeout: 8_000 }, async () => {
+test("an item that cannot be written as text is refused alone", async () => {
   const store = await open({ writers: 1 });
   const made = [execution(), execution()] as const;
   for (const each of made) await store.create(each);
@@ -134,9 +132,7 @@ describe("connections that were cut in silence", () => {
     expect(performance.now() - from).toBeLessThan(milliseconds);
   };
 
-  test("delay no heartbeat, commit, read or claim for as long as the lease", {
-    timeout: 15_000,
-  }, async () => {
+  test("delay no heartbeat, commit, read or claim for as long as the lease", async () => {
     const { proxy, store, made } = await openBehind();
     proxy.silence();
     const key = randomUUID();
@@ -151,14 +147,14 @@ describe("connections that were cut in silence", () => {
       expect(await store.state(executionId)).toMatchObject({ execution: { sequence: 2 } });
   });
 
-  test("that no statement waits on are not handed out one after the other", { timeout: 15_000 }, async () => {
+  test("that no statement waits on are not handed out one after the other", async () => {
     const { proxy, store } = await openBehind({ readers: 8 });
     proxy.silence();
     await within(lease, store.state("none"));
     await within(lease / 4, Promise.all(Array.from({ length: 7 }, () => store.state("none"))));
   });
 
-  test("delay no hint for long", { timeout: 15_000 }, async () => {
+  test("delay no hint for long", async () => {
     const { proxy, store } = await openBehind();
     const heard: (ReadonlySet<string> | undefined)[] = [];
     store.clusterChannel?.listen({
@@ -172,17 +168,14 @@ describe("connections that were cut in silence", () => {
     const other = await open();
     await other.heartbeat({ owner: "there", lease });
     await expect
-      .poll(
-        async () => {
-          await other.create(execution());
-          return heard.some((ids) => ids !== undefined);
-        },
-        { timeout: 5_000 },
-      )
+      .poll(async () => {
+        await other.create(execution());
+        return heard.some((ids) => ids !== undefined);
+      })
       .toBe(true);
   });
 
-  test("are distinguished from those whose statement takes long", { timeout: 15_000 }, async () => {
+  test("are distinguished from those whose statement takes long", async () => {
     const { store, made } = await openBehind({ lease: 800 });
     await admin.query(`create sequence bounds.tries;
       create function bounds.slow() returns trigger language plpgsql as $$
@@ -205,9 +198,7 @@ describe("connections that were cut in silence", () => {
     }
   });
 
-  test("end a start that waits for the migration of another node, which may take long", {
-    timeout: 15_000,
-  }, async () => {
+  test("end a start that waits for the migration of another node, which may take long", async () => {
     const other = new pg.Client(server.url);
     await other.connect();
     onTestFinished(() => other.end());
@@ -219,7 +210,7 @@ describe("connections that were cut in silence", () => {
     opening.catch(() => undefined);
     const waiting = `select from pg_stat_activity where wait_event = 'advisory'
       and query_start < clock_timestamp() - interval '1.5 s'`;
-    await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 8_000 }).toBe(1);
+    await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1);
     proxy.silence();
     // The database, which is reached by a new connection, still runs the statement until its own end of the old one is closed.
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'advisory'");
@@ -285,7 +276,7 @@ test("large events and spans do not cross a connection for the time of one, or b
   expect(rows.map(({ timestamp }) => Number(timestamp))).toEqual([11, 10, 9, 8, 7, 6, 5, 4]);
 });
 
-test("a lane that is busy when it closes refuses the remaining writes", { timeout: 5_000 }, async () => {
+test("a lane that is busy when it closes refuses the remaining writes", async () => {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
   const address = silent.address();

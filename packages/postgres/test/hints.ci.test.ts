@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { NewExecution, Store } from "@andante/core/store";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 let server: PostgresServer;
@@ -62,22 +62,27 @@ async function hearing(store: Store) {
   return { ids, stopped, lost: () => lost, offers: () => offers };
 }
 
+/** Writes until each of them has received a hint: it takes a moment until they listen. */
+async function heardFirst(writing: Store, all: readonly ({ readonly ids: Set<string> } | undefined)[]) {
+  const write = async () => {
+    await writing.create(execution());
+    return all.every((heard) => heard !== undefined && heard.ids.size > 0);
+  };
+  await expect.poll(write).toBe(true);
+}
+
 describe("hints", () => {
   test("give every other process the ids of written executions, and never oneself", async () => {
     const [one, two, three] = [await open(), await open(), await open()];
     const heard = [await hearing(one), await hearing(two), await hearing(three)];
     const made = execution();
-    await vi.waitFor(async () => {
-      await one.create({ ...made, executionId: randomUUID() });
-      expect(heard[1]?.ids.size).toBeGreaterThan(0);
-      expect(heard[2]?.ids.size).toBeGreaterThan(0);
-    });
+    await heardFirst(one, [heard[1], heard[2]]);
     await one.create(made);
-    await vi.waitFor(() => expect(heard[1]?.ids).toContain(made.executionId));
-    await vi.waitFor(() => expect(heard[2]?.ids).toContain(made.executionId));
+    await expect.poll(() => heard[1]?.ids).toContain(made.executionId);
+    await expect.poll(() => heard[2]?.ids).toContain(made.executionId);
     expect(heard[0]?.ids).not.toContain(made.executionId);
     two.clusterChannel?.askToStop(made.executionId);
-    await vi.waitFor(() => expect(heard[0]?.stopped).toEqual([made.executionId]));
+    await expect.poll(() => heard[0]?.stopped).toEqual([made.executionId]);
     expect(heard[1]?.stopped).toEqual([]);
   });
 
@@ -86,51 +91,39 @@ describe("hints", () => {
     const heard = await hearing(two);
     const made = execution();
     const { executionId, claim } = made;
-    await vi.waitFor(async () => {
-      await one.create({ ...made, executionId: randomUUID() });
-      expect(heard.ids.size).toBeGreaterThan(0);
-    });
+    await heardFirst(one, [heard]);
     await one.create(made);
     await one.release({ executionId, token: claim.token });
-    await vi.waitFor(() => expect(heard.ids).toContain(executionId));
+    await expect.poll(() => heard.ids).toContain(executionId);
     expect(heard.offers()).toBe(0);
     await one.release({ executionId, token: claim.token, offer: true });
-    await vi.waitFor(() => expect(heard.offers()).toBe(1));
+    await expect.poll(() => heard.offers()).toBe(1);
     await one.close();
-    await vi.waitFor(() => expect(heard.offers()).toBe(2));
+    await expect.poll(() => heard.offers()).toBe(2);
   });
 
   test("say that some may be lost when the connection was cut, and go on", async () => {
     const [one, two] = [await open(), await open()];
     const heard = await hearing(two);
-    await vi.waitFor(async () => {
-      await one.create(execution());
-      expect(heard.ids.size).toBeGreaterThan(0);
-    });
+    await heardFirst(one, [heard]);
     const before = heard.lost();
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'");
-    await vi.waitFor(() => expect(heard.lost()).toBeGreaterThan(before));
+    await expect.poll(() => heard.lost()).toBeGreaterThan(before);
     heard.ids.clear();
-    await vi.waitFor(async () => {
-      await one.create(execution());
-      expect(heard.ids.size).toBeGreaterThan(0);
-    });
+    await heardFirst(one, [heard]);
   });
 
   test("without a place to listen, tell to look from time to time", async () => {
     const heard = await hearing(await open({ listenUrl: false }));
-    await vi.waitFor(() => expect(heard.lost()).toBeGreaterThan(0), { timeout: 5_000 });
+    await expect.poll(() => heard.lost()).toBeGreaterThan(0);
   });
 
   test("of very many executions say only that there were some", async () => {
     const [one, two] = [await open(), await open()];
     const heard = await hearing(two);
-    await vi.waitFor(async () => {
-      await one.create(execution());
-      expect(heard.ids.size).toBeGreaterThan(0);
-    });
+    await heardFirst(one, [heard]);
     const before = heard.lost();
     await Promise.all(Array.from({ length: 2_000 }, () => one.create(execution())));
-    await vi.waitFor(() => expect(heard.lost() + heard.ids.size).toBeGreaterThan(before + 10));
+    await expect.poll(() => heard.lost() + heard.ids.size).toBeGreaterThan(before + 10);
   });
 });

@@ -84,13 +84,13 @@ test("executions whose last commits are lost repeat them, and end with their own
       if (kind === "runs") results.push(started.result());
     }
   const all = Object.values(ids).flat();
-  await expect.poll(() => before.waiting.size, { timeout: 20_000 }).toBe(all.length);
+  await expect.poll(() => before.waiting.size).toBe(all.length);
   await standby.detach();
   before.open();
-  await expect.poll(() => after.waiting.size, { timeout: 20_000 }).toBe(ids.runs.length);
+  await expect.poll(() => after.waiting.size).toBe(ids.runs.length);
   const statusOf = async (id: string) => (await b.state("chain", id)).status;
-  for (const id of ids.ends) await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe("completed");
-  for (const id of ids.waits) await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe("suspended");
+  for (const id of ids.ends) await expect.poll(() => statusOf(id)).toBe("completed");
+  for (const id of ids.waits) await expect.poll(() => statusOf(id)).toBe("suspended");
   primary.kill();
   await standby.promote();
   proxy.switchTo(standby.port);
@@ -98,11 +98,11 @@ test("executions whose last commits are lost repeat them, and end with their own
   await Promise.all(results);
   for (const id of ids.waits) {
     const suspended = async () => (await b.state("chain", id).catch(() => undefined))?.status;
-    await expect.poll(suspended, { timeout: 30_000 }).toBe("suspended");
+    await expect.poll(suspended).toBe("suspended");
     await b.resume("chain", id, madeBy(id, "c"));
   }
   for (const id of all) {
-    await expect.poll(() => statusOf(id), { timeout: 30_000 }).toBe("completed");
+    await expect.poll(() => statusOf(id)).toBe("completed");
     const { result } = await b.state("chain", id);
     const first = madeBy(id, "a");
     expect(result).toEqual([first, `${first}${madeBy(id, "b")}`, madeBy(id, "c")]);

@@ -22,9 +22,6 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** Milliseconds within which a node notices by itself: it looks every two seconds, on a busy machine later. */
-const soon = { timeout: 30_000 };
-
 /** Passes on every message of a connection but notifications. */
 async function startDeafProxy(): Promise<number> {
   const proxy = createServer((client) => {
@@ -149,7 +146,7 @@ interface Bench {
 /** Starts one whose body waits. */
 async function begin({ doors }: Bench, node: Andante, workflowId: "both" | "chain"): Promise<string> {
   const { executionId } = await node.start(workflowId, {});
-  await expect.poll(() => doors.reached, soon).toContain(executionId);
+  await expect.poll(() => doors.reached).toContain(executionId);
   return executionId;
 }
 
@@ -158,20 +155,20 @@ async function resumeOfOther({ a, b, doors }: Bench, id: string): Promise<void> 
   const resuming = b.resume("both", id, "gate");
   const outcomes = async () =>
     (await a.events("both", id)).map(({ type, stepPath }) => `${type} ${stepPath}`);
-  await expect.poll(outcomes, soon).toContain("step-complete all/gate");
+  await expect.poll(outcomes).toContain("step-complete all/gate");
   doors.of(id).resolve();
   expect(await resuming).toMatchObject({ status: "completed", result: ["body", "gate"] });
 }
 
 async function cancelOfOther({ b, doors }: Bench, id: string): Promise<void> {
   await b.cancel("both", id);
-  await expect.poll(() => doors.aborted, soon).toContain(id);
+  await expect.poll(() => doors.aborted).toContain(id);
 }
 
 async function pauseOfOther({ a, b, doors, ran }: Bench, id: string): Promise<void> {
   await b.suspend("chain", id);
   doors.of(id).resolve();
-  await expect.poll(() => a.state("chain", id), soon).toMatchObject({ status: "suspended" });
+  await expect.poll(() => a.state("chain", id)).toMatchObject({ status: "suspended" });
   expect(ran).not.toContain(id);
   expect(await b.resume("chain", id, {})).toMatchObject({ status: "completed" });
   expect(ran).toContain(id);
@@ -181,9 +178,9 @@ async function pauseOfOther({ a, b, doors, ran }: Bench, id: string): Promise<vo
 async function leave({ b, doors }: Bench, leaving: Andante, id: string): Promise<void> {
   doors.reached.delete(id);
   await leaving.close({ grace: 0 });
-  await expect.poll(() => doors.reached, soon).toContain(id);
+  await expect.poll(() => doors.reached).toContain(id);
   doors.of(id).resolve();
-  await expect.poll(() => b.state("chain", id), soon).toMatchObject({ status: "completed" });
+  await expect.poll(() => b.state("chain", id)).toMatchObject({ status: "completed" });
 }
 
 /** Follows one of the other node from its start to its end. */
@@ -202,10 +199,10 @@ async function changesOfOther({ a, b }: Bench): Promise<void> {
   const { changes } = b.live;
   const stop = changes.follow({ receive: (change) => shown.add(change.executionId), stop: () => undefined });
   const heard = async () => shown.has((await a.execute("rounds", {})).executionId);
-  await expect.poll(heard, soon).toBe(true);
+  await expect.poll(heard).toBe(true);
   // From now on none is missed.
   const ids = Array.from({ length: 20 }, async () => (await a.execute("rounds", {})).executionId);
-  for (const id of await Promise.all(ids)) await expect.poll(() => shown, soon).toContain(id);
+  for (const id of await Promise.all(ids)) await expect.poll(() => shown).toContain(id);
   stop();
 }
 
@@ -228,7 +225,7 @@ describe.each(Object.entries(faults))("hints that %s", (name, fault) => {
     const [a, b, leaving] = [await open(), await open(), await open()];
     const bench: Bench = { doors, ran, a, b };
     const resumed = await begin(bench, a, "both");
-    await expect.poll(() => b.state("both", resumed), soon).toMatchObject({ status: "suspended" });
+    await expect.poll(() => b.state("both", resumed)).toMatchObject({ status: "suspended" });
     const cancelled = await begin(bench, a, "both");
     const paused = await begin(bench, a, "chain");
     const given = await begin(bench, leaving, "chain");

@@ -102,18 +102,16 @@ test("nodes without a connection wait and say why, and continue when there are c
     Array.from({ length: 20 }, (_, n) => node.start("chain", { n })),
   );
   const started = await Promise.all(starts);
-  await expect.poll(() => waiting.size, { timeout: 20_000 }).toBe(40);
+  await expect.poll(() => waiting.size).toBe(40);
   const taken = await takeAll();
   opened.resolve();
   for (const { node, lines } of nodes) {
     const refused = node.start("chain", { n: 0 }, { executionId: "refused" });
     await expect(refused).rejects.toMatchObject({ code: "store-unavailable", status: 503 });
-    await expect.poll(async () => (await node.store.health()).problem, { timeout: 20_000 }).toBe(problem);
+    await expect.poll(async () => (await node.store.health()).problem).toBe(problem);
     // One line when it begins, with the first fault: that may be the end of a connection.
     const trouble = () => lines.of("error").map(({ msg }) => msg);
-    await expect
-      .poll(trouble, { timeout: 20_000 })
-      .toEqual([expect.stringContaining("the storage is in trouble")]);
+    await expect.poll(trouble).toEqual([expect.stringContaining("the storage is in trouble")]);
   }
   await expect(startNode()).rejects.toMatchObject({
     code: "store-open",
@@ -129,8 +127,8 @@ test("nodes without a connection wait and say why, and continue when there are c
     await expect(node.state("chain", "refused")).rejects.toMatchObject({ status: 404 });
     expect(await node.execute("chain", { n: 5 })).toMatchObject({ status: "completed", result: 10 });
     const healed = () => lines.of("warn").map(({ msg }) => msg);
-    await expect.poll(healed, { timeout: 20_000 }).toContain("the storage works again: runs continue");
-    await expect.poll(async () => (await node.store.health()).problem, { timeout: 20_000 }).toBeNull();
+    await expect.poll(healed).toContain("the storage works again: runs continue");
+    await expect.poll(async () => (await node.store.health()).problem).toBeNull();
   }
 });
 
@@ -142,9 +140,7 @@ test("a node that finds fewer connections than it needs at its start ends with t
   const free = async (count: number) => {
     for (const client of taken.splice(-count)) await client.end();
     const ofRole = "select from pg_stat_activity where usename = 'app'";
-    await expect
-      .poll(async () => (await admin.query(ofRole)).rowCount, { timeout: 20_000 })
-      .toBe(taken.length);
+    await expect.poll(async () => (await admin.query(ofRole)).rowCount).toBe(taken.length);
   };
   await free(1);
   const refused = { code: "store-unavailable", cause: { message: problem } };

@@ -150,7 +150,7 @@ describe("migrations", () => {
     try {
       const waiting = `select from pg_stat_activity where usename = 'brief' and wait_event = 'advisory'
         and xact_start < clock_timestamp() - interval '0.5 s'`;
-      await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 5_000 }).toBe(1);
+      await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1);
     } finally {
       await other.end();
     }
@@ -180,9 +180,7 @@ describe("migrations", () => {
       const migrating = migrate(query, { ...how, migrations: all }).finally(() => (isDone = true));
       const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'alter%'";
       for (const _ of [1, 2]) {
-        await expect
-          .poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000, interval: 5 })
-          .toBe(1);
+        await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1);
         const from = performance.now();
         await admin.query("insert into used.owners values ('me', now()) on conflict do nothing");
         expect(performance.now() - from).toBeLessThan(1_000);
@@ -225,7 +223,7 @@ describe("migrations", () => {
       const migrating = migrate(query, { ...how, migrations: [...migrations, both] });
       migrating.catch(() => undefined);
       const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'alter%'";
-      await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      await expect.poll(async () => (await admin.query(waiting)).rowCount).toBe(1);
       await user.query("select from tangled.definitions");
       expect(deadlocks).toBe(1);
       await user.query("commit");

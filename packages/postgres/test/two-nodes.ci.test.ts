@@ -59,7 +59,7 @@ test("an execution of one node is followed and resumed on the other, and its lin
   expect(types).toEqual([...journal, "workflow-result"]);
   for (const { lines, stop } of seen) {
     const found = () => lines.filter((line) => line === "the gate was opened");
-    await expect.poll(found, { timeout: 5000 }).toHaveLength(1);
+    await expect.poll(found).toHaveLength(1);
     stop();
   }
 });
@@ -83,7 +83,7 @@ test("changes on one are published on the other, and both count them together", 
   const before = await counted();
   const { executionId } = await a.execute("gate", {});
   await b.execute("gate", {});
-  await expect.poll(() => told, { timeout: 5000 }).toContain(`${executionId} suspended`);
+  await expect.poll(() => told).toContain(`${executionId} suspended`);
   expect(await counted()).toBe(before + 2);
   const { items } = await waiting({ limit: 10, workflowId: "gate" });
   expect(items.map((item) => item.executionId)).toContain(executionId);
@@ -106,8 +106,8 @@ test("the spans of one, of executions and of agents, are seen on both, once", as
   const workflow = ["step ask", "step tell", "workflow gate"];
   for (const each of [own, other]) {
     const ended = () => namesOf(each?.events ?? [], "span-end");
-    await expect.poll(ended, { timeout: 8000 }).toEqual(expect.arrayContaining(workflow));
-    await expect.poll(() => ended().length, { timeout: 8000 }).toBeGreaterThan(workflow.length + 1);
+    await expect.poll(ended).toEqual(expect.arrayContaining(workflow));
+    await expect.poll(() => ended().length).toBeGreaterThan(workflow.length + 1);
     expect(namesOf(each?.events ?? [], "span-start").toSorted()).toEqual(ended().toSorted());
     expect(new Set(each?.events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
   }

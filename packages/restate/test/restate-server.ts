@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { freePorts } from "../../../examples/cluster/src/free-ports.ts";
 
 export interface RestateServer {
   readonly ingressUrl: string;
@@ -24,7 +24,7 @@ export interface RestateServer {
 
 export async function startRestate(): Promise<RestateServer> {
   const directory = mkdtempSync(path.join(tmpdir(), "restate-"));
-  const [ingress, admin, node, endpointPort, ...otherPorts] = await freePorts(6);
+  const [ingress = 0, admin = 0, node = 0, endpointPort = 0, left = 0, right = 0] = await freePorts(6);
   const config = path.join(directory, "restate.toml");
   writeFileSync(
     config,
@@ -67,7 +67,7 @@ bind-address = "127.0.0.1:${admin}"
     ingressUrl,
     adminUrl,
     endpointPort,
-    otherPorts,
+    otherPorts: [left, right],
     kill,
     start,
     remove: async () => {
@@ -92,21 +92,4 @@ async function isReady(url: string, child: ChildProcess): Promise<void> {
     if (response?.ok) return;
     await setTimeout(20);
   }
-}
-
-async function freePorts(count: 6): Promise<[number, number, number, number, number, number]>;
-async function freePorts(count: number): Promise<number[]> {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  const ports: number[] = [];
-  for (const probe of probes) {
-    if (!probe.listening) await once(probe, "listening");
-    const address = probe.address();
-    if (address === null || typeof address === "string") throw new Error("no free port");
-    ports.push(address.port);
-  }
-  for (const probe of probes) {
-    probe.close();
-    await once(probe, "close");
-  }
-  return ports;
 }

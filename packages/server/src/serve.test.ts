@@ -84,7 +84,7 @@ describe("while the store opens", () => {
     const port = await freePort();
     const starting = start({ port, store, workflows: { double } });
     const url = `http://127.0.0.1:${port}`;
-    await vi.waitFor(() => fetch(`${url}/workflows`));
+    await expect.poll(() => fetch(`${url}/workflows`)).toBeDefined();
     return { door, starting, url };
   }
 
@@ -162,7 +162,7 @@ describe("while the store opens", () => {
     close.mockClear();
     door.resolve();
     await opened.mock.results[0]?.value;
-    await vi.waitFor(() => expect(close).toHaveBeenCalled());
+    await expect.poll(() => close).toHaveBeenCalled();
     expect((await store.health()).problem).toBe("the store is not open");
     expect(heartbeat).not.toHaveBeenCalled();
   });
@@ -245,7 +245,7 @@ test("SIGTERM gives a body time to finish also before the start is done", async 
   const arguments_ = ["--conditions=andante-source", "--input-type=module", "--eval", script];
   const child = spawn(process.execPath, arguments_, { cwd: import.meta.dirname, stdio: "inherit" });
   const ended = once(child, "exit");
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/workflows`), { timeout: 10_000 });
+  await expect.poll(() => fetch(`http://127.0.0.1:${port}/workflows`)).toBeDefined();
   const response = await fetch(`http://127.0.0.1:${port}/workflows/short/execute`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -280,7 +280,7 @@ test("SIGTERM while the store opens ends the process as usual: who waits for the
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const url = `http://127.0.0.1:${port}`;
-  await vi.waitFor(() => fetch(`${url}/workflows`), { timeout: 10_000 });
+  await expect.poll(() => fetch(`${url}/workflows`)).toBeDefined();
   const waiting = fetch(`${url}/workflows/double/execute`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,6 +1,7 @@
 // Plays a row of the table on each route, and collects the client's view and the kept message.
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, vi } from "vitest";
+import { patience } from "../../../packages/core/test/support/in-time.ts";
 import { gates } from "../../support/gates.ts";
 import { dataOf, type Fields, fieldsOf, listOf } from "../../support/responses.ts";
 import type { TestServer } from "../../support/serve-for-test.ts";
@@ -106,7 +107,7 @@ export class Teller {
     const found =
       this.#row.ends === undefined
         ? await last()
-        : await vi.waitUntil(last, { interval: 5, timeout: 10_000 }).catch(() => undefined);
+        : await vi.waitUntil(last, { interval: 5, timeout: patience }).catch(() => undefined);
     return plain(found ?? {});
   }
 

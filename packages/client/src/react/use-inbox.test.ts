@@ -42,7 +42,7 @@ test("the items of another workflow are gone with the first rendering for the ne
   const root = createRoot(emptyPage());
   for (const workflowId of ["refund", "invoice"]) {
     root.render(createElement(Shown, { workflowId }));
-    await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe(`${workflowId}: ${workflowId}`);
+    await expect.poll(() => seen.at(-1)).toBe(`${workflowId}: ${workflowId}`);
   }
   // Finish React's pending work before the element is removed.
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);

@@ -23,7 +23,7 @@ function countedLooks(bench: Bench) {
   };
   const more = async (count: number) => {
     const before = looks;
-    await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + count);
+    await expect.poll(() => looks).toBeGreaterThanOrEqual(before + count);
   };
   return { claims, more };
 }
@@ -49,9 +49,7 @@ onMemory((bench) => {
       await held.started;
       await mortal.die();
       held.finish();
-      await expect
-        .poll(async () => (await second.state(workflow.id, executionId)).status, { timeout: 10_000 })
-        .toBe("completed");
+      await expect.poll(async () => (await second.state(workflow.id, executionId)).status).toBe("completed");
       expect(lost).toEqual([executionId]);
       expect((await bench.store.state(executionId))?.execution.recoveries).toBe(0);
     });
@@ -66,9 +64,7 @@ onMemory((bench) => {
       const node = bench.andanteWith({ store: join({ create }) }, workflow);
       const executionId = `${workflow.id}-lost`;
       await expect(node.start(workflow.id, {}, { executionId })).rejects.toMatchObject({ status: 503 });
-      await expect
-        .poll(async () => (await node.state(workflow.id, executionId)).status, { timeout: 10_000 })
-        .toBe("completed");
+      await expect.poll(async () => (await node.state(workflow.id, executionId)).status).toBe("completed");
     });
   });
 
@@ -88,7 +84,7 @@ onMemory((bench) => {
     await expect(node.agents.text("clerk", "hi", { conversationId, userId: "ada" })).rejects.toMatchObject({
       status: 503,
     });
-    await expect.poll(() => bench.store.liveTurn(conversationId), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => bench.store.liveTurn(conversationId)).toBeUndefined();
     const [executionId = ""] = begun;
     expect((await bench.store.state(executionId))?.execution).toMatchObject({
       status: "completed",
@@ -116,9 +112,7 @@ onMemory((bench) => {
     const node = bench.andanteWith({ store: join({ resume }) }, workflow);
     const { executionId } = await node.execute(workflow.id, {});
     await expect(node.resume(workflow.id, executionId, "open")).rejects.toThrow();
-    await expect
-      .poll(async () => (await node.state(workflow.id, executionId)).status, { timeout: 10_000 })
-      .toBe("completed");
+    await expect.poll(async () => (await node.state(workflow.id, executionId)).status).toBe("completed");
   });
 
   test("a claim that is on its way, waits or runs is not released, however long that takes", async () => {
@@ -181,7 +175,7 @@ onMemory((bench) => {
         cut = true;
         const ended = () =>
           bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
-        await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+        await expect.poll(ended).toBe(true);
       };
       const heal = () => {
         cut = false;
@@ -196,10 +190,10 @@ onMemory((bench) => {
       await expect(node.start(workflow.id, {})).rejects.toMatchObject({ code: "store-unavailable" });
       const [before, beatsBefore] = [claims.length, refused()];
       // Polls come as often as heartbeats.
-      await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(beatsBefore + 3);
+      await expect.poll(refused).toBeGreaterThan(beatsBefore + 3);
       expect(claims.slice(before)).toEqual([]);
       heal();
-      await expect.poll(() => claims.length, { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(() => claims.length).toBeGreaterThan(before);
       expect(new Set(beats).size).toBeGreaterThan(1);
       for (const owner of claims) expect(beats).toContain(owner);
       expect(await node.execute(workflow.id, {})).toMatchObject({ status: "completed" });
@@ -265,14 +259,14 @@ onMemory((bench) => {
       cut = true;
       const ended = () =>
         bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
-      await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+      await expect.poll(ended).toBe(true);
       const before = looks;
       clock.advance("2h");
       const refusal = { code: "store-unavailable" };
       await expect(node.resume(resumed.id, waits.executionId, "open")).rejects.toMatchObject(refusal);
       await expect(ask()).rejects.toMatchObject(refusal);
       // The second look follows the releases after the first.
-      await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+      await expect.poll(() => looks).toBeGreaterThan(before + 1);
       expect(taken).toEqual({ resume: [], wake: [], beginTurn: [] });
 
       cut = false;
@@ -280,12 +274,12 @@ onMemory((bench) => {
         (await node.state(workflowId, executionId)).status;
       const opened = async () =>
         status(resumed.id, (await node.resume(resumed.id, waits.executionId, "open")).executionId);
-      await expect.poll(() => opened().catch(() => "refused"), { timeout: 10_000 }).toBe("completed");
+      await expect.poll(() => opened().catch(() => "refused")).toBe("completed");
       for (const [{ id }, { executionId }] of [
         [asleep, sleeps],
         [expiring, expires],
       ] as const)
-        await expect.poll(() => status(id, executionId), { timeout: 10_000 }).toBe("completed");
+        await expect.poll(() => status(id, executionId)).toBe("completed");
       expect((await ask()).text).toBe("hello");
       expect(taken).toMatchObject({ resume: [{}, {}], wake: [{}], beginTurn: [{}] });
       for (const owner of Object.values(taken).flat()) expect(beats).toContain(owner);
@@ -328,7 +322,7 @@ onMemory((bench) => {
       cut = true;
       const ended = () =>
         bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
-      await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+      await expect.poll(ended).toBe(true);
       create.release();
       cut = false;
       const { executionId, status } = await inTime(started, "the result");

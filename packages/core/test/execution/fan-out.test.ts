@@ -109,7 +109,7 @@ onMemory((bench) => {
     });
     /** Resolves when so many bodies have begun since the last call, to how many began in one turn at most. */
     const reach = async (bodies: number) => {
-      await expect.poll(() => begun.total, { timeout: 20_000 }).toBe(bodies);
+      await expect.poll(() => begun.total).toBe(bodies);
       const most = begun.end();
       begun = turns();
       return most;
@@ -132,7 +132,7 @@ onMemory((bench) => {
     await reach(count);
     await andante.suspend(workflow.id, executionId, {});
     release();
-    await expect.poll(() => ended, { timeout: 20_000 }).toBe(count - 1);
+    await expect.poll(() => ended).toBe(count - 1);
     andante.resume(workflow.id, executionId).catch(() => undefined);
     expect(await reach(count - 1)).toBeLessThanOrEqual(most);
   }, 60_000);
@@ -191,7 +191,7 @@ onMemory((bench) => {
     const workflow = flow().andRace({ id: "race", steps });
     const andante = bench.andante(workflow);
     const { executionId } = await andante.start(workflow.id, 1);
-    await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(branches);
+    await expect.poll(() => begun.length).toBe(branches);
     await andante.suspend(workflow.id, executionId, {});
     gate.resolve(7);
     await inTime(andante.settled(), "the end of the bodies");
@@ -213,10 +213,8 @@ onMemory((bench) => {
       .andWorkflow({ id: "part", workflow: child });
     const andante = bench.andante(workflow);
     const { executionId } = await andante.start(workflow.id, 1);
-    await expect
-      .poll(async () => (await andante.state(workflow.id, executionId)).status, { timeout: 20_000 })
-      .toBe("error");
-  }, 30_000);
+    await expect.poll(async () => (await andante.state(workflow.id, executionId)).status).toBe("error");
+  });
 
   test("of sleeps that all end together", async () => {
     const written = turns();
@@ -237,9 +235,7 @@ onMemory((bench) => {
     const { executionId } = await andante.start(workflow.id, 1);
     await andante.settled();
     clock.advance("2h");
-    await expect
-      .poll(async () => (await andante.state(workflow.id, executionId)).status, { timeout: 20_000 })
-      .toBe("completed");
+    await expect.poll(async () => (await andante.state(workflow.id, executionId)).status).toBe("completed");
     expect(written.end()).toBeLessThanOrEqual(2 * most + 2);
-  }, 30_000);
+  });
 });

@@ -36,8 +36,14 @@ afterEach(async () => {
   await replicated.close();
 });
 
-function join(count: number, workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}): Andante[] {
-  const joined = sharedStore(replicated.store, { lease: 600 });
+/** `lease`: within it a node finds work that it lost without notice; it stops its own when it was held up for longer. */
+function join(
+  count: number,
+  workflow: WorkflowDefinition,
+  options: Partial<AndanteOptions> = {},
+  lease = 2000,
+): Andante[] {
+  const joined = sharedStore(replicated.store, { lease });
   const workflows = { [workflow.id]: workflow };
   for (let made = 0; made < count; made++)
     nodes.push(createAndante({ store: joined(), logger, workflows, ...options }));
@@ -97,7 +103,7 @@ test("an end that is lost is reached again", async () => {
   const { executionId } = (await node?.execute(ending.id, {})) ?? { executionId: "" };
   replicated.promote();
   expect(await statusOf(executionId)).toBe("running");
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(executionId)).toBe("completed");
   expect(ends).toBe(2);
   expect(logger.messages.join("\n")).toContain("that nothing here holds");
 });
@@ -114,7 +120,7 @@ test("a suspension that is lost opens again, and is resumed", async () => {
   const [node] = join(1, workflow);
   const { executionId } = (await node?.execute(workflow.id, {})) ?? { executionId: "" };
   replicated.promote();
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("suspended");
+  await expect.poll(() => statusOf(executionId)).toBe("suspended");
   const resumed = await node?.resume(workflow.id, executionId, "open");
   expect(resumed).toMatchObject({ status: "completed", result: "open" });
 });
@@ -170,7 +176,7 @@ test("the outline of a definition that is lost is kept again, so that later defi
   const { definition = null } = (await replicated.store.state("e"))?.execution ?? {};
   expect(await replicated.store.outline(definition ?? "")).toBeUndefined();
   const outline = () => replicated.store.outline(definition ?? "");
-  await expect.poll(outline, { timeout: 10_000 }).toContain('"one"');
+  await expect.poll(outline).toContain('"one"');
 });
 
 test("an execution that slept when its claim came back is released, sleeps again and wakes", async () => {
@@ -191,10 +197,10 @@ test("an execution that slept when its claim came back is released, sleeps again
   await expect.poll(timers).toBe(1);
   replicated.promote();
   expect(await timers()).toBe(0);
-  await expect.poll(timers, { timeout: 10_000 }).toBe(1);
+  await expect.poll(timers).toBe(1);
   expect(logger.messages.join("\n")).toContain("that nothing here holds");
   clock.advance("1h");
-  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(executionId)).toBe("completed");
   expect(runs).toBe(2);
 });
 
@@ -226,17 +232,22 @@ const wholeTalk = [
 ];
 
 test.each([
-  ["in the middle of a turn", { detach: 1, promote: 2 }, { asked: 4, looks: 2, line: "lost commits" }],
-  ["with the end of a turn", { detach: 2 }, { asked: 3, looks: 1, line: "nothing here holds" }],
+  [
+    "in the middle of a turn",
+    { detach: 1, promote: 2 },
+    { lease: 60_000, asked: 4, looks: 2, line: "lost commits" },
+  ],
+  ["with the end of a turn", { detach: 2 }, { lease: 2000, asked: 3, looks: 1, line: "nothing here holds" }],
 ])(
   "commits that are lost %s are made again, and the conversation has one whole reply",
   async (_, at, done) => {
     const { clerk, model, looks } = lookingClerk(at);
-    const [node] = join(1, flow().andThen({ id: "none", execute: () => 1 }), { agents: { clerk } });
+    const none = flow().andThen({ id: "none", execute: () => 1 });
+    const [node] = join(1, none, { agents: { clerk } }, done.lease);
     const asked = node?.agents.text("clerk", "hi", { conversationId: "talk", userId: "ada" });
     await inTime(asked?.catch(() => undefined) ?? Promise.reject(new Error("no node")), "the reply");
     replicated.promote();
-    await expect.poll(() => replicated.store.liveTurn("talk"), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => replicated.store.liveTurn("talk")).toBeUndefined();
     expect(await talkMessages(node)).toEqual(wholeTalk);
     expect({ asked: model.asked.length, looks: looks() }).toEqual({ asked: done.asked, looks: done.looks });
     expect(logger.messages).toEqual([expect.stringContaining(done.line)]);
@@ -269,7 +280,7 @@ test("a failover between the read and the write of a resume is noticed by the wr
   const gate = (id: string) => andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
   const workflow = flow().andAll({ id: "both", steps: [gate("one"), gate("two")] });
   const workflows: Record<string, WorkflowDefinition> = { [workflow.id]: workflow };
-  const joined = sharedStore(replicated.store, { lease: 600 });
+  const joined = sharedStore(replicated.store, { lease: 60_000 });
   const b = createAndante({ store: joined(), logger, workflows });
   const shared = joined();
   let failOver = async () => {};

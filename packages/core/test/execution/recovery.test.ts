@@ -368,7 +368,7 @@ onMemoryAndFile((bench) => {
     const runs = () => ids.filter((id) => bodyOf(id).runs > 0);
     expect(runs()).toHaveLength(1);
     bodyOf(runs()[0] ?? "").finish();
-    await expect.poll(() => runs().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => runs().length).toBe(2);
     for (const body of bodies.values()) body.finish();
     await next.settled();
     for (const id of ids) expect((await next.state(workflow.id, id)).status).toBe("completed");

@@ -223,9 +223,9 @@ onStore("a store of its own", memoryStore(), (bench) => {
     const retention = retentionOn(store, { maxCount: 0 }, { period: 5 });
     retention.start();
     try {
-      await expect.poll(() => rounds, { timeout: 5000 }).toBeGreaterThan(2);
+      await expect.poll(() => rounds).toBeGreaterThan(2);
       const { executionId } = await andante.execute(workflow.id, 0);
-      await expect.poll(() => bench.store.state(executionId), { timeout: 5000 }).toBeUndefined();
+      await expect.poll(() => bench.store.state(executionId)).toBeUndefined();
     } finally {
       await retention.stop();
     }

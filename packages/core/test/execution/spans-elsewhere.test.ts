@@ -30,14 +30,14 @@ onMemory((bench) => {
     const [own, other] = [follow(a), follow(b)];
     const { executionId } = await a.execute(workflow.id, {}, { userId: "ada" });
     expect(own.named(executionId)).toHaveLength(8);
-    await expect.poll(() => other.named(executionId), { timeout: 8000 }).toEqual(own.named(executionId));
+    await expect.poll(() => other.named(executionId)).toEqual(own.named(executionId));
     expect(new Set(other.events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
     // Nothing is shown again, and nothing to a follower that has left.
     own.stop();
     other.stop();
     const [before, again] = [other.events.length, follow(b)];
     const next = await a.execute(workflow.id, {});
-    await expect.poll(() => again.named(next.executionId), { timeout: 8000 }).toHaveLength(8);
+    await expect.poll(() => again.named(next.executionId)).toHaveLength(8);
     expect(again.named(executionId)).toEqual([]);
     expect(other.events).toHaveLength(before);
     again.stop();
@@ -69,7 +69,7 @@ onMemory((bench) => {
         (path) => `step ${path}`,
       );
       for (const { named, events } of seen) {
-        await expect.poll(() => named(executionId), { timeout: 8000 }).toHaveLength(14);
+        await expect.poll(() => named(executionId)).toHaveLength(14);
         const ended = events.filter(
           ({ type, span }) => type === "span-end" && span.executionId === executionId,
         );

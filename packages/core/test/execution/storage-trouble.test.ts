@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
@@ -88,14 +88,14 @@ onMemory((bench) => {
     const asleep = await andante.start(sleeping.id, {});
     await held.started;
     const due = () => bench.store.due({ workflowIds: [sleeping.id], limit: 1 });
-    await vi.waitFor(async () => expect(await due()).toHaveLength(1));
+    await expect.poll(async () => await due()).toHaveLength(1);
 
     troubled.begin();
     for (let tries = 0; tries < 5; tries++)
       await expect(andante.start(running.id, {})).rejects.toMatchObject({ status: 503 });
     held.finish();
     // The scheduler tries to wake the sleeper again and again.
-    await vi.waitFor(() => expect(troubled.refusals).toBeGreaterThan(9), { timeout: 10_000 });
+    await expect.poll(() => troubled.refusals).toBeGreaterThan(9);
     const during = await andante.metrics.text();
     expect(during).toMatch(/^andante_storage_in_trouble 1$/m);
     expect(Number(/^andante_storage_failures_total (\d+)$/m.exec(during)?.[1])).toBeGreaterThan(9);
@@ -119,7 +119,7 @@ onMemory((bench) => {
     await held.started;
     troubled.begin();
     held.finish();
-    await vi.waitFor(() => expect(logger.of("error")).toMatchObject([begins]), { timeout: 10_000 });
+    await expect.poll(() => logger.of("error")).toMatchObject([begins]);
     troubled.end();
     expect((await result()).status).toBe("completed");
     expect(logger.of("warn", "error").filter(isAboutStorage)).toMatchObject([begins, ends]);
@@ -186,7 +186,7 @@ onMemory((bench) => {
     troubled.feels("the disk is full");
     troubled.begin();
     await expect(andante.start(workflow.id, {})).rejects.toMatchObject({ code: "store-unavailable" });
-    await vi.waitFor(() => expect(troubled.questions).toBe(1));
+    await expect.poll(() => troubled.questions).toBe(1);
     troubled.end();
     expect(await andante.execute(workflow.id, {})).toMatchObject({ status: "completed" });
     expect(await metrics()).toBe(1);
@@ -212,14 +212,12 @@ onMemory((bench) => {
     await held.started;
     silent = true;
     held.finish();
-    await vi.waitFor(() => expect(logger.of("error")).toMatchObject([begins]), { timeout: 10_000 });
+    await expect.poll(() => logger.of("error")).toMatchObject([begins]);
     silent = false;
     silence.resolve();
     expect((await result()).status).toBe("completed");
     // The line that it is over may come with the heartbeat, which was silent as well.
-    await vi.waitFor(() =>
-      expect(logger.of("warn", "error").filter(isAboutStorage)).toMatchObject([begins, ends]),
-    );
+    await expect.poll(() => logger.of("warn", "error").filter(isAboutStorage)).toMatchObject([begins, ends]);
   });
 });
 

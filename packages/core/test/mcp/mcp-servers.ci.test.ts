@@ -119,11 +119,11 @@ describe("a server in a process of its own, over standard input and output", { t
     expect(second).not.toBe(first);
     process.kill(second, "SIGKILL");
     // A call right after the end may still meet the process that is gone.
-    await expect.poll(text, { timeout: 10_000 }).toMatch(/"text":"\d+"/);
+    await expect.poll(text).toMatch(/"text":"\d+"/);
     const third = pidIn(await text());
     expect(third).not.toBe(second);
     await Promise.all([andante.close(), dying.andante.close()]);
-    await expect.poll(() => isAlive(third), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isAlive(third)).toBe(false);
   });
 
   test("is started in its folder, with its environment", async () => {

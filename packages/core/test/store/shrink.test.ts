@@ -84,7 +84,7 @@ test("retention shrinks the file by itself", async () => {
     database.close();
     return count * 4096;
   };
-  await expect.poll(pages, { timeout: 20_000 }).toBeLessThan(before / 8);
+  await expect.poll(pages).toBeLessThan(before / 8);
   await andante.close();
   expect(sizeOf(file)).toBeLessThan(before / 8);
   expect(logger.messages).toEqual([]);

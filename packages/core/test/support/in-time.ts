@@ -2,7 +2,7 @@
 import { withTimeout } from "../../src/values/with-timeout.ts";
 
 /** Milliseconds for an event that takes a few. Mutation runs, in which many events never come, have fewer. */
-export const patience = Number(process.env.ANDANTE_TEST_PATIENCE ?? 10_000);
+export const patience = Number(process.env.ANDANTE_TEST_PATIENCE ?? 30_000);
 
 /** Everything that comes, to its end. */
 export async function allInTime<T>(items: AsyncIterable<T>, what: string): Promise<T[]> {

@@ -122,7 +122,7 @@ test("one that continues waits until tracing is loaded", async () => {
   onTestFinished(() => open.mockRestore());
   const model = controlledModel(() => ({ text: ["hello"] }));
   const { andante } = startProcess(store, { model });
-  await vi.waitFor(() => expect(open).toHaveBeenCalled());
+  await expect.poll(() => open).toHaveBeenCalled();
   // Each is a round to the store and back: it would have been asked by then.
   for (let reads = 0; reads < 20; reads++) await kept(andante);
   expect(model.asked).toHaveLength(0);

@@ -47,11 +47,11 @@ export class BodyTooLargeError extends AndanteError {
   }
 }
 
-export class BodyTooWideError extends AndanteError {
+export class TooManyFieldsError extends AndanteError {
   constructor({ limit }: { limit: number }) {
     super(
-      `The objects of more than 1000 fields in the request body have more than ${limit} fields together (a field for 40 bytes of limits.body)`,
-      { code: "body-too-wide", status: 413 },
+      `The objects of the request body have more than ${limit} different fields, or orders of fields (one for 80 bytes of limits.body)`,
+      { code: "too-many-fields", status: 413 },
     );
   }
 }

@@ -6,13 +6,14 @@ import {
   BadRequestError,
   BodiesLimitError,
   BodyTooLargeError,
-  BodyTooWideError,
   ClientGoneError,
+  TooManyFieldsError,
   UnsupportedMediaTypeError,
 } from "../errors/request-errors.ts";
-import { type BodyMemory, shapeOf } from "./body-memory.ts";
+import type { BodyMemory } from "./body-memory.ts";
 import type { BodyQueue } from "./body-queue.ts";
 import type { Held, HeldBytes } from "./held-bytes.ts";
+import { mostSequences, shapeOf } from "./json-shape.ts";
 import { bodyAtHand, headerOf } from "./node-request.ts";
 
 /** Bytes up to which a body is read and parsed at once: 16 KiB × connections stays small. A longer one waits for a turn. */
@@ -21,8 +22,6 @@ const short = 16 * 1024;
 const oneRead = 64 * 1024;
 /** Bytes from which on the handler has another turn than the parser: 4 MB of properties take 300 ms to parse. */
 const veryLong = 256 * 1024;
-/** One field of a large object for this many bytes of the limit: 400 000 fields would block the process for a second. */
-const bytesOfField = 40;
 
 export interface BodyBounds {
   /** Bytes of one body. */
@@ -93,9 +92,9 @@ async function waitForTurn(
 ): Promise<void> {
   await complete.turn(client, bytes.byteLength);
   if (request.raw.signal.aborted) throw new ClientGoneError();
-  const { size, wideFields } = shapeOf(bytes);
-  const maxFields = Math.floor(maxBody / bytesOfField);
-  if (wideFields > maxFields) throw new BodyTooWideError({ limit: maxFields });
+  const most = mostSequences(maxBody);
+  const { size, isTooVaried } = shapeOf(bytes, most);
+  if (isTooVaried) throw new TooManyFieldsError({ limit: most });
   parsed.begin(request, client, size);
 }
 

@@ -52,7 +52,7 @@ test("the one that holds most is cut, and learns why when it reads again; the ot
   const [much, little] = [await deafClient(made), await deafClient(made)];
   await fill(little.inServer, 10 * megabyte);
   await fill(much.inServer, 25 * megabyte);
-  await expect.poll(() => much.inServer.readyState, { timeout: 5000 }).toBe(WebSocket.CLOSING);
+  await expect.poll(() => much.inServer.readyState).toBe(WebSocket.CLOSING);
   expect(little.inServer.readyState).toBe(WebSocket.OPEN);
   const closed = once(much.client, "close");
   much.client.resume();

@@ -79,3 +79,17 @@ test("a client's events reach its handler, messages only while it is open; its e
   socket.emit("close");
   expect(socket.close).not.toHaveBeenCalled();
 });
+
+test("a message with too many different fields is refused before it is parsed, one with as many as allowed is not", async () => {
+  const lengths: number[] = [];
+  const { client, closed, lines } = await connect({
+    open: () => undefined,
+    message: (_, text) => lengths.push(text.length),
+  });
+  const message = (fields: number) => `{${Array.from({ length: fields }, (_, n) => `"${n}":1`)}}`;
+  client.send(message(13_107));
+  client.send(message(13_108));
+  expect(await inTime(closed, "the close")).toEqual([1009, "The message has too many different fields"]);
+  expect(lengths).toEqual([message(13_107).length]);
+  expect(lines).toEqual([]);
+});

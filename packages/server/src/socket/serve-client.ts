@@ -1,6 +1,7 @@
 // One interface for the socket clients of every path: events, and sending. A failure closes only that client.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
+import { mostSequences, shapeOf } from "../request/json-shape.ts";
 
 /** The handler of one connected client. */
 export interface ClientHandler {
@@ -10,6 +11,11 @@ export interface ClientHandler {
   close?(client: WebSocket): void;
 }
 
+/** Of one message of a client. */
+export const maxMessageBytes = 1024 * 1024;
+
+/** RFC 6455's code for a message that is too big to process. */
+const tooBig = 1009;
 /** RFC 6455's code for a server that cannot continue. */
 const internalError = 1011;
 /** The close code of RFC 6455's registry for "try again later". */
@@ -21,7 +27,10 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
   client.on("error", (err) => logger.debug({ err }, "a WebSocket was closed after a client error"));
   client.on("message", (raw: RawData) => {
     // Messages that a client sends while it is being closed are ignored.
-    if (client.readyState === client.OPEN) guarded(() => handler.message(client, raw.toString()));
+    if (client.readyState !== client.OPEN) return;
+    const isTooVaried = Buffer.isBuffer(raw) && shapeOf(raw, mostSequences(maxMessageBytes)).isTooVaried;
+    if (isTooVaried) client.close(tooBig, "The message has too many different fields");
+    else guarded(() => handler.message(client, raw.toString()));
   });
   client.on("close", () => guarded(() => handler.close?.(client)));
   guarded(() => handler.open(client));

@@ -92,7 +92,7 @@ test("a client takes a place in its own name, is counted, and leaves both", asyn
   expect(take.mock.calls).toEqual([["ada's", expect.any(Function)]]);
   expect(place.end).not.toHaveBeenCalled();
   socket.close();
-  await vi.waitFor(() => expect([clients(), vi.mocked(place.end).mock.calls.length]).toEqual([0, 1]));
+  await expect.poll(() => [clients(), vi.mocked(place.end).mock.calls.length]).toEqual([0, 1]);
 });
 
 test("a client whose place is taken, and one of a server that shuts down, hear why", async () => {
@@ -123,7 +123,7 @@ test("a client that does not complete the closing is cut after a second", async 
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
   socket.write(["GET /ws HTTP/1.1", "host: a", ...asking, "", ""].join("\r\n"));
-  await vi.waitFor(() => expect(clients()).toBe(1));
+  await expect.poll(() => clients()).toBe(1);
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   sockets.close();
@@ -134,7 +134,7 @@ test("a client that does not complete the closing is cut after a second", async 
   vi.advanceTimersByTime(1);
   vi.useRealTimers();
   await closed;
-  await vi.waitFor(() => expect(clients()).toBe(0));
+  await expect.poll(() => clients()).toBe(0);
 });
 
 test("a client is pinged every 30 seconds, and cut when it has not replied by the next time", async () => {
@@ -158,13 +158,13 @@ test("a client is pinged every 30 seconds, and cut when it has not replied by th
   const ended = ending(silent);
   vi.advanceTimersByTime(30_000);
   expect(await ended).toEqual([1006, ""]);
-  await vi.waitFor(() => expect(clients()).toBe(1));
+  await expect.poll(() => clients()).toBe(1);
   lively.send("2");
   await once(lively, "message");
   expect(pings).toHaveBeenCalledTimes(2);
   const others = vi.getTimerCount();
   lively.close();
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(others - 1));
+  await expect.poll(() => vi.getTimerCount()).toBe(others - 1);
 });
 
 test("a path that is not ours is refused with the envelope, and the connection closed", async () => {

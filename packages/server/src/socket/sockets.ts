@@ -19,7 +19,7 @@ import type { Held, HeldBytes } from "../request/held-bytes.ts";
 import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
-import { type ClientHandler, serveClient, tryAgainLater } from "./serve-client.ts";
+import { type ClientHandler, maxMessageBytes, serveClient, tryAgainLater } from "./serve-client.ts";
 import { socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
@@ -46,7 +46,6 @@ export interface SocketsOptions {
   readonly clientOf: ClientOf;
 }
 
-const maxMessageBytes = 1024 * 1024;
 /** Frames of one message, and pieces in which it arrives: each takes a hundred bytes beside its own. */
 const maxPieces = 10_000;
 /** Bytes of a control frame beside its data. */

@@ -68,14 +68,18 @@ test("files of one budget are loaded one at a time, also by two of its callers",
 });
 
 test("the time of all files together is bounded: after it nothing more is asked for", async () => {
-  const { at, seen } = await fileServer();
-  const download = boundedDownload(new FileBudget({ milliseconds: 50 }), request);
+  const { at } = await fileServer();
+  const asked: string[] = [];
+  const download = boundedDownload(new FileBudget({ milliseconds: 50 }), (url, signal) => {
+    asked.push(url.pathname);
+    return request(url, signal);
+  });
   const [slow, next] = await Promise.allSettled([download(at("slow")), download(at("5"))]);
   expect([slow?.status, next?.status]).toEqual(["rejected", "rejected"]);
   expect(next).toMatchObject({
     reason: { message: expect.stringContaining("the files of this call took more than 50 ms to load") },
   });
-  expect(seen.asked).toEqual(["/slow"]);
+  expect(asked).toEqual(["/slow"]);
 });
 
 test("a file that fails leaves the rest of the time, and all of its bytes, to the others", async () => {
@@ -130,7 +134,7 @@ test("a file that finds no room waits with its response, and is read when anothe
     isLoaded = true;
     return file;
   });
-  await vi.waitFor(() => expect(seen.asked).toEqual(["/50", "/50", "/7"]));
+  await expect.poll(() => seen.asked).toEqual(["/50", "/50", "/7"]);
   await fetch(at("0").url);
   expect(isLoaded).toBe(false);
   budgets[1]?.end();
@@ -142,12 +146,14 @@ test("a call that waits for others in vain can try again, and leaves its place i
   const pool = new FilePool(10, 0);
   const holder = new FileBudget({ bytes: 10, pool });
   await boundedDownload(holder, request)(at("10"));
-  const late = boundedDownload(new FileBudget({ bytes: 10, milliseconds: 20, pool }), request);
+  // The time is for room alone: the response is there.
+  const response = await fetch(at("1").url);
+  const late = boundedDownload(new FileBudget({ bytes: 10, milliseconds: 20, pool }), async () => response);
   await expect(late(at("1"))).rejects.toMatchObject({ status: 503, code: "files-busy", retryAfter: 5 });
   holder.end();
   const next = boundedDownload(new FileBudget({ bytes: 10, pool }), request);
   expect((await next(at("10"))).data.byteLength).toBe(10);
-  await vi.waitFor(() => expect(seen.open).toBe(0));
+  await expect.poll(() => seen.open).toBe(0);
 });
 
 test("a caller who leaves does not wait for room any more", async () => {
@@ -182,7 +188,7 @@ test("a response of an error is no file, and its connection is released", async 
   const download = boundedDownload(new FileBudget(), request);
   await expect(download(at("missing"))).rejects.toMatchObject({ statusCode: 404 });
   await expect(download({ url: new URL("http://127.0.0.1:1/") })).rejects.toThrow("fetch failed");
-  await vi.waitFor(() => expect(seen.open).toBe(0));
+  await expect.poll(() => seen.open).toBe(0);
 });
 
 test("each file of a prompt is loaded once, however often the AI SDK asks", async () => {

@@ -174,7 +174,7 @@ test("a response that is cut off loses the connection, with the reason", async (
   await reading;
   const reason = new Error("socket hang up");
   cut(reason);
-  await vi.waitFor(() => expect(connection.lost.aborted).toBe(true));
+  await expect.poll(() => connection.lost.aborted).toBe(true);
   expect(connection.lost.reason).toBe(reason);
   left.abort();
   await ended;

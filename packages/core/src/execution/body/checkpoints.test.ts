@@ -142,7 +142,7 @@ describe("an attempt that fails", () => {
     const retry = (delay: number): CheckpointOptions => ({ retry: { attempts: 2, delay, jitter: false } });
     const short = checkpointing();
     const value = short.context.checkpoint("a", failing(1).work, retry(1000));
-    await vi.waitFor(() => expect(short.logger.lines).toHaveLength(1));
+    await expect.poll(() => short.logger.lines).toHaveLength(1);
     let isDone = false;
     void value.then(() => {
       isDone = true;
@@ -170,7 +170,7 @@ describe("an attempt that fails", () => {
     const value = refusal(
       context.checkpoint("a", failing(1).work, { retry: { attempts: 2, delay: 900, jitter: false } }),
     );
-    await vi.waitFor(() => expect(logger.lines).toHaveLength(1));
+    await expect.poll(() => logger.lines).toHaveLength(1);
     scope.close();
     scope.abort(new Error("cancelled"));
     expect(await value).toBe("cancelled");

@@ -323,7 +323,7 @@ describe("the handle of a start", () => {
     await expect(parked.result()).rejects.toThrow("Execution e1 is parked: changed");
     const running = engineWith({ state: stateOf({}) });
     const result = (await begin(running, { created: false })).result();
-    await vi.waitFor(() => expect(running.engine.waiters.has("e1")).toBe(true));
+    await expect.poll(() => running.engine.waiters.has("e1")).toBe(true);
     await Promise.resolve();
     running.engine.waiters.settle("e1", { kind: "suspended", suspension });
     expect(await result).toMatchObject({ status: "suspended", startAt: iso });

@@ -1,5 +1,5 @@
 // The folds of executions that are not loaded: which are held in memory, which are read, and when a snapshot is kept.
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import { pageOf } from "../../journal/read-journal.ts";
@@ -262,7 +262,7 @@ test("a fold that is taken is kept as a snapshot, too; a store that refuses it i
   );
   const { fold } = await folds.take(traced);
   expect(fold.kept.sequence).toBe(5);
-  await vi.waitFor(() => expect(logger.lines).toHaveLength(1));
+  await expect.poll(() => logger.lines).toHaveLength(1);
   expect(logger.lines).toEqual([
     { level: "debug", msg: "a snapshot could not be kept", executionId: "e1", err: new Error("full") },
   ]);

@@ -351,7 +351,7 @@ test("the end of the lease stops every driver and takes another name, with one l
   now.mockReturnValue(31_000);
   vi.advanceTimersByTime(60_000);
   expect([engine.claims.owner, stops]).toEqual([owner, []]);
-  await vi.waitFor(() => expect(beat).toHaveBeenCalledTimes(2));
+  await expect.poll(() => beat).toHaveBeenCalledTimes(2);
   now.mockReturnValue(61_001);
   vi.spyOn(engine.drivers, "values").mockReturnValueOnce([driver, driver] as never);
   vi.advanceTimersByTime(60_000);

@@ -954,7 +954,7 @@ test("no more bodies than a slice begin in one turn of the event loop, also when
   const { driver } = driverOf(each);
   driver.run();
   count();
-  await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(900);
+  await expect.poll(() => begun.length).toBe(900);
   const inTurn = Map.groupBy(begun, (at) => at);
   expect(Math.max(...[...inTurn.values()].map(({ length }) => length))).toBeLessThanOrEqual(500);
 });

@@ -214,8 +214,8 @@ test("the calls of a thread that died are sent again first, after a restart", as
   expect(client.restarts).toEqual({ count: 0, reason: "" });
   const [first] = lives;
   first?.end("killed");
-  await vi.waitFor(() => expect(lives).toHaveLength(2));
-  await vi.waitFor(() => expect(last().posted).toEqual([range(1, 17)]));
+  await expect.poll(() => lives).toHaveLength(2);
+  await expect.poll(() => last().posted).toEqual([range(1, 17)]);
   expect(last().alive).toEqual([true]);
   expect(client.restarts).toEqual({ count: 1, reason: "killed" });
   last().receive(1, ...range(1, 17));
@@ -229,7 +229,7 @@ test("a write that may not be repeated ends a client whose thread died, unless i
   const unsent = await open("write");
   unsent.call("approvalSecret", "s").catch(() => undefined);
   last().end("killed");
-  await vi.waitFor(() => expect(lives[1]?.posted).toEqual([[1]]));
+  await expect.poll(() => lives[1]?.posted).toEqual([[1]]);
   expect(lost).toEqual([]);
   const sent = await open("write");
   const call = refusal(sent.call("approvalSecret", "s"));
@@ -256,12 +256,12 @@ test("a read that was sent to two threads that died is refused", async () => {
   const [call] = read(client, 1);
   await turn();
   last().end("killed");
-  await vi.waitFor(() => expect(lives[1]?.posted).toEqual([[1]]));
+  await expect.poll(() => lives[1]?.posted).toEqual([[1]]);
   last().end("killed again");
   expect(await refusal(call)).toEqual(["StoreUnavailableError", "killed again"]);
-  await vi.waitFor(() => expect(lives).toHaveLength(3));
+  await expect.poll(() => lives).toHaveLength(3);
   read(client, 1);
-  await vi.waitFor(() => expect(last().posted).toEqual([[2]]));
+  await expect.poll(() => last().posted).toEqual([[2]]);
 });
 
 test("a restart is tried four times, with longer and longer pauses", async () => {
@@ -307,7 +307,7 @@ test("a thread on demand is started by its first call; while it cannot be, each 
   expect([client.isStarted, starts.mock.calls.length]).toEqual([false, 1]);
   fail(undefined);
   const [third] = read(client, 1);
-  await vi.waitFor(() => expect(lives[0]?.posted).toEqual([[3]]));
+  await expect.poll(() => lives[0]?.posted).toEqual([[3]]);
   expect(last().start).toEqual({ path: "file.db", maxBytes: null, role: "read" });
   last().receive(1, { id: 3, value: 5 });
   expect([await third, lost]).toEqual([5, []]);

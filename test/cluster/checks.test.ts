@@ -1,6 +1,6 @@
-// The check of results finds a result of another execution, and one that no run in the journal gave.
+// The check of results finds a result of another execution, and one that no run in the journal gave. Late runs are counted.
 import { expect, test } from "vitest";
-import { checkResults } from "./checks.ts";
+import { checkResults, lateRuns } from "./checks.ts";
 import type { Remains } from "./remains.ts";
 
 const execution = {
@@ -38,4 +38,13 @@ test.each([
   const told = { status: "completed", result };
   const started = [{ executionId: "chain-3", workflowId: "chain", told }];
   expect(checkResults(started, remains)).toHaveLength(problems);
+});
+
+test.each([
+  ["first", 5, 0],
+  ["second", 0, 0],
+  ["second", 5, 1],
+])("run %s that begins at %i", (run, at, late) => {
+  const line = { executionId: "chain-3", path: "s1", attempt: 1, run, got: null, pid: 1, at };
+  expect(lateRuns(remains, [line])).toBe(late);
 });

@@ -109,10 +109,10 @@ export function outcomesIn(writes: readonly Write[]): Map<string, string | undef
 
 function outcomeEvents(writes: readonly Write[]) {
   return writes.flatMap(({ events }) =>
-    events.flatMap(({ fields: [type, , path, , , value] }) => {
+    events.flatMap(({ fields: [type, at, path, , , value] }) => {
       if (path === null || !outcomeTypes.includes(type)) return [];
       const run = typeof value === "string" ? ranSchema.safeParse(JSON.parse(value)).data?.run : undefined;
-      return [{ path, run }];
+      return [{ path, at, run }];
     }),
   );
 }
@@ -139,19 +139,17 @@ function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[], los
 }
 
 /**
- * Runs of bodies that began after the outcome of their step had been recorded: by a process that did not yet know that it
- * was taken over. Bodies run at least once, so this is reported and not counted as wrong.
+ * Runs of bodies that began after another run had given their step its outcome: by a process that did not yet know that it
+ * was taken over. Bodies run at least once, so this is reported and not counted as wrong. The run of the outcome itself does
+ * not count: the journal goes by the clock of the store, the bodies by that of their node, and a body may take no time.
  */
 export function lateRuns(remains: ReadonlyMap<string, Remains>, bodies: readonly BodyLine[]): number {
-  const recordedAt = new Map<string, number>();
-  for (const [executionId, { writes }] of remains) {
-    for (const { fields } of writes.flatMap(({ events }) => events)) {
-      const [type, at, path] = fields;
-      if (path !== null && outcomeTypes.includes(type)) recordedAt.set(`${executionId} ${path}`, at);
-    }
-  }
-  return bodies.filter(({ executionId, path, at }) => {
-    const recorded = recordedAt.get(`${executionId} ${path}`);
-    return recorded !== undefined && at > recorded;
+  const recorded = new Map<string, { readonly at: number; readonly run: string | undefined }>();
+  for (const [executionId, { writes }] of remains)
+    for (const { path, at, run } of outcomeEvents(writes))
+      recorded.set(`${executionId} ${path}`, { at, run });
+  return bodies.filter(({ executionId, path, at, run }) => {
+    const outcome = recorded.get(`${executionId} ${path}`);
+    return outcome !== undefined && run !== outcome.run && at > outcome.at;
   }).length;
 }

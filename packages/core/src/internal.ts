@@ -41,6 +41,7 @@ export { ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
 export { describeIssues } from "./values/schema.ts";
 export { isBelow } from "./values/step-path.ts";
+export { TurnQueue } from "./values/turn-queue.ts";
 export { withTimeout } from "./values/with-timeout.ts";
 export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
 export type { FunctionContext } from "./workflow/step-context.ts";

@@ -32,7 +32,8 @@ export function restateStore(options: RestateStoreOptions): Store {
   const location = locationOf(settings);
   let hints: Hints | undefined;
   const shards = new Shards(settings, (executionId) => hints?.wrote(executionId));
-  const listening = new Set<ClusterListener>();
+  const noteNews = () => shards.noteNews();
+  const listening = new Set<ClusterListener>([{ wrote: noteNews, offered: noteNews, stop: () => undefined }]);
   let stopListening: (() => Promise<void>) | undefined;
 
   const open = async () => {
@@ -85,8 +86,8 @@ export function restateStore(options: RestateStoreOptions): Store {
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))
         : "the store is not open";
-      const counted = problem === null ? shards.read(0, "nodes", null).catch(() => undefined) : undefined;
-      const { value: nodes } = await withTimeout(Promise.resolve(counted), 2_000);
+      const counted = problem === null ? shards.look("nodes", null).catch(() => []) : [];
+      const { value: [nodes] = [] } = await withTimeout(Promise.resolve(counted), 2_000);
       return { problem, bytes: null, restarts: { count: 0, reason: "" }, ...(nodes && { nodes }) };
     },
   };

@@ -1,12 +1,13 @@
 // A call that fails at every attempt blocks its shard: the log names the shard, and it frees itself.
 import { once } from "node:events";
 import { createServer as createHttp2Server } from "node:http2";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { createAndante, createLogger, createWorkflow } from "@andante/core";
 import { restateStore } from "@andante/restate";
 import { createEndpointHandler, type ObjectContext, object } from "@restatedev/restate-sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { startProxy } from "./endpoint-proxy.ts";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -14,39 +15,6 @@ beforeAll(async () => {
   server = await startRestate();
 });
 afterAll(() => server.remove());
-
-/** Passes connections of Restate on to a port, and cuts them when another port is chosen. */
-async function startProxy(port: number, first: number) {
-  let target = first;
-  const sockets = new Set<Socket>();
-  const proxy = createServer((from) => {
-    const to = connect(target, "127.0.0.1");
-    for (const [one, other] of [
-      [from, to],
-      [to, from],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => undefined);
-      one.on("close", () => other.destroy());
-      one.pipe(other);
-    }
-  }).listen(port);
-  await once(proxy, "listening");
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-  };
-  return {
-    pointTo: (other: number) => {
-      target = other;
-      cut();
-    },
-    close: () => {
-      cut();
-      proxy.close();
-    },
-  };
-}
 
 /** Another release of the shard, which begins a call with other commands and never ends it. */
 async function startOtherRelease() {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
 import { type RestateStoreOptions, restateStore } from "@andante/restate";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { startProxy } from "./endpoint-proxy.ts";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -132,6 +133,20 @@ test("a heartbeat that comes again after its time does not begin the lease again
   // Restate keeps no results, so it performs a call again whose response was lost.
   expect((await fetch(url, request)).ok).toBe(true);
   expect(await claim()).toEqual([made.executionId]);
+});
+
+test("while there is no news, looks for work and repeated heartbeats are no calls", async () => {
+  const store = await opened({ shards: 1 });
+  const calls = vi.spyOn(globalThis, "fetch");
+  onTestFinished(() => calls.mockRestore());
+  const count = (end: string) => calls.mock.calls.filter(([path]) => String(path).endsWith(end)).length;
+  for (let beat = 0; beat < 3; beat++) await store.heartbeat({ owner: "here", lease: 60_000 });
+  expect(count("/beat")).toBeLessThan(3);
+  for (const suspects of [false, true, false])
+    expect(await store.claimAbandoned({ ...search("here"), suspects })).toEqual([]);
+  expect(count("/read")).toBeLessThan(3);
+  await store.create(execution({ claim: { owner: "gone", token: "token" } }));
+  expect(await store.claimAbandoned(search("here"))).toHaveLength(1);
 });
 
 test("a lease that ends while every node is down has ended when one is back, however long that takes", async () => {
@@ -330,6 +345,50 @@ test("a write of 9 MB and 50 small ones beside it are all kept", async () => {
   const [, kept] = await store.events({ executionId: large.executionId, after: 0, limit: 10 });
   expect(kept?.value).toBe(value);
 });
+
+test.for(["performed again", "killed"])(
+  "a call that dies between two of its writes and is %s leaves each item whole or absent, and then once",
+  async (how) => {
+    const [port] = server.otherPorts;
+    const proxy = await startProxy(server.endpointPort, port);
+    onTestFinished(() => proxy.close());
+    const namespace = randomUUID();
+    const store = await opened({ namespace, shards: 1, endpoint: { ...firstEndpoint(), port } });
+    await store.heartbeat({ owner: "here", lease: 60_000 });
+    const made = [execution(), execution()];
+    for (const each of made) await store.create(each);
+    const values = ["a", "b"].map((letter) => JSON.stringify(letter.repeat(1_000_000)));
+    const events = values.map((value) => event("step-complete", { value }));
+    const commits = made.map(({ executionId }) => commitOf(executionId, 1, { events }));
+    const stateOf = (prefix: string) =>
+      rowsOf(`select key, value_utf8 as value from state where service_key = '${namespace}.0'
+            and starts_with(key, '${prefix}')`);
+    const rows = await stateOf("r/");
+
+    // The values of a megabyte are written first, so it dies between the first and the last of them.
+    const cut = proxy.cutAfter(1_500_000);
+    const results = Promise.all(commits.map((commit) => store.commit(commit)));
+    await cut;
+    await expect.poll(async () => (await stateOf("v")).length).toBeGreaterThan(0);
+    expect((await stateOf("v")).length).toBeLessThan(4);
+    expect(await stateOf("r/")).toEqual(rows);
+    if (how === "killed") {
+      const [call] = await rowsOf(`select id from sys_invocation where target_service_key = '${namespace}.0'
+                                 and target_handler_name = 'write'`);
+      const killed = await fetch(`${server.adminUrl}/invocations/${call?.id}/kill`, { method: "PATCH" });
+      expect(killed.ok).toBe(true);
+    }
+    proxy.pointTo(port);
+
+    expect((await results).map(({ kind }) => kind)).toEqual(["ok", "ok"]);
+    for (const commit of commits) expect((await store.commit(commit)).kind).toBe("ok");
+    for (const { executionId } of made) {
+      const journal = await store.events({ executionId, after: 0, limit: 10 });
+      expect(journal.map(({ value }) => value)).toEqual([null, ...values]);
+    }
+    expect(await stateOf("v")).toHaveLength(4);
+  },
+);
 
 test("another number of shards, a closed port and an endpoint that Restate cannot reach are refused in words", async () => {
   const namespace = randomUUID();

@@ -5,6 +5,7 @@
 // user's short copy waits for a page of another user's, however long that copy is. Rows that several conversations share
 // would also save the disk, but every edit, removal and erasure would have to find out who else reads the row.
 import { StoreBusyError, TooManyCopiesError } from "../errors/index.ts";
+import { TurnQueue } from "./turn-queue.ts";
 
 export interface CopyBounds {
   /** Copies at once. */
@@ -19,8 +20,7 @@ export class CopyQueue {
   readonly #bounds: CopyBounds;
   /** How many run or wait, by user. */
   readonly #counts = new Map<string | null, number>();
-  /** Those that wait, by user; the users in the order of their turns. */
-  readonly #waiting = new Map<string | null, (() => void)[]>();
+  readonly #waiting = new TurnQueue<string | null, () => void>();
   #count = 0;
   #running = 0;
 
@@ -71,22 +71,13 @@ export class CopyQueue {
   }
 
   #turn(user: string | null, place: "first" | "last"): Promise<void> {
-    const own = this.#waiting.get(user) ?? [];
-    this.#waiting.set(user, own);
-    return new Promise((resolve) => void (place === "first" ? own.unshift(resolve) : own.push(resolve)));
+    return new Promise((resolve) => this.#waiting.add(user, resolve, place));
   }
 
-  /** The place passes to the user who has waited longest for a turn. */
+  /** The place passes to the next user. */
   #next(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#running -= 1;
-      return;
-    }
-    const [user, own] = first;
-    const begin = own.shift();
-    this.#waiting.delete(user);
-    if (own.length > 0) this.#waiting.set(user, own);
-    begin?.();
+    const begin = this.#waiting.next();
+    if (begin === undefined) this.#running -= 1;
+    else begin();
   }
 }

@@ -41,7 +41,13 @@ function ownEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
 /** Pauses, resumptions and cancels are written from outside, also while a commit of earlier outcomes is under way. */
 const outside = new Set(["workflow-suspended", "workflow-resumed", "workflow-cancelled"]);
 
-/** Each process writes in the order of time, so do writers from outside, and no step precedes its resumption. */
+/** A call of a model. A decision about the budget of its step lets every call of the step continue that waits for one. */
+const modelCall = /call\[\d+\]$/;
+
+/**
+ * Each process writes in the order of time, so do writers from outside, and no step precedes its resumption. A call of a
+ * model may: it has continued by the resumption of another one, and its own arrives while its outcome is under way.
+ */
 function timesInOrder(events: readonly StoredEvent[]): string[] {
   let latest = 0;
   let latestInside = 0;
@@ -50,7 +56,7 @@ function timesInOrder(events: readonly StoredEvent[]): string[] {
     const isOutside = outside.has(type);
     const before = isOutside ? latest : Math.max(latestInside, resumedAt.get(path) ?? 0);
     latest = Math.max(latest, timestamp);
-    if (type === "workflow-resumed") resumedAt.set(path, timestamp);
+    if (type === "workflow-resumed" && !modelCall.test(path ?? "")) resumedAt.set(path, timestamp);
     if (!isOutside) latestInside = Math.max(latestInside, timestamp);
     return timestamp >= before ? [] : [`event ${sequence} is ${before - timestamp} ms before one before it`];
   });

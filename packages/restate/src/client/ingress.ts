@@ -22,6 +22,9 @@ const attemptTime = 20_000;
 /** Milliseconds after its first failure for which a call is attempted again. */
 const patience = 5_000;
 
+/** Milliseconds after its last response for which the ingress counts as healthy. */
+const healthyTime = 2_500;
+
 /** One of the two interfaces of Restate. */
 interface Interface {
   /** Its option. */
@@ -37,6 +40,7 @@ export class Ingress {
   readonly #headers: Readonly<Record<string, string>>;
   /** The address that responded last. */
   #current = 0;
+  #healthyUntil = 0;
   /** Milliseconds that Restate's clock is ahead of the steady time of this process, as far as its responses show. */
   clockOffset = 0;
 
@@ -69,6 +73,7 @@ export class Ingress {
         this.#adjustClock(Date.parse(response.headers.get("date") ?? ""), sent);
         const text = await response.text();
         if (response.ok) {
+          if (to === this.#ingress) this.#healthyUntil = performance.now() + healthyTime;
           const reply: Reply = text === "" ? undefined : JSON.parse(text);
           return reply;
         }
@@ -107,8 +112,11 @@ export class Ingress {
       return response?.ok ? null : `${name} of Restate does not respond`;
     };
     const { urls } = this.#ingress;
+    const isHealthy = performance.now() < this.#healthyUntil;
     return (
-      (await check(`${urls[this.#current % urls.length]}/restate/health`, "the ingress")) ??
+      (isHealthy
+        ? null
+        : await check(`${urls[this.#current % urls.length]}/restate/health`, "the ingress")) ??
       (await check(`${this.#administration.urls[0]}/health`, "the administration"))
     );
   }

@@ -38,11 +38,17 @@ async function laneTo(statusOf: (names: readonly string[]) => number) {
   return { lane: new Lane(ingress, "/shard/write", 1), groups };
 }
 
-test("calls that arrive while one is under way are the next group", async () => {
+test("calls of the same time are a group, and those that arrive while it is under way are the next", async () => {
   const { lane, groups } = await laneTo(() => 200);
-  const results = await Promise.all(["a", "b", "c"].map((name) => lane.call(name, {})));
-  expect(results).toEqual([{ value: "a" }, { value: "b" }, { value: "c" }]);
-  expect(groups).toEqual([["a"], ["b", "c"]]);
+  const call = (name: string) => lane.call(name, {});
+  const first = ["a", "b"].map(call);
+  await Promise.resolve();
+  const results = await Promise.all([...first, ...["c", "d"].map(call)]);
+  expect(results.map(({ value }) => value)).toEqual(["a", "b", "c", "d"]);
+  expect(groups).toEqual([
+    ["a", "b"],
+    ["c", "d"],
+  ]);
 });
 
 test("a group that was killed is sent again item by item: the store is not available for the one that fails", async () => {
@@ -50,7 +56,7 @@ test("a group that was killed is sent again item by item: the store is not avail
   const results = await Promise.allSettled(["a", "b", "bad", "c"].map((name) => lane.call(name, {})));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   expect(results[2]).toMatchObject({ reason: { code: "store-unavailable" } });
-  expect(groups).toEqual([["a"], ["b", "bad", "c"], ["b"], ["bad"], ["c"]]);
+  expect(groups).toEqual([["a", "b", "bad", "c"], ["a"], ["b"], ["bad"], ["c"]]);
 });
 
 test("a message that Restate does not take is refused", async () => {

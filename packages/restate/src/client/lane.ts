@@ -1,4 +1,4 @@
-// The calls of one kind to one shard: one is under way, and all that arrive meanwhile are the next group.
+// The calls of one kind to one shard: those made at the same time are a group, and all that arrive meanwhile the next.
 import { randomUUID } from "node:crypto";
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import { steadyTime, withTimeout } from "@andante/core/internal";
@@ -41,7 +41,7 @@ export class Lane {
     const text = JSON.stringify(argument) ?? "null";
     const result = await new Promise<ItemResult>((resolve, reject) => {
       this.#waiting.push({ name, argument: text, resolve, reject });
-      this.#send();
+      queueMicrotask(() => this.#send());
     });
     if (result.error !== undefined)
       throw new StoreRefusedError({ operation: name, cause: new Error(result.error) });
@@ -56,7 +56,8 @@ export class Lane {
   /** Waits for the calls under way and those that wait, then refuses the rest. */
   async close(milliseconds: number): Promise<void> {
     const drain = async () => {
-      while (this.#underWay.size > 0) await Promise.all(this.#underWay.keys());
+      do await Promise.all(this.#underWay.keys());
+      while (this.#underWay.size > 0);
     };
     await withTimeout(drain(), milliseconds);
     const error = new StoreUnavailableError({ cause: new Error("the store is closed") });

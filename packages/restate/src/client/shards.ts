@@ -1,6 +1,5 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
@@ -23,11 +22,20 @@ const closingTime = 5_000;
 /** Milliseconds without a response after which a shard may be blocked. */
 const patience = 2_000;
 
-/** Milliseconds between two attempts to release a claim. */
-const giveBackPause = 1_000;
-
 /** Turns whose shards are remembered. */
 const maxMoved = 10_000;
+
+/** Milliseconds for which answers to looks count while there is no news: the delay of work whose hint is lost. */
+const quietTime = 5_000;
+
+/** Milliseconds that a lease lasts longer than asked for, at most: a heartbeat so soon after another is left out. */
+const maxSpare = 1_250;
+
+/** The answers of all shards to a question. */
+interface Answer {
+  readonly ask: () => Promise<ItemResult>;
+  readonly results: Promise<ItemResult>;
+}
 
 export class Shards {
   readonly ingress: Ingress;
@@ -42,6 +50,11 @@ export class Shards {
   readonly wrote: (executionId: string) => void;
   isOpen = false;
   #beats = 0;
+  /** The last heartbeat that Restate has taken, and until when another one like it is left out. */
+  #beat: { readonly owner: string; readonly lease: number; readonly until: number } | undefined;
+  /** By question; without those that news has made old. */
+  readonly #answers = new Map<string, Answer>();
+  #quietUntil = 0;
 
   /** `wrote` is called after each write to an execution. */
   constructor(settings: Settings, wrote: (executionId: string) => void) {
@@ -92,7 +105,8 @@ export class Shards {
     name: Name,
     argument: ArgumentOf<Writes[Name]>,
   ): Promise<ResultOf<Writes[Name]>> {
-    const result = await this.#call<ResultOf<Writes[Name]>>(this.#writes, to, name, argument);
+    const call = this.#call<ResultOf<Writes[Name]>>(this.#writes, to, name, argument);
+    const result = await call.finally(() => to === this.log || this.noteNews());
     if (typeof to === "string" && name in executionWrites && name !== "keepSnapshot") this.wrote(to);
     return result;
   }
@@ -113,6 +127,34 @@ export class Shards {
     return Promise.all(this.all().map((shard) => this.read(shard, name, argument)));
   }
 
+  /** This node or another one has written to the shards, or a lease has ended. */
+  noteNews(): void {
+    this.#answers.clear();
+  }
+
+  /** Asks every shard, unless the last answer is without news. `question`: the argument, as far as the answer depends on it. */
+  async look<Name extends keyof Reads>(
+    name: Name,
+    argument: ArgumentOf<Reads[Name]>,
+    question = JSON.stringify(argument),
+  ): Promise<ResultOf<Reads[Name]>[]> {
+    if (performance.now() > this.#quietUntil) {
+      this.#quietUntil = performance.now() + quietTime;
+      // All are asked again at the same time, so that they are one call.
+      for (const [key, { ask }] of this.#answers) this.#ask(key, ask);
+    }
+    const key = `${name} ${question}`;
+    const ask = async () => ({ value: await this.readAll(name, argument) });
+    return resultIn(await (this.#answers.get(key) ?? this.#ask(key, ask)).results);
+  }
+
+  #ask(key: string, ask: Answer["ask"]): Answer {
+    const answer = { ask, results: ask() };
+    this.#answers.set(key, answer);
+    answer.results.catch(() => this.noteNews());
+    return answer;
+  }
+
   async #call<Result>(lanes: readonly Lane[], to: number | string, name: string, argument: unknown) {
     for (let shard = typeof to === "number" ? to : this.of(to); ; ) {
       this.#requireOpen();
@@ -127,16 +169,22 @@ export class Shards {
     if (!this.isOpen) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
   }
 
-  /** Keeps the owner's lease for so many milliseconds of Restate's clock. */
+  /** Keeps the owner's lease for so many milliseconds of Restate's clock, and a few more. */
   async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
     this.#requireOpen();
+    const last = this.#beat?.owner === owner && this.#beat.lease === lease ? this.#beat : undefined;
+    if (performance.now() < (last?.until ?? 0)) return;
+    const spare = Math.min(lease / 8, maxSpare);
+    const until = performance.now() + spare;
     const of = { namespace: this.#namespace, shards: this.count, owner };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
     const body = JSON.stringify({ ...of, beat: ++this.#beats, isLast: lease <= 0 });
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
     if (lease > 0)
-      await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease)}ms`, body, randomUUID());
+      await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease + spare)}ms`, body, randomUUID());
     await this.ingress.call(`${path}/beat`, body, randomUUID());
+    this.#beat = { owner, lease, until };
+    if (last === undefined) this.noteNews();
   }
 
   /** Rows of lines that SQL finds in the state of all shards. */
@@ -151,20 +199,6 @@ export class Shards {
 
   searchLog(select: string, prefix: string, rest: string) {
     return this.search(select, prefix, rest, ["log"]);
-  }
-
-  /**
-   * Releases a claim that a call may have taken whose result is not known: no process runs the execution otherwise, because
-   * its owner is alive.
-   */
-  giveBack(claim: { readonly executionId: string; readonly token: string }): void {
-    const release = async () => {
-      for (; this.isOpen; await pause(giveBackPause, undefined, { ref: false }))
-        try {
-          return await this.write(claim.executionId, "release", claim);
-        } catch {}
-    };
-    void release();
   }
 
   /** Why a shard does not respond: a call that fails at every attempt blocks it, until Restate gives up the call. */

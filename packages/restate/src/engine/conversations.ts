@@ -1,8 +1,15 @@
-// Conversations in the state of a shard: a row with the heads of the messages, and a key for the text of each.
+// Conversations in the state of a shard: a row with the heads of the messages, and a key for the text of each. A turn is in
+// the shard of its conversation, so that message and turn, and reply and end, are one write.
 import { endOfPage, maxPageTime, readPage } from "@andante/core/internal";
 import {
+  type BeginTurn,
+  type BeginTurnResult,
+  beforeTurn,
   type ChangeConversation,
+  type CommitResult,
   type ConversationRow,
+  type EndTurn,
+  type ExecutionHead,
   type ForkResult,
   type KeepReply,
   type MessageQuery,
@@ -15,10 +22,13 @@ import {
   sumUsage,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { hashOf } from "./layout.ts";
+import { commit, insert, remove } from "./executions.ts";
+import { removeEvents } from "./journal.ts";
+import { hashOf, type Kept, keys } from "./layout.ts";
 import { columnsOf, field, line, optional } from "./lines.ts";
+import { headOf } from "./read-row.ts";
 
-export interface MessageHead extends Omit<StoredMessage, "body"> {
+interface MessageHead extends Omit<StoredMessage, "body"> {
   readonly role: "user" | "assistant";
   /** The number in the key of its text: a text is never overwritten, so a write that is killed half-way changes nothing. */
   readonly text: number;
@@ -27,7 +37,7 @@ export interface MessageHead extends Omit<StoredMessage, "body"> {
   readonly bytes: number;
 }
 
-export interface Conversation {
+interface Conversation {
   row: ConversationRow;
   /** The last place of a message, or for a reply. */
   sequence: number;
@@ -42,7 +52,7 @@ export interface Conversation {
 }
 
 /** The messages of a copy under way, which become a conversation with its last page. */
-export interface Fork {
+interface Fork {
   readonly copyId: string;
   readonly revision: string;
   readonly last: number;
@@ -53,7 +63,7 @@ export interface Fork {
 }
 
 /** One page of a copy, as the shard of the source has read it. */
-export interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
+interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
   readonly row: ConversationRow;
   readonly more: boolean;
   readonly messages: readonly (MessageHead & { readonly body: string })[];
@@ -69,14 +79,14 @@ const resultsKey = (key: string) => `w${hashOf(key) % 16}`;
 export const conversationColumns = columnsOf("updatedAt conversationId userId agentId title");
 export const forkColumns = columnsOf("changedAt forkId");
 
-export const revisionOf = ({ begun, revision }: Conversation): string => `${begun}.${revision}`;
+const revisionOf = ({ begun, revision }: Conversation): string => `${begun}.${revision}`;
 
 /** The letters A to Z in lower case, and no others. */
 export function lower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-export async function conversationOf(
+async function conversationOf(
   cells: Cells,
   { conversationId, userId }: OneConversation,
 ): Promise<Conversation | undefined> {
@@ -84,7 +94,7 @@ export async function conversationOf(
   return userId === undefined || found?.row.userId === userId ? found : undefined;
 }
 
-export function keepConversation(cells: Cells, conversation: Conversation): void {
+function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
   cells.set(rowKey(conversationId), conversation);
   const names = [field(conversationId), optional(userId), field(agentId), lower(field(title ?? ""))];
@@ -106,7 +116,7 @@ async function bodyOf(cells: Cells, { row }: Conversation, { text }: MessageHead
 }
 
 /** Performs a write, unless it is one that was performed: then its first result counts. */
-export async function once<Result>(cells: Cells, key: string, work: () => Promise<Result>): Promise<Result> {
+async function once<Result>(cells: Cells, key: string, work: () => Promise<Result>): Promise<Result> {
   const first = await firstResult<Result>(cells, key);
   if (first !== undefined) return first;
   const result = await work();
@@ -116,16 +126,12 @@ export async function once<Result>(cells: Cells, key: string, work: () => Promis
 }
 
 /** The first result of a write that was performed. */
-export async function firstResult<Result>(cells: Cells, key: string): Promise<Result | undefined> {
+async function firstResult<Result>(cells: Cells, key: string): Promise<Result | undefined> {
   const results = await cells.read<[string, Result][]>(resultsKey(key));
   return results?.find(([each]) => each === key)?.[1];
 }
 
-export async function post(
-  cells: Cells,
-  message: Omit<PostMessage, "key">,
-  begun: string,
-): Promise<PostResult> {
+async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: string): Promise<PostResult> {
   const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
   const found = await conversationOf(cells, { conversationId });
   const made = { messageId, partial: false, createdAt: at, role: "user" } as const;
@@ -170,7 +176,7 @@ function touch(cells: Cells, found: Conversation, at: number, sequence: number, 
   keepConversation(cells, found);
 }
 
-export async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
+async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
   const { replyTo, message, usage, at } = reply;
   const found = await conversationOf(cells, reply);
   if (found === undefined) return;
@@ -193,7 +199,7 @@ export async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
   touch(cells, found, at, sequence, 1);
 }
 
-export async function replaceLast(cells: Cells, replace: ReplaceLast): Promise<boolean> {
+async function replaceLast(cells: Cells, replace: ReplaceLast): Promise<boolean> {
   const { messageId, previous, body, at } = replace;
   const found = await conversationOf(cells, replace);
   const last = found?.messages.at(-1);
@@ -204,7 +210,7 @@ export async function replaceLast(cells: Cells, replace: ReplaceLast): Promise<b
   return true;
 }
 
-export async function change(cells: Cells, argument: ChangeConversation): Promise<boolean> {
+async function change(cells: Cells, argument: ChangeConversation): Promise<boolean> {
   const found = await conversationOf(cells, argument);
   if (found === undefined) return false;
   const { title = found.row.title, metadata = found.row.metadata, at } = argument;
@@ -213,7 +219,7 @@ export async function change(cells: Cells, argument: ChangeConversation): Promis
   return true;
 }
 
-export function removeConversation(cells: Cells, { row, messages }: Conversation): void {
+function removeConversation(cells: Cells, { row, messages }: Conversation): void {
   const { conversationId } = row;
   removeTexts(cells, conversationId, messages);
   cells.clear(rowKey(conversationId));
@@ -243,7 +249,7 @@ async function newest(cells: Cells, { row, messages }: Conversation, limit: numb
 }
 
 /** The newest messages before one of them. */
-export async function messagesBefore(
+async function messagesBefore(
   cells: Cells,
   conversationId: string,
   messageId: string,
@@ -254,7 +260,7 @@ export async function messagesBefore(
   return found === undefined ? [] : newest(cells, found, limit, last - 1);
 }
 
-export async function recent(
+async function recent(
   cells: Cells,
   query: { conversationId: string; userId: string | null; upTo?: string | undefined; limit: number },
 ): Promise<readonly StoredMessage[] | undefined> {
@@ -263,10 +269,7 @@ export async function recent(
   return found && newest(cells, found, query.limit, end);
 }
 
-export async function messages(
-  cells: Cells,
-  query: MessageQuery,
-): Promise<readonly StoredMessage[] | undefined> {
+async function messages(cells: Cells, query: MessageQuery): Promise<readonly StoredMessage[] | undefined> {
   const { after, before, limit, length } = query;
   const found = await conversationOf(cells, query);
   if (found === undefined) return undefined;
@@ -278,7 +281,7 @@ export async function messages(
 }
 
 /** Reads the next page of a copy at its source. `from`: the copy under way, which counts while its revision does. */
-export async function readForkPage(
+async function readForkPage(
   cells: Cells,
   query: OneConversation & {
     readonly upTo?: string | undefined;
@@ -309,7 +312,7 @@ export async function readForkPage(
 }
 
 /** The copy under way to an id, unless a conversation has it. */
-export async function forkState(
+async function forkState(
   cells: Cells,
   forkId: string,
 ): Promise<{ readonly isTaken: boolean; readonly fork: Omit<Fork, "messages"> | undefined }> {
@@ -322,7 +325,7 @@ export async function forkState(
 }
 
 /** Keeps a page of a copy. Undefined: another page was kept meanwhile, and the caller has to look again. */
-export async function keepForkPage(
+async function keepForkPage(
   cells: Cells,
   { forkId, copyId, page, at, after }: KeepForkPage,
 ): Promise<ForkResult | undefined> {
@@ -359,7 +362,7 @@ export async function keepForkPage(
   return { kind: "forked" };
 }
 
-export interface KeepForkPage {
+interface KeepForkPage {
   readonly forkId: string;
   readonly copyId: string;
   readonly page: ForkPage;
@@ -368,7 +371,7 @@ export interface KeepForkPage {
   readonly at: number;
 }
 
-export async function removeFork(cells: Cells, forkId: string): Promise<void> {
+async function removeFork(cells: Cells, forkId: string): Promise<void> {
   const fork = await cells.read<Fork>(forkKey(forkId));
   if (fork === undefined) return;
   removeTexts(cells, forkId, fork.messages);
@@ -377,7 +380,7 @@ export async function removeFork(cells: Cells, forkId: string): Promise<void> {
 }
 
 /** Removes a copy that has written no page since `before`. */
-export async function removeOldFork(
+async function removeOldFork(
   cells: Cells,
   { forkId, before }: { forkId: string; before: number },
 ): Promise<boolean> {
@@ -386,3 +389,112 @@ export async function removeOldFork(
   await removeFork(cells, forkId);
   return true;
 }
+
+/** The row of the turn that is live in a conversation. */
+async function liveTurnOf(cells: Cells, conversation: Conversation | undefined): Promise<Kept | undefined> {
+  if (conversation?.turn == null) return undefined;
+  const kept = await cells.read<Kept>(keys.row(conversation.turn));
+  return kept?.record.endAt === null ? kept : undefined;
+}
+
+async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnResult> {
+  const { turn, message, before } = argument;
+  const { conversationId, userId, agentId, executionId } = turn;
+  const began = async (): Promise<BeginTurnResult> => {
+    if (before === undefined || message.kind !== "post") return { kind: "begun" };
+    return { kind: "begun", before: await messagesBefore(cells, conversationId, message.messageId, before) };
+  };
+  const there = await cells.read<Kept>(keys.row(executionId));
+  const conversation = await conversationOf(cells, { conversationId });
+  const early = beforeTurn(turn, {
+    token: there?.record.token,
+    owner: conversation?.row.userId,
+    live: (await liveTurnOf(cells, conversation))?.record.executionId,
+  });
+  if (early === "repeated") return began();
+  if (early !== undefined) return early;
+  if (message.kind === "replace") {
+    if (!(await replaceLast(cells, { ...message, conversationId, userId }))) return { kind: "changed" };
+  } else {
+    const { kind } = await post(cells, { ...message, conversationId, userId, agentId }, executionId);
+    if (kind !== "posted") return { kind };
+  }
+  await insert(
+    cells,
+    turn,
+    { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null },
+    { workflowId: "", agentId, tags: [], replayOf: null, trace: null },
+    null,
+  );
+  const kept = await conversationOf(cells, { conversationId });
+  if (kept !== undefined) keepConversation(cells, { ...kept, turn: executionId });
+  return began();
+}
+
+async function endTurn(
+  cells: Cells,
+  { commit: argument, reply }: EndTurn,
+  at: number,
+): Promise<CommitResult> {
+  const row = keys.row(argument.executionId);
+  const wasLive = (await cells.read<Kept>(row))?.record.endAt === null;
+  const result = await commit(cells, argument, at);
+  const usage = cells.get<Kept>(row)?.record.usage ?? nothingUsed;
+  if (wasLive && result.kind === "ok") await keepReply(cells, { ...reply, usage });
+  return result;
+}
+
+/** Removes a conversation and the turn that runs in it. */
+async function removeWithTurn(cells: Cells, conversation: Conversation): Promise<void> {
+  const live = await liveTurnOf(cells, conversation);
+  if (live !== undefined) {
+    await removeEvents(cells, live, Number.POSITIVE_INFINITY);
+    await remove(cells, live);
+  }
+  removeConversation(cells, conversation);
+}
+
+/** Removes a conversation unless it was changed since `before` or a turn runs in it. */
+async function removeUnchanged(
+  cells: Cells,
+  { conversationId, before }: { conversationId: string; before: number },
+): Promise<boolean> {
+  const found = await conversationOf(cells, { conversationId });
+  if (found === undefined || found.row.updatedAt >= before) return false;
+  if ((await liveTurnOf(cells, found)) !== undefined) return false;
+  removeConversation(cells, found);
+  return true;
+}
+
+export const conversationWrites = {
+  beginTurn,
+  endTurn,
+  post: (cells: Cells, message: PostMessage): Promise<PostResult> =>
+    once(cells, message.key, () => post(cells, message, message.key)),
+  change: (cells: Cells, argument: ChangeConversation): Promise<boolean> =>
+    once(cells, argument.key, () => change(cells, argument)),
+  remove: (cells: Cells, which: OneConversation & { readonly key: string }): Promise<boolean> =>
+    once(cells, which.key, async () => {
+      const found = await conversationOf(cells, which);
+      if (found !== undefined) await removeWithTurn(cells, found);
+      return found !== undefined;
+    }),
+  removeUnchanged,
+  removeOldFork,
+  keepForkPage: (cells: Cells, page: KeepForkPage & { readonly key: string }) =>
+    once(cells, page.key, () => keepForkPage(cells, page)),
+};
+
+export const conversationReads = {
+  liveTurn: async (cells: Cells, conversationId: string): Promise<ExecutionHead | undefined> => {
+    const live = await liveTurnOf(cells, await conversationOf(cells, { conversationId }));
+    return live && headOf(live);
+  },
+  recent,
+  messages,
+  conversation: async (cells: Cells, which: OneConversation): Promise<ConversationRow | undefined> =>
+    (await conversationOf(cells, which))?.row,
+  readForkPage,
+  forkState,
+  forkResult: (cells: Cells, key: string) => firstResult<ForkResult>(cells, key),
+};

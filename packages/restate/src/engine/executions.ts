@@ -60,24 +60,6 @@ export function isAlive(cells: Cells, owner: string | null): boolean {
   return owner !== null && (cells.get<Leases>(keys.leases)?.[owner]?.[1] ?? false);
 }
 
-/** A decision without an execution changes nothing. */
-const refuse = () => {
-  throw new Error("a decision has changed an execution that does not exist");
-};
-const noChanges: Changes = {
-  update: refuse,
-  end: refuse,
-  append: refuse,
-  open: refuse,
-  close: refuse,
-  closeAll: refuse,
-  setTimer: refuse,
-  clearTimer: refuse,
-  clearTimers: refuse,
-  hold: refuse,
-  moveTimeout: refuse,
-};
-
 /** Requests the facts of one execution, then reads them from values that are loaded. */
 async function readFacts<Argument, Result>(
   cells: Cells,
@@ -133,38 +115,45 @@ export function earliest(timers: readonly { readonly dueAt: number }[]): number 
   return timers.length === 0 ? undefined : Math.min(...timers.map(({ dueAt }) => dueAt));
 }
 
-/** Applies the changes of a decision to the row. */
-function changesOf(cells: Cells, kept: Kept): Omit<Changes, "update"> {
-  const { executionId } = kept.record;
+/** Applies the changes of a decision to the row. A decision without an execution changes nothing. */
+function changesOf(cells: Cells, kept: Kept | undefined): Changes {
+  const row = (): Kept => {
+    if (kept !== undefined) return kept;
+    throw new Error("a decision has changed an execution that does not exist");
+  };
   const close = (isClosed: (suspensionId: string) => boolean) => {
-    kept.suspensions = kept.suspensions.filter(({ suspensionId }) => !isClosed(suspensionId));
+    row().suspensions = row().suspensions.filter(({ suspensionId }) => !isClosed(suspensionId));
   };
   return {
-    end: (_, outcome) => {
+    update: (record) => {
+      row().record = record;
+    },
+    end: (executionId, outcome) => {
       const isLong = (outcome.result?.length ?? 0) + (outcome.error?.length ?? 0) > longText;
       if (isLong) cells.set(keys.outcome(executionId), outcome);
-      kept.outcome = isLong || outcome;
+      row().outcome = isLong || outcome;
     },
-    append: (_, last, events, key) => append(cells, kept, last, events, key),
+    append: (_, last, events, key) => append(cells, row(), last, events, key),
     open: (_, suspension) => {
       close((id) => id === suspension.suspensionId);
-      kept.suspensions.push(suspension);
+      row().suspensions.push(suspension);
     },
     close: (ids) => close((id) => ids.includes(id)),
     closeAll: () => close(() => true),
     setTimer: (_, timer) => {
-      kept.timers = [...kept.timers.filter(({ path }) => path !== timer.path), timer];
+      row().timers = [...row().timers.filter(({ path }) => path !== timer.path), timer];
     },
     clearTimer: (_, path) => {
-      kept.timers = kept.timers.filter((timer) => timer.path !== path);
+      row().timers = row().timers.filter((timer) => timer.path !== path);
     },
     clearTimers: () => {
-      kept.timers = [];
+      row().timers = [];
     },
     // The row says that it is paused: readers of its times look there.
     hold: () => undefined,
     moveTimeout: (_, by) => {
-      if (kept.timeoutAt !== null) kept.timeoutAt += by;
+      const { timeoutAt } = row();
+      if (timeoutAt !== null) row().timeoutAt = timeoutAt + by;
     },
   };
 }
@@ -256,15 +245,15 @@ export async function perform<Argument extends { readonly executionId: string },
   const { executionId } = argument;
   const kept = await rowOf(cells, executionId);
   const facts = await readFacts(cells, decision, argument, kept);
-  if (kept === undefined) return decision.decide(argument, undefined, facts, noChanges);
-  const before = placesOf(kept);
+  const before = kept === undefined ? nowhere : placesOf(kept);
+  const changes = changesOf(cells, kept);
   let isChanged = false;
-  const result = decision.decide(argument, { ...kept.record }, facts, {
-    ...changesOf(cells, kept),
+  const result = decision.decide(argument, kept && { ...kept.record }, facts, {
+    ...changes,
     update: (record) => {
       isChanged = true;
       if (endAt !== undefined && record.endAt !== null) record.endAt = endAt;
-      kept.record = record;
+      changes.update(record);
     },
   });
   if (isChanged) await keep(cells, kept, executionId, before);

@@ -7,6 +7,7 @@ import {
   TerminalError,
 } from "@restatedev/restate-sdk";
 import { Cells } from "./cells.ts";
+import { conversationReads, conversationWrites } from "./conversations.ts";
 import { executionWrites, Moved } from "./executions.ts";
 import { type Hint, hints, hintsName } from "./hints.ts";
 import { keepsakeReads, keepsakeWrites } from "./keepsakes.ts";
@@ -14,7 +15,6 @@ import { keys } from "./layout.ts";
 import { observationWrites } from "./observations.ts";
 import { executionReads } from "./reads.ts";
 import { json, objectSettings } from "./settings.ts";
-import { conversationReads, conversationWrites } from "./turns.ts";
 
 export const writes = { ...executionWrites, ...conversationWrites, ...keepsakeWrites, ...observationWrites };
 export const reads = { ...executionReads, ...conversationReads, ...keepsakeReads };

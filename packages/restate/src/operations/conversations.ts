@@ -11,7 +11,6 @@ import type {
 import type { Shards } from "../client/shards.ts";
 import { conversationColumns, forkColumns, lower } from "../engine/conversations.ts";
 import { columns, field } from "../engine/lines.ts";
-import { claiming } from "./executions.ts";
 import { beyond, isOptional, isText, literal, number, textIn } from "./sql.ts";
 
 const { conversationId: id } = conversationColumns;
@@ -108,11 +107,9 @@ export function conversationOperations(shards: Shards): ConversationStore {
 export function turnOperations(shards: Shards) {
   return {
     beginTurn: async (argument: BeginTurn) => {
-      const { executionId, conversationId, claim } = argument.turn;
+      const { executionId, conversationId } = argument.turn;
       await shards.point(executionId, shards.of(conversationId));
-      const claims = [{ executionId, token: claim.token }];
-      const begin = () => shards.write(conversationId, "beginTurn", argument);
-      const result = await claiming(shards, claims, begin);
+      const result = await shards.write(conversationId, "beginTurn", argument);
       shards.wrote(executionId);
       return result;
     },

@@ -1,14 +1,6 @@
 // The operations on executions that need more than one call: claims and times over all shards, lists, deletion.
-import { StoreUnavailableError } from "@andante/core/errors";
 import { readPage } from "@andante/core/internal";
-import type {
-  Claim,
-  ClaimAbandoned,
-  DeleteFinished,
-  ListQuery,
-  Store,
-  WaitingQuery,
-} from "@andante/core/store";
+import type { ClaimAbandoned, DeleteFinished, ListQuery, Store, WaitingQuery } from "@andante/core/store";
 import type { Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
 import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
@@ -32,23 +24,17 @@ async function byShard<Value>(
   return (await Promise.all([...groups].map(([shard, its]) => read(shard, its)))).flat();
 }
 
-/** Performs a call that may take claims, and gives them back when its result is not known. */
-export async function claiming<Result>(
-  shards: Shards,
-  claims: readonly { readonly executionId: string; readonly token: string }[],
-  work: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof StoreUnavailableError)
-      for (const { executionId, token } of claims) shards.giveBack({ executionId, token });
-    throw error;
-  }
+/** Whether a query finds nothing, suspects and others together: most do, on an idle node. */
+async function isNothingLeft(shards: Shards, { except: _, ...query }: ClaimAbandoned) {
+  const { workflowIds, agentIds } = query;
+  const any = { ...query, suspects: false, suspectAfter: Number.MAX_SAFE_INTEGER, limit: 100 };
+  const found = await shards.look("abandoned", any, JSON.stringify([workflowIds, agentIds]));
+  return found.every((its) => its.length === 0);
 }
 
 async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
   const { owner, key, suspects, limit, only } = query;
+  if (only === undefined && (await isNothingLeft(shards, query))) return [];
   const candidates = await shards.readAll("abandoned", query);
   for (const [shard, its] of candidates.entries())
     for (const { executionId } of its) shards.noteMoved(executionId, shard);
@@ -61,12 +47,10 @@ async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
           .slice(0, only === undefined ? limit : 1)
           .map(({ executionId, ...rest }, index) => ({ ...rest, executionId, token: `${key}.${index}` }));
   const ids = chosen.map(({ executionId }) => executionId);
-  const claimed = await claiming(shards, chosen, () =>
-    byShard(shards, ids, (shard, its) => {
-      const claims = chosen.filter(({ executionId }) => its.includes(executionId));
-      return shards.write(shard, "claim", { owner, claims });
-    }),
-  );
+  const claimed = await byShard(shards, ids, (shard, its) => {
+    const claims = chosen.filter(({ executionId }) => its.includes(executionId));
+    return shards.write(shard, "claim", { owner, claims });
+  });
   const byId = new Map(claimed.map((each) => [each.row.executionId, each]));
   return ids.flatMap((executionId) => byId.get(executionId) ?? []);
 }
@@ -177,27 +161,24 @@ async function unpark(
 }
 
 export function executionOperations(shards: Shards) {
-  const taking = <Result>(
-    { executionId, claim }: { readonly executionId: string; readonly claim: Claim },
-    work: () => Promise<Result>,
-  ) => claiming(shards, [{ executionId, token: claim.token }], work);
+  /** The definitions that are kept for good. */
+  const defined = new Set<string>();
   return {
-    create: (made) => taking(made, () => shards.write(made.executionId, "create", made)),
+    create: (made) => shards.write(made.executionId, "create", made),
     commit: (commit) => shards.write(commit.executionId, "commit", commit),
     pause: (pause) => shards.write(pause.executionId, "pause", pause),
-    resume: (resume) => taking(resume, () => shards.write(resume.executionId, "resume", resume)),
+    resume: (resume) => shards.write(resume.executionId, "resume", resume),
     cancel: (cancel) => shards.write(cancel.executionId, "cancel", cancel),
-    wake: (wake) => taking(wake, () => shards.write(wake.executionId, "wake", wake)),
+    wake: (wake) => shards.write(wake.executionId, "wake", wake),
     release: (release) => shards.write(release.executionId, "release", release),
     park: (park) => shards.write(park.executionId, "park", park),
     adopt: (adopt) => shards.write(adopt.executionId, "adopt", adopt),
     keepSnapshot: (snapshot) => shards.write(snapshot.executionId, "keepSnapshot", snapshot),
     heartbeat: (beat) => shards.heartbeat(beat),
     claimAbandoned: (query) => claimAbandoned(shards, query),
-    claims: async (query) =>
-      (await shards.readAll("claims", query)).flat().sort(byStart).slice(0, query.limit),
+    claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
-      const found = (await shards.readAll("due", query)).flat().sort(byTime);
+      const found = (await shards.look("due", query)).flat().sort(byTime);
       const isTimer = ({ kind }: (typeof found)[number]) => kind === "timer";
       const first = [found.filter(isTimer), found.filter((each) => !isTimer(each))];
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
@@ -208,7 +189,10 @@ export function executionOperations(shards: Shards) {
     snapshot: (executionId) => shards.read(executionId, "snapshot", executionId),
     list: (query) => list(shards, query),
     waiting: (query) => waiting(shards, query),
-    define: (definition) => shards.write(definition.definition, "define", definition),
+    define: async (made) => {
+      if (!defined.has(made.definition)) await shards.write(made.definition, "define", made);
+      defined.add(made.definition);
+    },
     outline: (definition) => shards.read(definition, "outline", definition),
     unpark: (query) => unpark(shards, query),
     countUnfinished: () => countUnfinished(shards),

@@ -1,4 +1,5 @@
 // Expensive reads of the store, such as lists and journals: a few run at once, and clients take turns.
+import { TurnQueue } from "@andante/core/internal";
 import { ClientGoneError, ReadLimitError } from "../errors/request-errors.ts";
 import { type Place, Places } from "./places.ts";
 
@@ -15,8 +16,7 @@ export class Reads {
   readonly #places: Places;
   readonly #atOnce: number;
   #running = 0;
-  /** Waiting reads by client. The first client is next and moves to the end after its turn. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waiting = new TurnQueue<string, () => void>();
 
   constructor({ limit, share, atOnce = 4 }: ReadsOptions) {
     this.#places = new Places({ limit, share, refusal: (most) => new ReadLimitError({ limit: most }) });
@@ -44,16 +44,10 @@ export class Reads {
 
   #turn(client: string, signal: AbortSignal, place: Place): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const line = this.#waiting.get(client) ?? [];
-    this.#waiting.set(client, line);
-    line.push(resolve);
+    this.#waiting.add(client, resolve);
     const leave = (error: Error) => {
-      const index = line.indexOf(resolve);
-      // The read has started already.
-      if (index === -1) return;
-      line.splice(index, 1);
-      if (line.length === 0) this.#waiting.delete(client);
-      reject(error);
+      // Otherwise the read has started already.
+      if (this.#waiting.remove(client, resolve)) reject(error);
     };
     const gone = () => leave(new ClientGoneError());
     signal.addEventListener("abort", gone);
@@ -66,14 +60,8 @@ export class Reads {
 
   /** Passes the turn of a finished read to the next client. */
   #next(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#running -= 1;
-      return;
-    }
-    const [client, line] = first;
-    this.#waiting.delete(client);
-    line.shift()?.();
-    if (line.length > 0) this.#waiting.set(client, line);
+    const begin = this.#waiting.next();
+    if (begin === undefined) this.#running -= 1;
+    else begin();
   }
 }

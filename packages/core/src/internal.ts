@@ -37,7 +37,7 @@ export { splitPieces } from "./test-kit/split-pieces.ts";
 export { problemOfId } from "./values/check-id.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { steadyTime, systemClock } from "./values/clock.ts";
-export { ownTurn } from "./values/own-turn.ts";
+export { inTurn, ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
 export { describeIssues } from "./values/schema.ts";
 export { isBelow } from "./values/step-path.ts";

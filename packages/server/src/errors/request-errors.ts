@@ -50,7 +50,7 @@ export class BodyTooLargeError extends AndanteError {
 export class TooManyFieldsError extends AndanteError {
   constructor({ limit }: { limit: number }) {
     super(
-      `The objects of the request body have more than ${limit} different fields, or orders of fields (one for 80 bytes of limits.body)`,
+      `The objects of the request body have more than ${limit} different sequences of field names: send a list of pairs in place of a large map, or raise limits.body`,
       { code: "too-many-fields", status: 413 },
     );
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mostSequences, shapeOf } from "./json-shape.ts";
+import { maxSequences, shapeOf } from "./json-shape.ts";
 
 test.each([
   ["objects", "{}", 80],
@@ -41,16 +41,35 @@ test.each<[string, unknown, number]>([
   ["names that look like fields", { '"a":{': 1, "}\\": 2, ":": 3 }, 3],
 ])("the sequences of fields are counted in %s", (_, value, count) => {
   const json = Buffer.from(JSON.stringify(value));
-  expect(shapeOf(json, count).isTooVaried).toBe(false);
-  if (count > 0) expect(shapeOf(json, count - 1).isTooVaried).toBe(true);
+  expect(shapeOf(json, count).problem).toBeUndefined();
+  if (count > 0) expect(shapeOf(json, count - 1).problem).toBe("sequences");
 });
 
 test("a text that does not end is counted as far as it goes", () => {
-  expect(shapeOf(Buffer.from('{"a":1,"b":1,"c":"'), 2).isTooVaried).toBe(true);
-  expect(shapeOf(Buffer.from('{"a":"\\'), 1).isTooVaried).toBe(false);
-  expect(shapeOf(Buffer.from("}}}]"), 0).isTooVaried).toBe(false);
+  expect(shapeOf(Buffer.from('{"a":1,"b":1,"c":"'), 2).problem).toBe("sequences");
+  expect(shapeOf(Buffer.from('{"a":"\\'), 1).problem).toBeUndefined();
+  expect(shapeOf(Buffer.from("}}}]"), 0).problem).toBeUndefined();
+});
+
+test("lists and objects may be nested 10 000 times", () => {
+  const nested = (depth: number) => Buffer.from(`${'[{"a":'.repeat(depth / 2)}1${"}]".repeat(depth / 2)}`);
+  expect(shapeOf(nested(10_000), 1).problem).toBeUndefined();
+  expect(shapeOf(nested(10_002), 1).problem).toBe("depth");
+  expect(shapeOf(Buffer.from(`[${"[],{},".repeat(20_000)}]`), 1).problem).toBeUndefined();
+});
+
+test("names have equal hashes no more often than by chance, whichever bits of the secret a client knows", () => {
+  // Of FNV-1a, 1 of 128 tables of such names needs no more than the lower seven bits of its start.
+  const count = 40_000;
+  const names = Array.from({ length: count }, (_, n) => {
+    const bits = Array.from({ length: 16 }, (_, bit) => ((n >> bit) & 1 ? "pq" : "ab"));
+    return bits.join("");
+  });
+  expect(shapeOf(Buffer.from(JSON.stringify(names.map((name) => ({ [name]: 1 })))), count - 10).problem).toBe(
+    "sequences",
+  );
 });
 
 test("there is a sequence for each 80 bytes", () => {
-  expect(mostSequences(4 * 1024 * 1024)).toBe(52_428);
+  expect(maxSequences(4 * 1024 * 1024)).toBe(52_428);
 });

@@ -1,7 +1,7 @@
 // One interface for the socket clients of every path: events, and sending. A failure closes only that client.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
-import { mostSequences, shapeOf } from "../request/json-shape.ts";
+import { maxSequences, shapeOf } from "../request/json-shape.ts";
 
 /** The handler of one connected client. */
 export interface ClientHandler {
@@ -11,8 +11,9 @@ export interface ClientHandler {
   close?(client: WebSocket): void;
 }
 
-/** Of one message of a client. */
+/** The longest message of a client. */
 export const maxMessageBytes = 1024 * 1024;
+const maxMessageSequences = maxSequences(maxMessageBytes);
 
 /** RFC 6455's code for a message that is too big to process. */
 const tooBig = 1009;
@@ -28,9 +29,10 @@ export function serveClient(client: WebSocket, handler: ClientHandler, logger: L
   client.on("message", (raw: RawData) => {
     // Messages that a client sends while it is being closed are ignored.
     if (client.readyState !== client.OPEN) return;
-    const isTooVaried = Buffer.isBuffer(raw) && shapeOf(raw, mostSequences(maxMessageBytes)).isTooVaried;
-    if (isTooVaried) client.close(tooBig, "The message has too many different fields");
-    else guarded(() => handler.message(client, raw.toString()));
+    const text = raw.toString();
+    const { problem } = shapeOf(Buffer.from(text), maxMessageSequences);
+    if (problem !== undefined) client.close(tooBig, "The message is too complex");
+    else guarded(() => handler.message(client, text));
   });
   client.on("close", () => guarded(() => handler.close?.(client)));
   guarded(() => handler.open(client));

@@ -56,6 +56,8 @@ async function connectionsFirst(): Promise<void> {
 
 /** Milliseconds of work in one turn of the event loop after which more of it waits for another turn. */
 const fullAfter = 50;
+/** Milliseconds of a piece of work that does not count. */
+const negligible = 0.1;
 let workedInTurn = 0;
 
 /**
@@ -75,7 +77,7 @@ export function inTurn<Result>(work: () => Result | Promise<Result>): Result | P
 }
 
 function count(milliseconds: number): void {
-  if (milliseconds < 1) return;
+  if (milliseconds < negligible) return;
   if (workedInTurn === 0)
     setImmediate(() => {
       workedInTurn = 0;

@@ -469,7 +469,7 @@ test("many short bodies that arrive together are parsed in several turns of the 
     }),
   );
   clearInterval(ticking);
-  expect(new Set(turns).size).toBeGreaterThan(2);
+  expect(new Set(turns).size).toBeGreaterThan(1);
 });
 
 test("a body has a sequence of fields for each 80 bytes of its limit", async () => {

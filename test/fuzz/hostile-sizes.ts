@@ -6,8 +6,11 @@ import type { Service } from "./service.ts";
 
 /** Milliseconds of the processor, on all threads, for one request. A validation alone may take 500 before it is given up. */
 export const maxProcessor = 3000;
-/** Bytes that the resident memory may rise by during one request, before any garbage is collected. */
-export const maxResident = 512 * 1024 * 1024;
+/**
+ * Bytes that the resident memory may rise by during one request, before any garbage is collected. On a busy machine a value
+ * is validated up to three times, with up to 180 MiB of garbage each.
+ */
+export const maxResident = 640 * 1024 * 1024;
 
 /** Of a body: below the limit of 4 MiB, so that everything behind it sees it. */
 const bodySize = 2_600_000;

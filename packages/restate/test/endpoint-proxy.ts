@@ -13,13 +13,15 @@ export async function startProxy(port: number, first: number) {
   let left = Number.POSITIVE_INFINITY;
   let passed = Promise.withResolvers<void>();
   const pass = (chunk: Buffer, to: Socket) => {
+    if (target === undefined) return;
     to.write(chunk.subarray(0, left));
     left -= chunk.length;
     if (left > 0) return;
     left = Number.POSITIVE_INFINITY;
     target = undefined;
-    // Restate gets what has passed, then the end of the connection.
-    to.end(() => {
+    // Restate reads everything that has passed, finds the end and closes: destroyed at once, bytes on their way would be lost.
+    to.end();
+    to.once("close", () => {
       cut();
       passed.resolve();
     });

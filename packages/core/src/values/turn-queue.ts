@@ -1,4 +1,4 @@
-// Items that wait, by owner: owners take turns, so many items of one delay another owner's by one of them each.
+// Items that wait, by owner. Owners take turns: one with many items delays each item of another owner by one of them.
 
 export class TurnQueue<Owner, Item extends object> {
   /** The owner of the first line is next, and moves to the end after its turn. */

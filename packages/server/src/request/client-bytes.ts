@@ -26,6 +26,13 @@ export class ClientBytes {
     return this.#total > this.#bound;
   }
 
+  /** The client with the most bytes. */
+  get largest(): string | undefined {
+    let [largest, most]: [string | undefined, number] = [undefined, 0];
+    for (const [client, bytes] of this.#ofClients) if (bytes > most) [largest, most] = [client, bytes];
+    return largest;
+  }
+
   of(client: string): number {
     return this.#ofClients.get(client) ?? 0;
   }

@@ -125,6 +125,8 @@ export default defineConfig({
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
     // The timeout is for an event that never comes; one that comes may take seconds on a machine that does other work too.
     expect: { poll: { interval: 5, timeout: 30_000 } },
+    // `.ci/run` asks for a second try: one test of ten thousand that a busy machine delays is listed and stops nothing.
+    retry: Number(process.env.ANDANTE_RETRIES ?? 0),
     testTimeout: isCi || onPostgres || onRestate ? 180_000 : 60_000,
     hookTimeout: 180_000,
   },

@@ -45,7 +45,8 @@ const claim = createWorkflow({ id: "claim", name: "Settle a claim", input: z.obj
     payOn: z.iso.date(),
     items: z.array(z.object({ name: z.string(), count: z.number() })),
   }),
-  execute: ({ resumeData, suspend }) => resumeData ?? suspend("Judge the claim", { limit: 250, claim: "c-1" }),
+  execute: ({ resumeData, suspend }) =>
+    resumeData ?? suspend("Judge the claim", { limit: 250, claim: "c-1" }),
 });
 
 const teller = new Agent({

@@ -153,8 +153,8 @@ async function meter(page: Page) {
   await session.send("Performance.enable");
   return async () => {
     const { metrics } = await session.send("Performance.getMetrics");
-    const valueOf = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
-    return { tasks: valueOf("TaskDuration"), scripts: valueOf("ScriptDuration") };
+    const secondsOf = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+    return { tasks: secondsOf("TaskDuration"), scripts: secondsOf("ScriptDuration") };
   };
 }
 

@@ -21,6 +21,12 @@ export interface InboxFilter<WorkflowId extends string = string> extends PageOpt
   readonly workflowId?: WorkflowId | undefined;
   /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
+  /** Only items with this text in their reason, data, ids or user; at most 200 characters. */
+  readonly text?: string | undefined;
+  /** Default: `oldest`. The other orders sort the oldest 10 000. */
+  readonly order?: "oldest" | "deadline" | "user" | undefined;
+  /** Whether to count all items, of each workflow too. Default: false. */
+  readonly counts?: boolean | undefined;
 }
 
 export interface ActivityFilter<WorkflowId extends string = string> extends StepActivityFilter {

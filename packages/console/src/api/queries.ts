@@ -1,5 +1,11 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type { Conversation, ExecutionFilter, ExecutionStatus, TraceFilter } from "@andante/client";
+import type {
+  Conversation,
+  ExecutionFilter,
+  ExecutionStatus,
+  InboxFilter,
+  TraceFilter,
+} from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
 import type { ExecutionPage } from "./types.ts";
@@ -50,18 +56,18 @@ export const exampleQuery = (id: string) =>
     ...fixed,
   });
 
-/** The oldest suspensions. */
+/** The oldest suspensions, and how many there are. */
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
-  queryFn: ({ signal }) => andante.inbox({ signal }),
+  queryFn: ({ signal }) => andante.inbox({ counts: true, signal }),
 });
 
 /** The whole inbox, page by page. */
-export const wholeInboxQuery = (workflowId: string | undefined) =>
+export const wholeInboxQuery = (filter: Pick<InboxFilter, "workflowId" | "text" | "order">) =>
   infiniteQueryOptions({
-    queryKey: ["inbox", "pages", workflowId],
+    queryKey: ["inbox", "pages", filter],
     queryFn: ({ pageParam, signal }) =>
-      andante.inbox({ workflowId, cursor: pageParam || undefined, limit: 100, signal }),
+      andante.inbox({ ...filter, cursor: pageParam || undefined, limit: 100, signal }),
     ...pages,
   });
 

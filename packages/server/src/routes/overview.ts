@@ -80,16 +80,28 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: async (context) => {
-      const { query, andante, http, permission, cachedReads } = context;
+      const { andante, http, permission, cachedReads } = context;
+      const { counts: isCounted, ...query } = context.query;
       const { signal } = http.req.raw;
       const owner = ownerIn(context);
-      if (owner === null) return { items: [], more: false, nextCursor: null };
+      if (owner === null)
+        return {
+          ...{ items: [], more: false, nextCursor: null },
+          ...(isCounted === "true" && { counts: await visibleCounts(permission, noCounts) }),
+        };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
+      const counting = { key: `inbox counts ${JSON.stringify(owner)}`, milliseconds: inboxKept, signal };
+      const count = () => andante.live.countWaiting({ userId: owner });
+      const counted = isCounted === "true" && (await cachedReads.get({ ...counting, read: count }));
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
       const items = await permission.visible(page.items, entryIds);
-      return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };
+      return {
+        ...page,
+        items: items.map(({ conversationId: _, ...item }) => item),
+        ...(counted && { counts: await visibleCounts(permission, counted) }),
+      };
     },
   }),
   route({
@@ -199,6 +211,25 @@ export const overviewRoutes = [
     },
   }),
 ];
+
+type Counted = Awaited<ReturnType<RouteContext["andante"]["live"]["countWaiting"]>>;
+const noCounts: Counted = { counts: [], complete: true };
+/** The most groups of suspensions for which `authorize` is asked. */
+const maxGroups = 1000;
+
+/** The counts of the suspensions that the caller may see, by workflow, the largest first. */
+async function visibleCounts(permission: Permission, { counts, complete }: Counted) {
+  const asked = permission.asks ? counts.slice(0, maxGroups) : counts;
+  const byWorkflow = new Map<string, number>();
+  for (const { workflowId, count } of await permission.visible(asked, entryIds))
+    byWorkflow.set(workflowId, (byWorkflow.get(workflowId) ?? 0) + count);
+  const workflows = [...byWorkflow].map(([workflowId, count]) => ({ workflowId, count }));
+  return {
+    total: workflows.reduce((sum, { count }) => sum + count, 0),
+    workflows: workflows.sort((one, other) => other.count - one.count),
+    complete: complete && asked.length === counts.length,
+  };
+}
 
 /** The user whose executions the caller sees: undefined for all users, null for none. */
 function ownerIn({ scope, caller }: RouteContext): string | undefined | null {

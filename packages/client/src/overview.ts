@@ -80,8 +80,9 @@ export class Overview<WorkflowId extends string = string> {
     this.connection = connection;
   }
 
-  /** Open suspensions of all workflows, the oldest first. */
-  inbox({ signal, ...query }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
+  /** Open suspensions of all workflows without pauses, the oldest first unless another order is asked for. */
+  inbox({ signal, counts, ...filter }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
+    const query = { ...filter, ...(counts && { counts: "true" }) };
     return this.connection.repeat({ path: "/api/inbox", query, signal });
   }
 

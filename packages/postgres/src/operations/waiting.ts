@@ -29,5 +29,5 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
 }
 
 /** The reason is a JSON string. */
-const briefColumns = `suspension_id, suspensions.execution_id, path, step_index, '""' as reason, null as data,
+const briefColumns = `suspension_id, suspensions.execution_id, path, suspensions.step_index, '""' as reason, null as data,
   suspended_at, deadline, null as on_deadline, null as resume_schema`;

@@ -13,10 +13,10 @@ const deepest = 3;
 
 export function Facts({ data }: { readonly data: unknown }) {
   if (data === undefined || typeof data === "string") return <div style={{ height: 20 }} />;
-  return <div className="facts-frame">{valueOf(data, "data", 0)}</div>;
+  return <div className="facts-frame">{drawn(data, "data", 0)}</div>;
 }
 
-function valueOf(value: unknown, name: string, depth: number): ReactNode {
+function drawn(value: unknown, name: string, depth: number): ReactNode {
   if (value === null || value === undefined) return "–";
   if (typeof value === "string") return <Text text={value} name={name} />;
   if (typeof value === "boolean") return value ? "Yes" : "No";
@@ -28,7 +28,7 @@ function valueOf(value: unknown, name: string, depth: number): ReactNode {
     return (
       <ul className={value.every(isImage) ? "facts-list pictures" : "facts-list"}>
         {entries.map(([index, item]) => (
-          <li key={index}>{valueOf(item, `${name} ${Number(index) + 1}`, depth + 1)}</li>
+          <li key={index}>{drawn(item, `${name} ${Number(index) + 1}`, depth + 1)}</li>
         ))}
       </ul>
     );
@@ -37,7 +37,7 @@ function valueOf(value: unknown, name: string, depth: number): ReactNode {
     <dl className="facts">
       {entries.map(([field, item]) => [
         <dt key={field}>{labelOf(field)}</dt>,
-        <dd key={`${field} value`}>{valueOf(item, labelOf(field), depth + 1)}</dd>,
+        <dd key={`${field} value`}>{drawn(item, labelOf(field), depth + 1)}</dd>,
       ])}
     </dl>
   );

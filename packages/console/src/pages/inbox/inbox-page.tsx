@@ -47,12 +47,12 @@ export function InboxPage() {
   const at = item === undefined ? -1 : items.indexOf(item);
   const isGone = item !== undefined && at === -1;
   const select = (next: InboxItem | undefined) => change({ item: next?.suspension.suspensionId });
-  // The element that gets the focus once the next item is shown.
-  const focusNext = useRef<string>(undefined);
+  // The element that gets the focus once this item is shown, or none.
+  const focusNext = useRef<{ readonly at: string; readonly shown: string | undefined }>(undefined);
   const move = (by: number) => {
     const next = items[at + by];
     if (next === undefined) return;
-    focusNext.current = ".inbox-item.on";
+    focusNext.current = { at: ".inbox-item.on", shown: next.suspension.suspensionId };
     select(next);
   };
   useKeys(({ key, metaKey, ctrlKey }, field) => {
@@ -69,8 +69,9 @@ export function InboxPage() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the focus moves when another item is shown, or none
   useEffect(() => {
     const next = focusNext.current;
+    if (next === undefined || next.shown !== shownId) return;
     focusNext.current = undefined;
-    if (next !== undefined) document.querySelector<HTMLElement>(next)?.focus();
+    document.querySelector<HTMLElement>(next.at)?.focus();
   }, [shownId, isEmpty]);
   // The item in the address may be on a later page.
   const isMissing =
@@ -131,8 +132,9 @@ export function InboxPage() {
               item={item}
               onAnswered={(done) => {
                 setAnswered(done);
-                focusNext.current = ".inbox-one h2, .empty h2";
-                select(nextAfter(items, done));
+                const next = nextAfter(items, done);
+                focusNext.current = { at: ".inbox-one h2, .empty h2", shown: next?.suspension.suspensionId };
+                select(next);
               }}
               onSkip={items.length > (isGone ? 0 : 1) ? () => select(items[at + 1] ?? items[0]) : undefined}
             />

@@ -1,6 +1,5 @@
 // Formats deadlines, in the future and in the past, with their effect.
 import type { Suspension } from "@andante/client";
-import { inlineWords } from "../components/inline-json.ts";
 import { age } from "./numbers.ts";
 
 /** A deadline: "in 4 min", "now", "overdue". A server processes deadlines shortly after they have passed. */
@@ -26,9 +25,14 @@ function effectOf(onDeadline: Suspension["onDeadline"]): string {
   return `answers “${answerWords(onDeadline.resume)}”`;
 }
 
+const longest = 40;
+
 function answerWords(answer: unknown): string {
   if (typeof answer === "boolean") return answer ? "yes" : "no";
   const values = typeof answer === "object" && answer !== null ? Object.values(answer) : [];
   if (values.length === 1 && typeof values[0] === "boolean") return answerWords(values[0]);
-  return inlineWords(answer, 40) || "nothing";
+  if (answer === null || answer === undefined) return "nothing";
+  const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
+  const words = plain.length > 0 ? plain.join(" · ") : String(JSON.stringify(answer)).replace(/^"|"$/g, "");
+  return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }

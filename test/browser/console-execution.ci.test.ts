@@ -51,6 +51,25 @@ describe("in Chromium", async () => {
     );
   });
 
+  test("an execution that waits says why, on its page and in the list; one that sleeps is grey", async () => {
+    const { executionId } = await server.andante.start("nap", {});
+    await open(executionId);
+    const why = page.getByRole("status", { name: "Why it waits" });
+    await eventually(() => why.textContent()).toMatch(/^Step night sleeps until .* \(in (3 d|71 h)/);
+    const pill = page.locator(".heading .pill");
+    expect(await pill.textContent()).toBe("sleeping");
+    expect(await pill.getAttribute("data-tone")).toBe("off");
+    await eventually(() => node("night").getAttribute("data-status")).toBe("sleeping");
+    const parcel = await server.andante.execute("parcel", {});
+    await page.goto(`${server.url}/console/executions`);
+    const listed = (id: string) => page.locator(".grid-row", { hasText: id.slice(0, 13) });
+    await eventually(() => listed(executionId).textContent()).toContain("Step night sleeps until");
+    expect(await listed(executionId).locator(".pill").textContent()).toBe("sleeping");
+    await eventually(() => listed(parcel.executionId).textContent()).toContain(
+      "Step signatures/legal waits since",
+    );
+  });
+
   test("the loser of a race has ended with it, and a wait inside a container leaves the work its width", async () => {
     const { executionId } = await server.andante.execute("parcel", {});
     await open(executionId);

@@ -59,4 +59,8 @@ const parcel = createWorkflow({ id: "parcel", name: "Send a parcel", input: z.ob
     ],
   });
 
-export const waitingWorkflows = { complaint, parcel };
+const nap = createWorkflow({ id: "nap", name: "Sleep on it", input: z.object({}) })
+  .andThen({ id: "think", execute: ({ data }) => data })
+  .andSleep({ id: "night", duration: "3d" });
+
+export const waitingWorkflows = { complaint, parcel, nap };

@@ -81,7 +81,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   if (state === undefined) return null;
   return (
     <>
-      <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} />
+      <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} active={axis.active} />
       <Problem error={error} what="The events cannot be read" />
       <div className="three">
         <div className="canvas">

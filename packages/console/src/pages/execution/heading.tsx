@@ -1,16 +1,20 @@
 // The heading of an execution: its workflow, its status, and its commands.
 import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { address, part, serverRoot } from "../../api/andante.ts";
+import { explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
+import { Sentence } from "../../components/sentence.tsx";
 import { Status } from "../../components/status.tsx";
-import { Clock, Elapsed } from "../../components/time.tsx";
+import { Clock, Elapsed, useNow } from "../../components/time.tsx";
 import { curlCommand } from "../../format/curl.ts";
-import { count } from "../../format/numbers.ts";
+import { count, duration } from "../../format/numbers.ts";
+import { shownStatus } from "../../format/status.ts";
 import { CancelDialog, Continue, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
 
 export function Heading({
@@ -18,13 +22,17 @@ export function Heading({
   workflow,
   steps,
   failure,
+  active,
 }: {
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly steps: readonly Step[];
   /** The error from its journal. */
   readonly failure: string | undefined;
+  /** Milliseconds in which its steps ran. */
+  readonly active: number;
 }) {
+  const { data: explanation } = useQuery(explanationQuery(state.executionId));
   const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();
   const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input } = state;
   const userId = state.context.userId;
@@ -35,11 +43,12 @@ export function Heading({
       <div className="heading">
         <div className="title">
           <h2 className="cut">{workflow?.name ?? workflowId}</h2>
-          <Status status={parked ? "parked" : status} />
+          <Status status={shownStatus(status, { parked, kind: explanation?.waits[0]?.kind })} />
         </div>
         <Fact before="started" value={<Clock time={startAt} />} />
         {typeof userId === "string" && <Fact before="by" value={userId} />}
         <Fact before={isOpen ? "for" : "took"} value={<Elapsed from={startAt} to={endAt} />} />
+        <Active from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {state.tags?.map((tag) => (
           <Link key={tag} className="chip" to="/executions" search={{ tag }}>
@@ -67,7 +76,11 @@ export function Heading({
           )}
         </div>
       </div>
-      {parked && <p className="note-bar">Parked: {parked.reason}</p>}
+      {isOpen && explanation && explanation.waits[0]?.kind !== "running" && (
+        <p className="note-bar" role="status" aria-label="Why it waits" dir="auto">
+          <Sentence text={explanation.sentence} distances />
+        </p>
+      )}
       {replayOf && (
         <p className="note-bar">
           A replay of <ExecutionLink className="link mono" id={replayOf.executionId} /> from {replayOf.stepId}
@@ -77,6 +90,27 @@ export function Heading({
       {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
       {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
       {asking === "replay" && <ReplayDialog state={state} steps={steps} onClose={close} />}
+    </>
+  );
+}
+
+/** The time in which its steps ran beside the time in which it waited, where both differ. */
+function Active({
+  from,
+  to,
+  active,
+}: {
+  readonly from: string;
+  readonly to: string | null;
+  readonly active: number;
+}) {
+  const now = useNow(to === null);
+  const waiting = (to === null ? now : Date.parse(to)) - Date.parse(from) - active;
+  if (waiting < 1000) return null;
+  return (
+    <>
+      <Fact before="active" value={duration(active)} />
+      <Fact before="waiting" value={duration(waiting)} />
     </>
   );
 }

@@ -17,7 +17,12 @@ export function ErrorText({ text }: { readonly text: string }) {
       </p>
       <div className="row">
         {isLong && (
-          <button type="button" className="text-button" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          <button
+            type="button"
+            className="text-button"
+            aria-expanded={whole}
+            onClick={() => setWhole(!whole)}
+          >
             {whole ? "Show less" : "Show all of it"}
           </button>
         )}

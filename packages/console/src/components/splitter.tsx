@@ -1,7 +1,6 @@
 // A bar between two panes that can be dragged, or moved with the arrow keys. The size is kept in the browser.
 import { type KeyboardEvent, type PointerEvent, useEffect, useState } from "react";
 
-
 /** The size of a pane; undefined until the user has changed it. */
 export function usePaneSize(name: string): readonly [size: number | undefined, set: (size: number) => void] {
   const key = `andante-pane-${name}`;

@@ -155,10 +155,7 @@ export function placesOf({ nodes }: Pick<Layout, "nodes">): ReadonlyMap<string, 
 }
 
 /** The edges as two SVG paths: from steps that `isDone`, and from all others. */
-export function linesOf(
-  layout: Layout,
-  isDone: (path: string) => boolean,
-): readonly [string, string] {
+export function linesOf(layout: Layout, isDone: (path: string) => boolean): readonly [string, string] {
   const places = placesOf(layout);
   const lines: [string, string] = ["", ""];
   for (const edge of layout.edges) {

@@ -105,9 +105,20 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       <ViewportPortal>
         <Lines layout={layout} done={done} />
       </ViewportPortal>
-      <Controls showInteractive={false} />
+      <Controls showInteractive={false} orientation="horizontal" />
       {nodes.length > fewSteps && (
-        <MiniMap pannable zoomable ariaLabel="Map of the steps" nodeColor={colourOf} nodeBorderRadius={8} />
+        <MiniMap
+          pannable
+          zoomable
+          ariaLabel="Map of the steps"
+          nodeColor={colourOf}
+          nodeStrokeColor={colourOf}
+          // In units of the canvas: two hundred steps in a row would be thinner than a pixel.
+          nodeStrokeWidth={nodes.length}
+          maskColor="transparent"
+          maskStrokeColor="var(--ink2)"
+          maskStrokeWidth={nodes.length}
+        />
       )}
     </ReactFlow>
   );

@@ -36,16 +36,16 @@ export function EventsView({
   const row = (event: ExecutionEvent, start: number, at: number) => {
     const index = shown?.[at] ?? at;
     return (
-        <EventRow
-          key={event.sequence ?? index}
-          event={event}
-          input={input}
-          start={start}
-          ahead={index >= position}
-          selected={isOf(event, selected)}
-          current={index === position - 1}
-          onSelect={() => onSelect(index)}
-        />
+      <EventRow
+        key={event.sequence ?? index}
+        event={event}
+        input={input}
+        start={start}
+        ahead={index >= position}
+        selected={isOf(event, selected)}
+        current={index === position - 1}
+        onSelect={() => onSelect(index)}
+      />
     );
   };
   return (

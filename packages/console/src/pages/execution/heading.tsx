@@ -7,8 +7,8 @@ import { address, part, serverRoot } from "../../api/andante.ts";
 import { explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
 import { CopyButton } from "../../components/copy.tsx";
-import { ExecutionLink } from "../../components/execution-link.tsx";
 import { ErrorText } from "../../components/error-text.tsx";
+import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Sentence } from "../../components/sentence.tsx";
 import { Status } from "../../components/status.tsx";
@@ -60,8 +60,7 @@ export function Heading({
         </span>
         <Fact before="started" value={<Clock time={startAt} />} />
         {typeof userId === "string" && <Fact before="by" value={userId} />}
-        <Fact before={isOpen ? "for" : "took"} value={<Elapsed from={startAt} to={endAt} />} />
-        <Active from={startAt} to={endAt} active={active} />
+        <Times from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {state.tags?.map((tag) => (
           <Link key={tag} className="chip" to="/executions" search={{ tag }}>
@@ -104,9 +103,7 @@ export function Heading({
           A replay of <ExecutionLink className="link mono" id={replayOf.executionId} /> from {replayOf.stepId}
         </p>
       )}
-      {status === "error" && (
-        <Failure text={failure ?? error ?? ""} step={failed} onSelect={onSelect} />
-      )}
+      {status === "error" && <Failure text={failure ?? error ?? ""} step={failed} onSelect={onSelect} />}
       {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
       {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
       {asking === "replay" && (
@@ -146,8 +143,8 @@ function Failure({
   );
 }
 
-/** The time in which its steps ran beside the time in which it waited, where both differ. */
-function Active({
+/** Its duration, as the time in which its steps ran and the time in which it waited, where it did. */
+function Times({
   from,
   to,
   active,
@@ -158,7 +155,8 @@ function Active({
 }) {
   const now = useNow(to === null);
   const waiting = (to === null ? now : Date.parse(to)) - Date.parse(from) - active;
-  if (waiting < 1000) return null;
+  if (waiting < 1000)
+    return <Fact before={to === null ? "for" : "took"} value={<Elapsed from={from} to={to} />} />;
   return (
     <>
       <Fact before="active" value={duration(active)} />

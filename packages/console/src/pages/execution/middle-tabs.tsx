@@ -114,7 +114,13 @@ export function MiddleTabs({
 }
 
 /** The filter of the events, in the address; the key / focuses it. */
-function EventFilter({ total, left = total }: { readonly total: number; readonly left?: number | undefined }) {
+function EventFilter({
+  total,
+  left = total,
+}: {
+  readonly total: number;
+  readonly left?: number | undefined;
+}) {
   const change = useSearchChange();
   const { text = "" } = useSearch({ strict: false });
   const field = useRef<HTMLInputElement>(null);

@@ -17,8 +17,8 @@ import { count, duration, plural, preciseClock } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { Run } from "../../run/run-history.ts";
 import {
-  attemptsOf,
   type Attempt,
+  attemptsOf,
   type Checkpoint,
   definitionPath,
   findStep,

@@ -2,13 +2,14 @@
 import type { AgentDetail, Conversation } from "@andante/client";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
+import { Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery, waitsQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
+import { lazyPart } from "../../components/late-code.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import "../execution/execution.css";
@@ -22,14 +23,15 @@ const approvalWords = {
 
 const noTools: ReadonlyMap<string, number> = new Map();
 
-const Chat = lazy(() => import("./chat.tsx"));
+const Chat = lazyPart(() => import("./chat.tsx"));
 
 export function AgentPage() {
   const { agentId = "" } = useParams({ strict: false });
-  const { data: agent, error } = useQuery(agentQuery(agentId));
+  const { data: agent, error, isPending } = useQuery(agentQuery(agentId));
   return (
     <Page title={agent?.name ?? agentId} crumbs={[{ name: "Agents", to: "/agents" }]}>
       <Problem padded error={error} what={`Agent ${agentId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {/* Nothing of one agent stays on the page of another. */}
       {agent && <Whole key={agent.id} agent={agent} />}
     </Page>

@@ -7,7 +7,7 @@ import type { ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { count } from "../../format/numbers.ts";
 import { executionStatuses } from "../../format/status.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import type { Search } from "../../layout/search.ts";
 import { BulkActions } from "./bulk-actions.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
@@ -45,8 +45,10 @@ export function ExecutionsPage() {
         <Filters search={search} />
         <OverTime search={search} />
         <Problem padded error={list.error} what="The list cannot be read" />
-        {list.data && rows.length === 0 ? (
-          <EmptyList isFiltered={isFiltered} />
+        {list.isPending ? (
+          <Skeleton />
+        ) : rows.length === 0 ? (
+          list.data && <EmptyList isFiltered={isFiltered} />
         ) : (
           <ExecutionGrid
             rows={rows}

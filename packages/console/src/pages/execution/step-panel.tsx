@@ -3,7 +3,7 @@ import type { ExecutionState, Step, Suspension, WorkflowDetail } from "@andante/
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
-import { executionLogsQuery, inboxQuery } from "../../api/queries.ts";
+import { executionLogsQuery } from "../../api/queries.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { Status } from "../../components/status.tsx";
@@ -96,13 +96,11 @@ function ReplayFrom({
   );
 }
 
-/** The suspension and the form for its resume data. */
+/** The suspension and the form for its resume data; a pause has no form, because continuing needs no data. */
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();
-  const { data: inbox } = useQuery(inboxQuery);
   const { suspensionId, reason, data, deadline, resumeSchema } = suspension;
-  const listed = inbox?.items.find((item) => item.suspension.suspensionId === suspensionId);
   const answer = async (value: unknown) => {
     const execution = andante.workflow(state.workflowId).execution(state.executionId);
     await execution.startResume(value, { suspensionId });
@@ -129,13 +127,13 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
           <JsonView label="data" value={data} />
         </div>
       )}
-      {state.status === "suspended" && (
+      {suspension.stepPath !== undefined && state.status === "suspended" && (
         <section className="asks" aria-label="Answer">
           <h4>Answer</h4>
           <LazyForm
-            key={`${suspensionId} ${listed === undefined}`}
+            key={suspensionId}
             schema={resumeSchema}
-            initial={startingPoint(suspension, listed?.example)}
+            initial={startingPoint(suspension)}
             submit="Resume"
             onSubmit={answer}
           />

@@ -53,7 +53,7 @@ export function InboxEntry({
         <section className="answer" aria-label="Answer">
           <LazyForm
             schema={resumeSchema}
-            initial={startingPoint(suspension, item.example)}
+            initial={startingPoint(suspension)}
             submit="Answer and continue"
             onSubmit={answer}
             beside={

@@ -1,16 +1,25 @@
 // The frame of the console in a real Chromium: missing code after a restart or a deploy, data that is on its way, phones, and
 // the keys of every page.
+import { createWorkflow } from "@andante/core";
 import type { Page, Route } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
+
+/** Sleeps, so that it has the status "running" and no slot. */
+const nap = createWorkflow({ id: "nap", input: z.object({}) }).andSleep({ id: "sleep", duration: "1h" });
 
 const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
-  const house = { workflows: houseWorkflows, agents: houseAgents, logs: { level: "info" as const } };
+  const house = {
+    workflows: { ...houseWorkflows, nap },
+    agents: houseAgents,
+    logs: { level: "info" as const },
+  };
   const server = await serveForTest(house);
   let page: Page;
   const complaints: string[] = [];
@@ -50,7 +59,7 @@ describe("in Chromium", async () => {
     await page.keyboard.press("?");
     await page.getByRole("button", { name: "Load the page again" }).waitFor();
     await goTo("Workflows");
-    await eventually(() => page.locator(".definition").count()).toBe(5);
+    await eventually(() => page.locator(".definition").count()).toBe(6);
     expect(isOld).toBe(false);
   });
 
@@ -100,5 +109,46 @@ describe("in Chromium", async () => {
     await open("/agents/assistant?chat=c-2");
     await page.locator(".talk").first().click();
     await eventually(() => new URL(page.url()).searchParams.get("chat")).toBe("c-1");
+  });
+
+  test("the numbers at the filters are those of their lists, in one row; a range is chosen; rows stay under the pointer", async () => {
+    const { andante } = server;
+    for (let n = 0; n < 11; n += 1)
+      await andante.execute("measure", { text: "one two" }, { userId: "counted" });
+    for (let n = 0; n < 3; n += 1)
+      await andante.execute("invoice", { customer: "c", card: "declined" }, { userId: "counted" });
+    await andante.execute("publish", { topic: "rivers" }, { userId: "counted" });
+    const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "counted" });
+    await andante.cancel("publish", executionId);
+    await andante.start("nap", {}, { userId: "counted" });
+    await open("/executions?userId=counted");
+    const chips = page.locator(".filters .chip");
+    await eventually(() => chips.allTextContents()).toEqual(
+      expect.arrayContaining(["running 1", "suspended 1", "completed 11", "error 3", "cancelled 1"]),
+    );
+    expect(await page.locator(".top").textContent()).toContain("17 in all");
+    expect(await page.locator(".over-time").textContent()).toBe("started, last hour");
+    const tops = await page.evaluate(
+      "[...document.querySelectorAll('.filters > *')].map((each) => { const { top, height } = each.getBoundingClientRect(); return Math.round(top + height / 2); })",
+    );
+    expect(new Set(z.array(z.number()).parse(tops)).size).toBe(1);
+    await page.getByRole("link", { name: /^error/ }).click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(3);
+    await page.getByRole("link", { name: "Any status" }).click();
+    const rows = page.locator(".grid-row");
+    await eventually(() => rows.count()).toBe(17);
+    const box = (index: number) => rows.nth(index).getByRole("checkbox");
+    await box(5).click();
+    await box(2).click({ modifiers: ["Shift"] });
+    await eventually(() => page.locator(".bulk b").textContent()).toBe("4 selected");
+    // The pointer is over the rows: a new one waits until it leaves.
+    const before = await rows.first().textContent();
+    await andante.execute("measure", { text: "one" }, { userId: "counted" });
+    const newer = page.getByRole("button", { name: "1 newer execution: show" });
+    await newer.waitFor();
+    expect(await rows.first().textContent()).toBe(before);
+    await page.mouse.move(5, 5);
+    await eventually(() => rows.count()).toBe(18);
+    expect(await newer.count()).toBe(0);
   });
 });

@@ -223,7 +223,8 @@ describe("signed in", async () => {
     await eventually(() => page.getByRole("alert").textContent()).toMatch(/^Invalid token/);
     await page.getByLabel("Token").fill(await tokenFor("ada"));
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
+    await page.getByRole("heading", { name: "You have run nothing yet" }).waitFor();
+    expect(await page.locator(".empty").textContent()).toContain("You see only your own executions");
     expect(await page.locator(".foot").textContent()).toContain("as ada");
     await page.getByLabel(/^Order/).waitFor();
     await server.post("/workflows/measure/execute", body, bob);

@@ -1,5 +1,11 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type { Conversation, ExecutionFilter, ExecutionStatus, TraceFilter } from "@andante/client";
+import type {
+  Conversation,
+  ExecutionFilter,
+  ExecutionStatus,
+  ServerStatus,
+  TraceFilter,
+} from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
 import type { ExecutionPage } from "./types.ts";
@@ -29,6 +35,11 @@ export const serverQuery = queryOptions({
   queryFn: ({ signal }) => andante.server({ signal }),
   retry: false,
 });
+
+/** Whether the user sees the executions of all users. True until it is known. */
+export function seesAll(server: ServerStatus | undefined): boolean {
+  return server?.slots.running !== null;
+}
 
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
@@ -93,6 +104,14 @@ export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
     queryKey: ["executions", filters, limit],
     queryFn: ({ pageParam, signal }) => readExecutions({ ...filters, limit, cursor: pageParam, signal }),
     ...pages,
+  });
+
+/** How many executions of the list have each status. The key of figures: it is read again less often than the rows. */
+export const countsQuery = ({ status: _, ...filters }: ExecutionFilters) =>
+  queryOptions({
+    queryKey: ["activity", "counts", filters],
+    queryFn: ({ signal }) => andante.executionCounts({ ...filters, signal }),
+    placeholderData: keepPreviousData,
   });
 
 export const executionQuery = (id: string) =>

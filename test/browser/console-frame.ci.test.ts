@@ -142,11 +142,12 @@ describe("in Chromium", async () => {
     await box(2).click({ modifiers: ["Shift"] });
     await eventually(() => page.locator(".bulk b").textContent()).toBe("4 selected");
     // The pointer is over the rows: a new one waits until it leaves.
-    const before = await rows.first().textContent();
+    const first = () => rows.first().getByRole("link").textContent();
+    const before = await first();
     await andante.execute("measure", { text: "one" }, { userId: "counted" });
     const newer = page.getByRole("button", { name: "1 newer execution: show" });
     await newer.waitFor();
-    expect(await rows.first().textContent()).toBe(before);
+    expect(await first()).toBe(before);
     await page.mouse.move(5, 5);
     await eventually(() => rows.count()).toBe(18);
     expect(await newer.count()).toBe(0);

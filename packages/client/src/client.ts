@@ -21,6 +21,8 @@ import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
   readonly agentId?: AgentId | undefined;
   readonly userId?: string | undefined;
+  /** A part of the title, in any case. */
+  readonly title?: string | undefined;
 }
 
 /** A client of one server. Created by `createClient`. */

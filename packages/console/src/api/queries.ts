@@ -159,11 +159,23 @@ export const agentQuery = (id: string) =>
     retry: false,
   });
 
-export const conversationsQuery = (agentId: string) =>
+/** The newest conversations whose title contains the text. */
+export const conversationsQuery = (agentId: string, title = "") =>
   queryOptions({
-    queryKey: ["conversations", agentId],
-    queryFn: async ({ signal }) => await andante.conversations({ agentId, limit: 100, signal }),
+    queryKey: ["conversations", agentId, ...(title === "" ? [] : ["title", title])],
+    queryFn: async ({ signal }) =>
+      await andante.conversations({ agentId, limit: 100, signal, ...(title !== "" && { title }) }),
     refetchInterval: askEvery,
+    placeholderData: keepPreviousData,
+  });
+
+/** The newest warnings and errors of a conversation in the log; `when` changes with each failure. */
+export const causesQuery = (conversationId: string, when: string) =>
+  queryOptions({
+    queryKey: ["failures", conversationId, when],
+    queryFn: ({ signal }) => andante.logs({ conversationId, level: "warn", limit: 100, signal }),
+    retry: false,
+    ...fixed,
   });
 
 /** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */

@@ -46,6 +46,20 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
   });
 
+  test("failures that differ only in numbers are one row, which leads to their list", async () => {
+    for (const customer of ["shop-21", "shop-22"])
+      await server.andante.execute("invoice", { customer, card: "declined" }, { userId: customer });
+    await open("/failures");
+    const row = page.locator("tbody tr").first();
+    await eventually(() => row.textContent()).toContain("invoice");
+    const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
+    const link = row.getByRole("link", { name: "failed executions of invoice" });
+    expect(await link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+    await link.click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
+    expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
+  });
+
   test("many are cancelled at once, after a question", async () => {
     await refund(1100);
     await refund(1200);
@@ -232,6 +246,25 @@ describe("signed in", async () => {
     await eventually(() => page.locator(".grid-row").count()).toBe(1);
     await page.getByRole("button", { name: "sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.context().close();
+  });
+
+  test("an answer that was begun is still there after signing in again", async () => {
+    const ada = await tokenFor("ada");
+    const refund = { order: "ord_1", amount: 1200, reason: "returned" };
+    await server.post("/workflows/refund/execute", { input: refund }, bearer(ada));
+    const page = await openPage(browser, () => undefined);
+    const signIn = async () => {
+      await page.getByLabel("Token").fill(ada);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    await page.goto(`${server.url}/console/inbox`);
+    await signIn();
+    await page.getByLabel(/^Note/).fill("half a sentence");
+    await page.evaluate("localStorage.removeItem('andante-token')");
+    await page.reload();
+    await signIn();
+    await eventually(() => page.getByLabel(/^Note/).inputValue()).toBe("half a sentence");
     await page.context().close();
   });
 

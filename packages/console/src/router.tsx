@@ -95,6 +95,10 @@ const routes = root.addChildren([
     component: page(() => import("./pages/agents/agent-page.tsx").then(({ AgentPage }) => AgentPage)),
   }),
   createRoute({
+    ...at("/failures"),
+    component: page(() => import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage)),
+  }),
+  createRoute({
     ...at("/logs"),
     component: page(() => import("./pages/logs/logs-page.tsx").then(({ LogsPage }) => LogsPage)),
   }),

@@ -10,9 +10,10 @@ import {
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { address, andante, headers, part } from "../../api/andante.ts";
+import { causesQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { isObject } from "../../form/as-schema.ts";
-import { useFailureCauses } from "./failure-causes.ts";
+import { causesIn } from "./failure-causes.ts";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { EditMessage, MessageActions } from "./message-actions.tsx";
 import { MessagePart } from "./message-part.tsx";
@@ -65,7 +66,11 @@ function OpenChat({
   const [stopped, setStopped] = useState<string>();
   const failedTools = messages.flatMap(({ parts }) => parts.filter(isFailedTool)).length;
   const failures = `${failedTools} ${error?.message ?? ""}`;
-  const causes = useFailureCauses(conversationId, failures === "0 " || isBusy ? undefined : failures);
+  const { data: causes } = useQuery({
+    ...causesQuery(conversationId, failures),
+    enabled: failures !== "0 " && !isBusy,
+    select: causesIn,
+  });
   const again = () => void regenerate();
   const stop = () => {
     setStopError(undefined);
@@ -108,7 +113,7 @@ function OpenChat({
               conversationId={conversationId}
               name={name}
               tools={tools}
-              causes={causes.tools}
+              causes={causes?.tools ?? noCauses}
               streams={isBusy && message === last}
               isStopped={message.id === stopped}
               onRegenerate={isBusy || message !== last ? undefined : again}
@@ -118,7 +123,7 @@ function OpenChat({
           {error && (
             <FailedReply
               error={error}
-              cause={causes.reply}
+              cause={causes?.reply}
               conversationId={conversationId}
               onAgain={messages.length === 0 ? undefined : again}
             />
@@ -165,6 +170,7 @@ function wordsOf({ message }: Error): string {
   }
 }
 
+const noCauses: ReadonlyMap<string, string> = new Map();
 const isFailedTool = (part: UIMessage["parts"][number]) => isToolUIPart(part) && part.state === "output-error";
 
 /** A reply that failed: the words for every caller, the cause for those who may read the log, and another attempt. */

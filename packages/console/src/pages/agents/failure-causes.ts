@@ -1,8 +1,5 @@
 // The causes of failed replies and tools, from the log. A caller that may not read the log sees none.
 import type { LogRecord } from "@andante/client";
-import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { causesQuery } from "../../api/queries.ts";
 import { isObject } from "../../form/as-schema.ts";
 
 export interface FailureCauses {
@@ -10,15 +7,6 @@ export interface FailureCauses {
   readonly reply: string | undefined;
   /** The errors of tools, by call id. */
   readonly tools: ReadonlyMap<string, string>;
-}
-
-/** `when` changes with each failure; undefined while nothing has failed. */
-export function useFailureCauses(conversationId: string, when: string | undefined): FailureCauses {
-  const { data } = useQuery({
-    ...causesQuery(conversationId, when ?? ""),
-    enabled: when !== undefined,
-  });
-  return useMemo(() => causesIn(data ?? []), [data]);
 }
 
 export function causesIn(lines: readonly LogRecord[]): FailureCauses {

@@ -69,7 +69,12 @@ const unlucky = new Agent({
     }),
   },
 });
-const agents = { ...houseAgents, unlucky, talker: talker("talker", "Talker"), other: talker("other", "Other") };
+const agents = {
+  ...houseAgents,
+  unlucky,
+  talker: talker("talker", "Talker"),
+  other: talker("other", "Other"),
+};
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();

@@ -96,7 +96,9 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at("/failures"),
-    component: page(() => import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage)),
+    component: page(() =>
+      import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage),
+    ),
   }),
   createRoute({
     ...at("/logs"),

@@ -182,7 +182,8 @@ export const causesQuery = (conversationId: string, when: string) =>
     queryKey: ["failures", conversationId, when],
     queryFn: ({ signal }) => andante.logs({ conversationId, level: "warn", limit: 100, signal }),
     retry: false,
-    ...fixed,
+    // The same words may have another cause the next time.
+    staleTime: 0,
   });
 
 /** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */

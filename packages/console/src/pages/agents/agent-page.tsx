@@ -135,8 +135,8 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
         <>
           <h3>This reply</h3>
           <p className="muted num">
-            {plural(facts.calls.length, "model call")} · {count(facts.inputTokens)} in, {count(facts.outputTokens)}{" "}
-            out ·{" "}
+            {plural(facts.calls.length, "model call")} · {count(facts.inputTokens)} in,{" "}
+            {count(facts.outputTokens)} out ·{" "}
             <Link className="link" to="/traces/$traceId" params={{ traceId: facts.traceId }}>
               open trace →
             </Link>

@@ -115,7 +115,7 @@ function OpenChat({
               tools={tools}
               causes={causes?.tools ?? noCauses}
               streams={isBusy && message === last}
-              isStopped={message.id === stopped}
+              isStopped={message.id === stopped || (isEmpty(message) && error === undefined)}
               onRegenerate={isBusy || message !== last ? undefined : again}
               onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
             />
@@ -170,8 +170,14 @@ function wordsOf({ message }: Error): string {
   }
 }
 
+/** Whether a message has nothing to show. */
+function isEmpty({ parts }: UIMessage): boolean {
+  return !parts.some((each) => isToolUIPart(each) || "text" in each || "url" in each);
+}
+
 const noCauses: ReadonlyMap<string, string> = new Map();
-const isFailedTool = (part: UIMessage["parts"][number]) => isToolUIPart(part) && part.state === "output-error";
+const isFailedTool = (part: UIMessage["parts"][number]) =>
+  isToolUIPart(part) && part.state === "output-error";
 
 /** A reply that failed: the words for every caller, the cause for those who may read the log, and another attempt. */
 function FailedReply({
@@ -226,7 +232,7 @@ function Message({
   /** The errors of tools, by call id. */
   readonly causes: ReadonlyMap<string, string>;
   readonly streams: boolean;
-  /** The user has stopped it. */
+  /** It ended before it was complete. */
   readonly isStopped: boolean;
   readonly onRegenerate: (() => void) | undefined;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
@@ -245,6 +251,7 @@ function Message({
     );
   }
   const isPartial = isStopped || (isObject(message.metadata) && message.metadata.partial === true);
+  const isAsking = message.parts.some((each) => isToolUIPart(each) && each.state === "approval-requested");
   return (
     <div className={streams ? "message streams" : "message"}>
       <div className="who">{name}</div>
@@ -264,7 +271,12 @@ function Message({
         </p>
       )}
       {!streams && (
-        <MessageActions {...place} messageId={message.id} text={text} onRegenerate={onRegenerate} />
+        <MessageActions
+          {...place}
+          messageId={message.id}
+          text={text}
+          onRegenerate={isAsking ? undefined : onRegenerate}
+        />
       )}
     </div>
   );

@@ -2,7 +2,12 @@
 import { expect, test } from "vitest";
 import { causesIn } from "./failure-causes.ts";
 
-const line = (fields: object) => ({ timestamp: "2026-01-01T00:00:00Z", level: "error" as const, msg: "failed", ...fields });
+const line = (fields: object) => ({
+  timestamp: "2026-01-01T00:00:00Z",
+  level: "error" as const,
+  msg: "failed",
+  ...fields,
+});
 
 test("the innermost cause of the newest failed reply, and the error of each tool call", () => {
   const { reply, tools } = causesIn([

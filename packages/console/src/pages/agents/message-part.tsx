@@ -53,7 +53,9 @@ export function MessagePart({
       <div>
         <Input value={part.input} whole={asks} />
         {part.state === "output-available" && <Output value={part.output} />}
-        {part.state === "output-error" && <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>}
+        {part.state === "output-error" && (
+          <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>
+        )}
         {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
       </div>
     </section>

@@ -106,6 +106,8 @@ test("an execution by its id alone", async () => {
   const row = "/api/executions/:executionId";
   expectShape(`GET ${row}`, await server.get(at));
   expectShape(`GET ${row}/events`, await server.get(`${at}/events`));
+  expectShape(`GET ${row}/explain`, await server.get(`${at}/explain`));
+  expectShape("GET /api/executions", await server.get("/api/executions?explain=true"));
   expectShape(`POST ${row}/cancel`, await server.post(`${at}/cancel`));
 });
 
@@ -205,6 +207,7 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
   expectShape("GET /api/failures", await server.get("/api/failures"));
+  expectShape("GET /api/execution-counts", await server.get("/api/execution-counts"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));

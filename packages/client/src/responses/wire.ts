@@ -98,8 +98,15 @@ export interface ConversationPage {
   readonly nextCursor: string | null;
 }
 
+export interface Decided {
+  readonly conversationId: string;
+  /** How many calls of the message still wait: the reply continues when none does. */
+  readonly waiting: number;
+}
+
 export interface ExecutionChange {
   readonly executionId: string;
+  /** Empty for a chat whose tool calls wait for approval, or do not any more. */
   readonly workflowId: string;
   readonly userId: string | null;
   /** Absent when it has not changed. */
@@ -177,7 +184,13 @@ export interface Inbox {
 /** An open suspension with its execution. */
 export interface InboxItem {
   readonly executionId: string;
+  /** Empty for a tool call of a chat. */
   readonly workflowId: string;
+  /** The agent of a chat; null for a workflow. */
+  readonly agentId: string | null;
+  readonly conversationId: string | null;
+  /** What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow. */
+  readonly approvalId: string | null;
   readonly userId: string | null;
   readonly startAt: string;
   readonly suspension: Suspension;

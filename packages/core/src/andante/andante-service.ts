@@ -115,7 +115,7 @@ export class AndanteService implements Andante {
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
       endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
     };
-    const turns = new TurnKind(store, host, waiters);
+    const turns = new TurnKind(store, host, waiters, (change) => this.#engine.changes.report(change));
     this.#engine = new Engine({
       store,
       storage,

@@ -1,6 +1,8 @@
 // Forms made from schemas, in a real Chromium: nothing is preselected, errors are at their field and announced with
 // it, and a schema that cannot be drawn leaves JSON as the way out.
-import { createWorkflow } from "@andante/core";
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
+import { tool } from "ai";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -34,9 +36,42 @@ const decide = createWorkflow({ id: "decide", name: "Decide", input: z.object({}
   execute: ({ resumeData, suspend }) => resumeData ?? suspend("Decide"),
 });
 
+const claim = createWorkflow({ id: "claim", name: "Settle a claim", input: z.object({}) }).andThen({
+  id: "judge",
+  resumeSchema: z.object({
+    letter: z.string(),
+    deductible: z.number(),
+    limit: z.number(),
+    payOn: z.iso.date(),
+    items: z.array(z.object({ name: z.string(), count: z.number() })),
+  }),
+  execute: ({ resumeData, suspend }) =>
+    resumeData ?? suspend("Judge the claim", { limit: 250, claim: "c-1" }),
+});
+
+const teller = new Agent({
+  id: "teller",
+  model: scriptedModel([
+    { toolCalls: [{ toolName: "refund", input: { amount: 90, account: "AT12 0000" } }] },
+    "paid",
+  ]),
+  tools: {
+    refund: tool({
+      inputSchema: z.object({ amount: z.number(), account: z.string() }),
+      needsApproval: true,
+      execute: (input) => input,
+    }),
+  },
+});
+const desk = createWorkflow({ id: "desk", input: z.object({}) }).andAgent({
+  id: "ask",
+  agent: teller,
+  prompt: "go",
+});
+
 describe("in Chromium", async () => {
   const browser = await openBrowser();
-  const server = await serveForTest({ workflows: { order, decide } });
+  const server = await serveForTest({ workflows: { order, decide, claim, desk } });
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
@@ -126,6 +161,46 @@ describe("in Chromium", async () => {
       decision: { kind: "reject", why: "too much" },
       agreed: true,
     });
+  });
+
+  test("an answer starts empty, or with the data of the suspension, in the inbox and at the execution; nothing else is sent", async () => {
+    const { executionId } = await server.andante.execute("claim", {});
+    const sent: unknown[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/resume")) sent.push(request.postDataJSON()?.resumeData);
+    });
+    const starts = async () => {
+      await page.getByLabel(/^Limit/).waitFor();
+      const inputs = page.locator(".schema-form").locator("input, textarea");
+      return Promise.all((await inputs.all()).map((input) => input.inputValue()));
+    };
+    await open(`/executions/${executionId}`);
+    expect(await starts()).toEqual(["", "", "250", ""]);
+    await open("/inbox?workflowId=claim");
+    expect(await starts()).toEqual(["", "", "250", ""]);
+    expect(await page.locator(".form-item").count()).toBe(0);
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.getByRole("alert").first().waitFor();
+    expect(sent).toEqual([{ limit: 250, items: [] }]);
+    expect((await server.andante.state("claim", executionId)).status).toBe("suspended");
+    await server.andante.cancel("claim", executionId);
+  });
+
+  test("the approval of a tool starts with the input of the tool, which a person can change", async () => {
+    const { executionId } = await server.andante.execute("desk", {});
+    await open("/inbox?workflowId=desk");
+    const amount = page.getByLabel(/^Amount/);
+    await eventually(() => amount.inputValue()).toBe("90");
+    expect(await page.getByLabel(/^Account/).inputValue()).toBe("AT12 0000");
+    await page.getByRole("radio", { name: "Yes" }).click();
+    await amount.fill("45");
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.locator(".answered").waitFor();
+    const output = async () => {
+      const events = await server.andante.events("desk", executionId);
+      return JSON.stringify(events.filter(({ type }) => type === "checkpoint-complete"));
+    };
+    await eventually(output).toContain('"amount":45,"account":"AT12 0000"');
   });
 
   test("a schema with a dangling reference leaves JSON with a note, and the page stays", async () => {

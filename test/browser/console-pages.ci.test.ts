@@ -1,6 +1,7 @@
 // The console in a real Chromium, on a live server: the main job of each page, and sign-in.
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
@@ -79,7 +80,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
 
-  test("one that runs is paused from its page, resumed, and cancelled, each after a question", async () => {
+  test("one that runs is paused from its page, continues by one button without data, and is cancelled", async () => {
     const { executionId } = await server.andante.start("document-pipeline", {
       pages: 3000,
       milliseconds: 20,
@@ -91,7 +92,15 @@ describe("in Chromium", async () => {
     await eventually(() => pill.textContent()).toBe("suspended");
     const detail = page.getByRole("complementary", { name: "Selected step" });
     expect(await detail.textContent()).toContain("Paused from the console");
-    await detail.getByRole("button", { name: "Resume" }).click();
+    expect(await detail.getByRole("region", { name: "Answer" }).count()).toBe(0);
+    // It is no task of the inbox: no badge, and not in the list.
+    const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
+    const items = listOf(dataOf(await server.get("/api/inbox")), "items");
+    expect(items.filter((item) => item.executionId === executionId)).toEqual([]);
+    await eventually(async () => Number((await badge.allTextContents())[0]?.split(" ")[0] ?? 0)).toBe(
+      items.length,
+    );
+    await page.getByRole("button", { name: "Continue" }).click();
     await eventually(() => pill.textContent()).toBe("running");
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await page.getByRole("button", { name: "Cancel the execution" }).click();

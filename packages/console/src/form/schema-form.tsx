@@ -29,7 +29,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   const canShow = schema !== undefined && broken === undefined && hasFields(schema);
   const [mode, setMode] = useState<"form" | "json">(canShow ? "form" : "json");
   const [data, setData] = useState<unknown>(initial);
-  const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2));
+  const [text, setText] = useState(() => jsonOf(initial));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const isSending = useRef(false);
@@ -69,14 +69,14 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   };
   const giveUp = (problem: unknown) => {
     setBroken(wordsOf(problem));
-    setText(JSON.stringify(data ?? {}, null, 2));
+    setText(jsonOf(data));
     setMode("json");
   };
   const change = (next: "form" | "json") => {
-    if (next === "json") setText(JSON.stringify(data ?? {}, null, 2));
+    if (next === "json") setText(jsonOf(data));
     else {
       try {
-        setData(JSON.parse(text));
+        setData(text.trim() === "" ? undefined : JSON.parse(text));
       } catch (problem) {
         return setError(problem);
       }
@@ -161,6 +161,10 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
       </div>
     </div>
   );
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
 }
 
 /** The reason why the schema cannot be rendered, if known in advance. */

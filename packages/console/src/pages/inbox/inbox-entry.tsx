@@ -15,7 +15,8 @@ import { deadlineWords } from "../../format/due.ts";
 import { isMac } from "../../format/keys.ts";
 import { labelOf } from "../../format/labels.ts";
 import { duration } from "../../format/numbers.ts";
-import { attemptsOf, foldRun, type StepRun, tookOf } from "../../run/step-runs.ts";
+import { foldRun } from "../../run/run-history.ts";
+import { attemptsOf, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { journalQuery } from "../execution/journal.ts";
 import { titleOf } from "./item-title.ts";
 
@@ -53,7 +54,7 @@ export function InboxEntry({
         <section className="answer" aria-label="Answer">
           <LazyForm
             schema={resumeSchema}
-            initial={startingPoint(suspension, item.example)}
+            initial={startingPoint(suspension)}
             submit="Answer and continue"
             onSubmit={answer}
             beside={
@@ -174,7 +175,7 @@ function Trail({ item }: { readonly item: InboxItem }) {
           <h3>How it got here</h3>
           <ol>
             {before.slice(-5).map((step) => (
-              <Past key={step.id} step={step} run={run.steps.get(step.id)} />
+              <Past key={step.id} step={step} run={run.get(step.id)} />
             ))}
           </ol>
         </>

@@ -228,6 +228,25 @@ describe("signed in", async () => {
     await page.context().close();
   });
 
+  test("an answer that was begun is still there after signing in again", async () => {
+    const ada = await tokenFor("ada");
+    const refund = { order: "ord_1", amount: 1200, reason: "returned" };
+    await server.post("/workflows/refund/execute", { input: refund }, bearer(ada));
+    const page = await openPage(browser, () => undefined);
+    const signIn = async () => {
+      await page.getByLabel("Token").fill(ada);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    await page.goto(`${server.url}/console/inbox`);
+    await signIn();
+    await page.getByLabel(/^Note/).fill("half a sentence");
+    await page.evaluate("localStorage.removeItem('andante-token')");
+    await page.reload();
+    await signIn();
+    await eventually(() => page.getByLabel(/^Note/).inputValue()).toBe("half a sentence");
+    await page.context().close();
+  });
+
   test("with a whole token alone; one that ends while a page is open asks again", async () => {
     const page = await openPage(browser, () => undefined);
     const again = page.getByRole("heading", { name: "Sign in" });

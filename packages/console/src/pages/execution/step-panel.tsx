@@ -3,11 +3,12 @@ import type { ExecutionState, Step, Suspension, WorkflowDetail } from "@andante/
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
-import { executionLogsQuery } from "../../api/queries.ts";
+import { executionLogsQuery, serverQuery } from "../../api/queries.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { Status } from "../../components/status.tsx";
 import { Ago, Clock, useNow } from "../../components/time.tsx";
+import { draftKey } from "../../form/draft.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { dueText } from "../../format/due.ts";
@@ -115,6 +116,7 @@ function ReplayFrom({
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();
+  const { data: server } = useQuery(serverQuery);
   const { suspensionId, reason, data, deadline, resumeSchema } = suspension;
   const answer = async (value: unknown) => {
     const execution = andante.workflow(state.workflowId).execution(state.executionId);
@@ -150,6 +152,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
             schema={resumeSchema}
             initial={startingPoint(suspension)}
             submit="Resume"
+            draft={draftKey(server?.user?.id, state.executionId, suspension)}
             onSubmit={answer}
           />
         </section>

@@ -3,12 +3,13 @@ import type { Inbox, InboxItem, Step } from "@andante/client";
 import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { andante } from "../../api/andante.ts";
-import { inboxQuery, workflowQuery } from "../../api/queries.ts";
+import { inboxQuery, serverQuery, workflowQuery } from "../../api/queries.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { isPicture } from "../../components/markdown/addresses.ts";
 import { Dot } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
+import { draftKey } from "../../form/draft.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { deadlineWords } from "../../format/due.ts";
@@ -32,6 +33,7 @@ export function InboxEntry({
   const client = useQueryClient();
   const { suspension, workflowId, executionId } = item;
   const { resumeSchema } = suspension;
+  const { data: server } = useQuery(serverQuery);
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
     const { suspensionId } = suspension;
@@ -56,6 +58,7 @@ export function InboxEntry({
             schema={resumeSchema}
             initial={startingPoint(suspension)}
             submit="Answer and continue"
+            draft={draftKey(server?.user?.id, executionId, suspension)}
             onSubmit={answer}
             beside={
               <>

@@ -54,6 +54,8 @@ export const exampleQuery = (id: string) =>
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
   queryFn: ({ signal }) => andante.inbox({ signal }),
+  // A chat that goes on without a decision, or is removed, is not in the feed.
+  refetchInterval: askEvery,
 });
 
 /** The whole inbox, page by page. */

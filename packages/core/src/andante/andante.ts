@@ -85,7 +85,17 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The registered agents and their replies. */
   readonly agents: Pick<
     Agents,
-    "list" | "read" | "check" | "text" | "object" | "stream" | "streamObject" | "chat" | "attach" | "stop"
+    | "list"
+    | "read"
+    | "check"
+    | "text"
+    | "object"
+    | "stream"
+    | "streamObject"
+    | "chat"
+    | "attach"
+    | "decide"
+    | "stop"
   >;
   readonly conversations: Conversations;
   /** Changes, counts and open suspensions of all executions. */

@@ -268,7 +268,7 @@ test("a crash at any write of a decision loses nothing, and a tool runs again on
         await next.andante.agents.decide(conversationId, decision).catch((error: unknown) => {
           expect(error, where).toMatchObject({ status: 409 });
         });
-      await expect.poll(() => replyOf(next.andante), where).toContain("After");
+      await expect.poll(() => replyOf(next.andante), { message: where }).toContain("After");
       expect(new Set(first.effects.deleted), where).toEqual(new Set([7, 8]));
       // The begin and the end of the turn of the first decision, and the begin of the last: no tool has run by then.
       const runs = write <= before + 3 ? 2 : 4;

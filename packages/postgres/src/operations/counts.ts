@@ -18,12 +18,9 @@ export function countUnfinished(readers: Readers, s: string) {
     }));
 }
 
-/** Of workflows and of chats, each by an index of its own. */
 export function countSuspended(readers: Readers, s: string) {
-  const count = `select (select count(*) from ${s}.executions
-      where status = 'suspended' and status <> 'running' and kind = 'workflow')
-    + (select count(*) from ${s}.executions
-      where kind = 'turn' and end_at is null and status = 'suspended') as count`;
+  const count = `select count(*) as count from ${s}.executions
+    where status = 'suspended' and status <> 'running' and kind = 'workflow'`;
   return async (): Promise<number> => {
     const [row] = await readers.read(count, []);
     return row === undefined ? 0 : integer(row, "count");

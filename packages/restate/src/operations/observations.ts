@@ -132,7 +132,7 @@ export function observationOperations(shards: Shards): ObservationStore {
     }),
     trim: (bounds) => trim(shards, bounds),
     countSuspended: async () => {
-      const isSuspended = `and ${columns.status} = 'suspended'`;
+      const isSuspended = `and ${columns.kind} = 'workflow' and ${columns.status} = 'suspended'`;
       const [row] = await shards.search("count(*) as executions", "x/", isSuspended);
       return row === undefined ? 0 : numberIn(row, "executions");
     },

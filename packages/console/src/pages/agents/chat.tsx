@@ -8,9 +8,11 @@ import {
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { address, andante, headers, part } from "../../api/andante.ts";
+import { agentQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
-import { MessagePart } from "./message-part.tsx";
+import { type CallDecision, type DecisionProps, MessagePart } from "./message-part.tsx";
+import { useDecidedElsewhere } from "./use-decided-elsewhere.ts";
 import { useFollow } from "./use-follow.ts";
 import { useOlder } from "./use-older.ts";
 
@@ -45,22 +47,44 @@ function OpenChat({
     () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
     [agentId],
   );
-  const { messages, setMessages, sendMessage, addToolApprovalResponse, status, error } = useChat({
-    id: conversationId,
-    messages: kept.messages,
-    transport,
-    resume: true,
-    // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
-    throttle: 50,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
-  });
+  const { messages, setMessages, sendMessage, addToolApprovalResponse, resumeStream, status, error } =
+    useChat({
+      id: conversationId,
+      messages: kept.messages,
+      transport,
+      resume: true,
+      // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
+      throttle: 50,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
+    });
   const isBusy = status === "submitted" || status === "streaming";
   const [stopError, setStopError] = useState<unknown>();
   const stop = () => {
     setStopError(undefined);
     andante.agent(agentId).stop(conversationId).catch(setStopError);
   };
+  const [decideError, setDecideError] = useState<unknown>();
+  /** Shows the messages as they are kept, and the reply that runs. */
+  const follow = async () => {
+    const { messages: fresh } = await loadMessages(conversationId);
+    const ids = new Set(fresh.map(({ id }) => id));
+    setMessages((shown) => [...shown.filter(({ id }) => !ids.has(id)), ...fresh]);
+    await resumeStream();
+    void client.invalidateQueries({ queryKey: ["conversations", agentId] });
+  };
+  const decide = async (approvalId: string, { input, ...decision }: CallDecision) => {
+    setDecideError(undefined);
+    // The chat's own way takes only the decision: the call is the kept one.
+    if (input === undefined) return addToolApprovalResponse({ id: approvalId, ...decision });
+    await andante.conversation(conversationId).decide({ approvalId, ...decision, input });
+    await follow();
+  };
+  useDecidedElsewhere(conversationId, isBusy ? undefined : messages.at(-1), () =>
+    follow().catch(setDecideError),
+  );
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const schemaOf = (name: string) => agent?.tools.find((each) => each.name === name)?.inputSchema;
   const box = useRef<HTMLElement>(null);
   const last = messages.at(-1);
   const onScroll = useFollow(box, last, status === "submitted");
@@ -95,10 +119,12 @@ function OpenChat({
               name={name}
               tools={tools}
               streams={isBusy && message === last}
-              onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
+              onDecide={decide}
+              schemaOf={schemaOf}
             />
           ))}
           {error && <Problem error={new Error(wordsOf(error))} what="The reply was interrupted" />}
+          <Problem error={decideError} what="The reply cannot be shown" />
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
         </div>
       </section>
@@ -146,13 +172,12 @@ function Message({
   name,
   tools,
   streams,
-  onDecide,
-}: {
+  ...decisions
+}: DecisionProps & {
   readonly message: UIMessage;
   readonly name: string;
   readonly tools: ReadonlyMap<string, number>;
   readonly streams: boolean;
-  readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
   if (message.role === "user") {
     return (
@@ -166,7 +191,7 @@ function Message({
       <div className="who">{name}</div>
       {message.parts.map((each, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
-        <MessagePart key={index} part={each} tools={tools} onDecide={onDecide} />
+        <MessagePart key={index} part={each} tools={tools} {...decisions} />
       ))}
     </div>
   );

@@ -30,7 +30,9 @@ export function useStatusCounts(search: Search): StatusCounts {
     if (userId ?? tag ?? id) return {};
     const sum = (of: "completed" | "failed" | "cancelled") =>
       activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
-    const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
+    const waiting = inbox?.items.filter(
+      (item) => item.agentId === null && (workflowId ?? item.workflowId) === item.workflowId,
+    ).length;
     // Null for a user that sees only its own executions.
     const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
     const known = {

@@ -46,6 +46,20 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
   });
 
+  test("failures that differ only in numbers are one row, which leads to their list", async () => {
+    for (const customer of ["shop-21", "shop-22"])
+      await server.andante.execute("invoice", { customer, card: "declined" }, { userId: customer });
+    await open("/failures");
+    const row = page.locator("tbody tr").first();
+    await eventually(() => row.textContent()).toContain("invoice");
+    const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
+    const link = row.getByRole("link", { name: "failed executions of invoice" });
+    expect(await link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+    await link.click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
+    expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
+  });
+
   test("many are cancelled at once, after a question", async () => {
     await refund(1100);
     await refund(1200);

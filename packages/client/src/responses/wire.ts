@@ -169,6 +169,27 @@ export interface ExecutionSummary {
     | undefined;
 }
 
+export interface FailureGroups {
+  readonly from: string;
+  readonly to: string;
+  readonly groups: readonly {
+    readonly workflowId: string;
+    /** The step that failed; null when none did. */
+    readonly stepPath: string | null;
+    /** The name of the error. */
+    readonly name: string;
+    /** Its message with `#` in place of ids and numbers. */
+    readonly message: string;
+    readonly count: number;
+    readonly firstAt: string;
+    readonly lastAt: string;
+    /** The newest of them. */
+    readonly executionId: string;
+  }[];
+  /** False when there were more failures than were read. */
+  readonly complete: boolean;
+}
+
 export interface Health {
   readonly status: "ok";
 }

@@ -1,9 +1,6 @@
 // The calls of a reply that wait for approval, as suspensions of its turn: the inbox lists them.
 import { createHash } from "node:crypto";
-import { asSchema, getToolName, type ToolSet, type UIMessage } from "ai";
 import type { Suspension } from "../../store/store.ts";
-import { waitingCalls } from "../conversation/apply-tool-decisions.ts";
-import { decisionSchema } from "../durable/call-waits.ts";
 
 /** A call that waits for a person; its texts are JSON. */
 export interface ApprovalWait {
@@ -23,23 +20,6 @@ export function approvalIdOf(path: string | null): string | null {
   return path?.startsWith(prefix) ? path.slice(prefix.length) : null;
 }
 
-export async function approvalWaits(message: UIMessage, tools: ToolSet): Promise<readonly ApprovalWait[]> {
-  return Promise.all(
-    waitingCalls(message).map(async (part) => {
-      const toolName = getToolName(part);
-      const schema = Object.hasOwn(tools, toolName) ? tools[toolName]?.inputSchema : undefined;
-      const inputSchema = schema === undefined ? {} : { ...(await asSchema(schema).jsonSchema) };
-      return {
-        place: message.parts.indexOf(part),
-        approvalId: part.approval.id,
-        reason: `The tool ${toolName} needs approval`,
-        data: JSON.stringify({ toolName, input: part.input }),
-        resumeSchema: JSON.stringify(decisionSchema(inputSchema)),
-      };
-    }),
-  );
-}
-
 interface WaitingReply {
   readonly conversationId: string;
   readonly messageId: string;
@@ -48,6 +28,7 @@ interface WaitingReply {
 }
 
 export function suspensionsOf(waits: readonly ApprovalWait[], reply: WaitingReply): readonly Suspension[] {
+  if (waits.length === 0) return [];
   const { conversationId, messageId, at } = reply;
   // The same while a call waits, also when a decision about another call of the message opens it anew; in their order.
   const hash = createHash("sha256")

@@ -14,9 +14,9 @@ import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
 import type { TextReply } from "../reply/text-reply.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
-import { approvalWaits } from "./approval-waits.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
 import type { KeptTurn } from "./kept-turn.ts";
+import { waitsOf } from "./waits-of-message.ts";
 
 export interface TurnOptions {
   readonly agent: CallableAgent;
@@ -180,7 +180,7 @@ export class Turn {
     const kept = this.#kept(message, partial);
     // The usage of recorded calls is counted already.
     const usage = agent.recordsCalls ? operation.unrecorded : operation.usage;
-    const waits = message === undefined || kept === null ? [] : await approvalWaits(message, this.tools);
+    const waits = message === undefined || kept === null ? [] : await waitsOf(message, this.tools);
     await conversation.finish(kept, usage, waits);
   }
 

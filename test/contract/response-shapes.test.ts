@@ -199,8 +199,9 @@ test("conversations", async () => {
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
   const asks = { input: [{ id: "u1", role: "user", parts: [{ type: "text", text: "delete a shape" }] }] };
   await server.post("/agents/careful/text", { ...asks, options: { conversationId: "shape-asks" } });
-  const [item] = listOf(dataOf(await server.get("/api/inbox")), "items");
-  const decision = { approvalId: item?.approvalId, approved: false };
+  const items = listOf(dataOf(await server.get("/api/inbox")), "items");
+  const { approvalId } = items.find((item) => item.conversationId === "shape-asks") ?? {};
+  const decision = { approvalId, approved: false };
   const decided = await server.post("/api/conversations/shape-asks/decisions", decision);
   expectShape(`POST ${one}/decisions`, decided);
 });

@@ -8,13 +8,21 @@ import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
 import type { AgentSummary } from "./responses/agents.ts";
 import type { WorkflowSummary } from "./responses/executions.ts";
-import type { Conversation, ConversationPage, ExecutionPage, ExecutionSummary } from "./responses/wire.ts";
+import type {
+  Conversation,
+  ConversationPage,
+  ExecutionCounts,
+  ExecutionPage,
+  ExecutionSummary,
+} from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
 
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
   readonly agentId?: AgentId | undefined;
   readonly userId?: string | undefined;
+  /** A part of the title, in any case. */
+  readonly title?: string | undefined;
 }
 
 /** A client of one server. Created by `createClient`. */
@@ -34,6 +42,16 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
   ): Listing<ExecutionPage, ExecutionSummary> {
     return listing(this.connection, "/api/executions", filter, ({ executions }) => executions);
+  }
+
+  /** How many executions have each status, of the newest 500 of it that match. */
+  executionCounts({
+    signal,
+    ...query
+  }: Omit<ExecutionFilter, "status" | "limit" | "cursor"> & {
+    readonly workflowId?: WorkflowId<T> | undefined;
+  } = {}): Promise<ExecutionCounts> {
+    return this.connection.repeat({ path: "/api/execution-counts", query, signal });
   }
 
   /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */

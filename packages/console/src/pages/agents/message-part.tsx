@@ -38,12 +38,15 @@ const words: Readonly<Record<string, readonly [status: string, word: string]>> =
 export function MessagePart({
   part,
   tools,
+  causes,
   onDecide,
   schemaOf,
 }: DecisionProps & {
   readonly part: Part;
   /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
+  /** The errors of tools, by call id; only for users who may read the log. */
+  readonly causes: ReadonlyMap<string, string>;
 }) {
   if (part.type === "text") return <Markdown text={part.text} />;
   if (part.type === "reasoning" && part.text !== "")
@@ -67,7 +70,9 @@ export function MessagePart({
       <div>
         <Input value={part.input} whole={asks} />
         {part.state === "output-available" && <Output value={part.output} />}
-        {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
+        {part.state === "output-error" && (
+          <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>
+        )}
         {asks && (
           <Decision
             schema={schemaOf(getToolName(part))}

@@ -8,7 +8,14 @@ import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
 import type { AgentSummary } from "./responses/agents.ts";
 import type { WorkflowSummary } from "./responses/executions.ts";
-import type { Conversation, ConversationPage, ExecutionPage, ExecutionSummary } from "./responses/wire.ts";
+import type {
+  Conversation,
+  ConversationPage,
+  ExecutionPage,
+  ExecutionSummary,
+  FoundExecution,
+  SearchPage,
+} from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
 
@@ -16,6 +23,9 @@ export interface ConversationFilter<AgentId extends string = string> extends Pag
   readonly agentId?: AgentId | undefined;
   readonly userId?: string | undefined;
 }
+
+/** At most 100 executions a page. */
+export type SearchFilter = Pick<ExecutionFilter, "status" | "userId" | "from" | "to"> & PageOptions;
 
 /** A client of one server. Created by `createClient`. */
 export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId<T>> {
@@ -34,6 +44,18 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
   ): Listing<ExecutionPage, ExecutionSummary> {
     return listing(this.connection, "/api/executions", filter, ({ executions }) => executions);
+  }
+
+  /**
+   * Executions by a string or number of their input, result, state, suspensions or tags, newest first: the whole value, or
+   * from three characters on its beginning.
+   */
+  search(
+    text: string,
+    filter: SearchFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
+  ): Listing<SearchPage, FoundExecution> {
+    const query = { ...filter, text };
+    return listing(this.connection, "/api/search", query, ({ executions }) => executions);
   }
 
   /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */

@@ -16,9 +16,10 @@ export interface IndexerPace {
   readonly period: number;
   /** Executions of each batch, for each reason to index them. */
   readonly executions: number;
-  /** The pause after a batch, as a multiple of the time that the batch took. */
+  /** The pause after a batch, as a multiple of the time that the batch took, and the shortest such pause. */
   readonly pause: number;
-  /** The same while the process is busy, and the shortest such pause. */
+  readonly shortestPause: number;
+  /** The same while the process is busy. */
   readonly busyPause: number;
   readonly shortestBusyPause: number;
 }
@@ -30,6 +31,7 @@ const usualPace: IndexerPace = {
   period: 30_000,
   executions: 50,
   pause: 3,
+  shortestPause: 20,
   busyPause: 50,
   shortestBusyPause: 250,
 };
@@ -101,8 +103,10 @@ export class SearchIndexer {
   #pauseAfter(took: number): number {
     const { utilization } = performance.eventLoopUtilization(this.#load);
     this.#load = performance.eventLoopUtilization();
-    const { pause, busyPause, shortestBusyPause } = this.#pace;
-    return utilization < busyShare ? took * pause : Math.max(shortestBusyPause, took * busyPause);
+    const { pause, shortestPause, busyPause, shortestBusyPause } = this.#pace;
+    return utilization < busyShare
+      ? Math.max(shortestPause, took * pause)
+      : Math.max(shortestBusyPause, took * busyPause);
   }
 
   /** Resolves when an execution here makes progress, or other processes may have changed some. */

@@ -56,6 +56,13 @@ export function readEntries(column: string): readonly SearchMatch[] {
   return Array.isArray(entries) ? entries.filter(isMatch) : [];
 }
 
+/** The rules of a workflow in the form in which they are kept; null for none. */
+export function readExclude(column: string | null): SearchRules["exclude"] {
+  const exclude: unknown = column === null ? [] : JSON.parse(column);
+  if (exclude === true) return true;
+  return Array.isArray(exclude) ? exclude.map(String) : [];
+}
+
 function isMatch(entry: unknown): entry is SearchMatch {
   return (
     typeof entry === "object" &&

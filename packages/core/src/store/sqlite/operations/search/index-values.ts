@@ -5,10 +5,11 @@ import {
   maxBatchLength,
   maxJournalLength,
   maxJournalRows,
+  readExclude,
   searchedEvents,
 } from "../../../search/entries.ts";
 import { maxValueBytes } from "../../../search/scalars.ts";
-import type { IndexBatch, SearchRules } from "../../../search-store.ts";
+import type { IndexBatch } from "../../../search-store.ts";
 import { referenceOf } from "../../../sql/journal-row.ts";
 import { readTags } from "../../../sql/rows.ts";
 import type { StoredJson } from "../../../stored-event.ts";
@@ -97,12 +98,6 @@ function indexExecution(database: DatabaseSync) {
     change.replace(of, entries, sequence, rules);
     return (input?.length ?? 0) + (result?.length ?? 0) + events.length;
   };
-}
-
-function readExclude(column: string | null): SearchRules["exclude"] {
-  const exclude: unknown = column === null ? [] : JSON.parse(column);
-  if (exclude === true) return true;
-  return Array.isArray(exclude) ? exclude.map(String) : [];
 }
 
 /** Returns a function that reads the data of the newest suspensions and changes of the state. */

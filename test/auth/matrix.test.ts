@@ -79,6 +79,7 @@ const table: Readonly<Record<string, Expectation>> = {
   "GET /api/server": { access: "protected", listed: "protected", status: 200 },
   "GET /api/inbox": { access: "protected", listed: "protected", status: 200 },
   "GET /api/activity": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/failures": { access: "protected", listed: "protected", status: 200 },
   "GET /api/workflows/:id/activity": { access: "protected", listed: "protected", status: 200 },
   "GET /api/changes": { access: "protected", listed: "protected", status: 200 },
   "GET /api/workflows/:id/example": { access: "public", listed: "protected", status: 200 },

@@ -42,6 +42,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/agents/assistant", ".composer"],
     ["/logs", ".log-line"],
     ["/traces", "tr"],
+    ["/failures", "tr"],
     [`/traces/${traceId}`, ".fall"],
   ])("%s", async (address, ready) => {
     await page.goto(`${server.url}/console${address}`);

@@ -1,6 +1,7 @@
 // The console in a real Chromium, on a live server: the main job of each page, and sign-in.
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
@@ -45,6 +46,20 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
   });
 
+  test("failures that differ only in numbers are one row, which leads to their list", async () => {
+    for (const customer of ["shop-21", "shop-22"])
+      await server.andante.execute("invoice", { customer, card: "declined" }, { userId: customer });
+    await open("/failures");
+    const row = page.locator("tbody tr").first();
+    await eventually(() => row.textContent()).toContain("invoice");
+    const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
+    const link = row.getByRole("link", { name: "failed executions of invoice" });
+    expect(await link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+    await link.click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
+    expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
+  });
+
   test("many are cancelled at once, after a question", async () => {
     await refund(1100);
     await refund(1200);
@@ -79,7 +94,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
 
-  test("one that runs is paused from its page, resumed, and cancelled, each after a question", async () => {
+  test("one that runs is paused from its page, continues by one button without data, and is cancelled", async () => {
     const { executionId } = await server.andante.start("document-pipeline", {
       pages: 3000,
       milliseconds: 20,
@@ -91,7 +106,15 @@ describe("in Chromium", async () => {
     await eventually(() => pill.textContent()).toBe("suspended");
     const detail = page.getByRole("complementary", { name: "Selected step" });
     expect(await detail.textContent()).toContain("Paused from the console");
-    await detail.getByRole("button", { name: "Resume" }).click();
+    expect(await detail.getByRole("region", { name: "Answer" }).count()).toBe(0);
+    // It is no task of the inbox: no badge, and not in the list.
+    const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
+    const items = listOf(dataOf(await server.get("/api/inbox")), "items");
+    expect(items.filter((item) => item.executionId === executionId)).toEqual([]);
+    await eventually(async () => Number((await badge.allTextContents())[0]?.split(" ")[0] ?? 0)).toBe(
+      items.length,
+    );
+    await page.getByRole("button", { name: "Continue" }).click();
     await eventually(() => pill.textContent()).toBe("running");
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await page.getByRole("button", { name: "Cancel the execution" }).click();
@@ -216,6 +239,25 @@ describe("signed in", async () => {
     await eventually(() => page.locator(".grid-row").count()).toBe(1);
     await page.getByRole("button", { name: "sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.context().close();
+  });
+
+  test("an answer that was begun is still there after signing in again", async () => {
+    const ada = await tokenFor("ada");
+    const refund = { order: "ord_1", amount: 1200, reason: "returned" };
+    await server.post("/workflows/refund/execute", { input: refund }, bearer(ada));
+    const page = await openPage(browser, () => undefined);
+    const signIn = async () => {
+      await page.getByLabel("Token").fill(ada);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    await page.goto(`${server.url}/console/inbox`);
+    await signIn();
+    await page.getByLabel(/^Note/).fill("half a sentence");
+    await page.evaluate("localStorage.removeItem('andante-token')");
+    await page.reload();
+    await signIn();
+    await eventually(() => page.getByLabel(/^Note/).inputValue()).toBe("half a sentence");
     await page.context().close();
   });
 

@@ -204,6 +204,7 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/server", await server.get("/api/server"));
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
+  expectShape("GET /api/failures", await server.get("/api/failures"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));

@@ -14,6 +14,7 @@ export type { CallOptions, ClientOptions, PageOptions } from "./connection/optio
 export type { HostTypes, TypesOf, WorkflowTypes } from "./host-types.ts";
 export type {
   ActivityFilter,
+  FailuresFilter,
   InboxFilter,
   LogFilter,
   StepActivityFilter,

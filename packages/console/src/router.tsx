@@ -81,6 +81,10 @@ const routes = root.addChildren([
     component: lazyRouteComponent(() => import("./pages/agents/agent-page.tsx"), "AgentPage"),
   }),
   createRoute({
+    ...at("/failures"),
+    component: lazyRouteComponent(() => import("./pages/failures/failures-page.tsx"), "FailuresPage"),
+  }),
+  createRoute({
     ...at("/logs"),
     component: lazyRouteComponent(() => import("./pages/logs/logs-page.tsx"), "LogsPage"),
   }),

@@ -162,6 +162,27 @@ export interface ExecutionSummary {
     | undefined;
 }
 
+export interface FailureGroups {
+  readonly from: string;
+  readonly to: string;
+  readonly groups: readonly {
+    readonly workflowId: string;
+    /** The step that failed; null when none did. */
+    readonly stepPath: string | null;
+    /** The name of the error. */
+    readonly name: string;
+    /** Its message with `#` in place of ids and numbers. */
+    readonly message: string;
+    readonly count: number;
+    readonly firstAt: string;
+    readonly lastAt: string;
+    /** The newest of them. */
+    readonly executionId: string;
+  }[];
+  /** False when there were more failures than were read. */
+  readonly complete: boolean;
+}
+
 /** An execution that a search has found. */
 export interface FoundExecution extends ExecutionSummary {
   /** Where the text was found, at most 5 places. */

@@ -80,6 +80,13 @@ export const stepActivityQuery = (workflowId: string) =>
     queryFn: ({ signal }) => andante.stepActivity(workflowId, { signal }),
   });
 
+export const failuresQuery = (from: string | undefined) =>
+  queryOptions({
+    queryKey: ["activity", "failures", from],
+    queryFn: ({ signal }) => andante.failures({ from, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 /** One page of the list. */
 export async function readExecutions({
   cursor,

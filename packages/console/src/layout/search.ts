@@ -3,7 +3,19 @@ import { type SearchSchemaInput, useNavigate } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 const names = [
-  ...(["status", "workflowId", "userId", "tag", "id", "since", "step", "tab", "item", "chat"] as const),
+  ...([
+    "status",
+    "workflowId",
+    "userId",
+    "tag",
+    "id",
+    "since",
+    "step",
+    "event",
+    "tab",
+    "item",
+    "chat",
+  ] as const),
   ...(["level", "executionId", "agentId", "text"] as const),
 ];
 

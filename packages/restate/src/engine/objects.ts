@@ -67,14 +67,17 @@ async function perform(
   return results;
 }
 
-/** The rows that a group needs in any case, and the sets that its writes change most often. */
+/** The values that a group needs in any case, and the sets that its writes change most often. */
 function firstKeys(items: readonly Item<string>[]): string[] {
   return items.flatMap(({ name, argument }) => {
-    const { executionId }: { executionId?: string } = argument;
+    if (name === "state") return [keys.row(argument), keys.input(argument)];
+    if (name === "snapshot") return [keys.snapshot(argument)];
+    const { executionId, end, idle }: { executionId?: string; end?: unknown; idle?: unknown } =
+      argument ?? {};
     if (executionId === undefined) return [];
-    const { end, idle }: { end?: unknown; idle?: unknown } = argument;
-    const isPlainCommit = name === "commit" && !end && !idle;
-    return [keys.row(executionId), ...(isPlainCommit ? [] : [keys.working(executionId)])];
+    const row = keys.row(executionId);
+    if (name === "events" || (name === "commit" && !end && !idle)) return [row];
+    return [row, keys.working(executionId), ...(name === "resume" ? [keys.leases] : [])];
   });
 }
 
@@ -91,8 +94,11 @@ const shard = object({
       return results;
     },
     read: handlers.object.shared(
-      async (context: ObjectSharedContext, { items, at }: Group<keyof Reads>): Promise<ItemResult[]> =>
-        perform(new Cells(context), items, reads, at),
+      async (context: ObjectSharedContext, { items, at }: Group<keyof Reads>): Promise<ItemResult[]> => {
+        const cells = new Cells(context);
+        await cells.load(firstKeys(items));
+        return await perform(cells, items, reads, at);
+      },
     ),
   },
   options: objectSettings,

@@ -5,6 +5,7 @@ import type { Permission } from "../auth/permission.ts";
 import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
 import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
+import { groupFailures, readFailures } from "../overview/failures.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -12,6 +13,8 @@ import {
   activity,
   activityQuery,
   changeEvent,
+  failureGroups,
+  failuresQuery,
   inbox,
   inboxQuery,
   serverStatus,
@@ -150,6 +153,33 @@ export const overviewRoutes = [
       const key = `steps ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
       return cachedReads.get({ key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+    },
+  }),
+  route({
+    ...ofVisible,
+    path: "/api/failures",
+    action: "executions.list",
+    resource: ["workflowId", "userId"],
+    costs: "read",
+    operationId: "getFailures",
+    summary: "Group the executions that failed by their error",
+    query: failuresQuery,
+    response: { kind: "json", description: "The groups, the largest first", data: failureGroups },
+    errors: [400, 503],
+    handle: async (context) => {
+      const { query, andante, http, permission, cachedReads } = context;
+      const to = query.to ?? endOfMinute(andante.live.now());
+      const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
+      const span = { from: from.toISOString(), to: to.toISOString() };
+      const owner = ownerIn(context);
+      // A caller without an id owns no executions.
+      if (owner === null) return { ...span, groups: [], complete: true };
+      const asked = { workflowId: query.workflowId, userId: owner, from, to };
+      const key = `failures ${JSON.stringify(asked)}`;
+      const read = (signal: AbortSignal) => readFailures(andante, asked, signal);
+      const cached = { key, milliseconds: activityKept, signal: http.req.raw.signal, read };
+      const { executions, complete } = await cachedReads.get(cached);
+      return { ...span, groups: groupFailures(await permission.visible(executions, entryIds)), complete };
     },
   }),
   route({

@@ -134,6 +134,34 @@ export const stepActivityQuery = shape(() =>
   }),
 );
 
+export const failureGroups = component("FailureGroups", () =>
+  z.object({
+    from: timestamp(),
+    to: timestamp(),
+    groups: z.array(
+      z.object({
+        workflowId: z.string(),
+        stepPath: z.string().nullable().describe("The step that failed; null when none did"),
+        name: z.string().describe("The name of the error"),
+        message: z.string().describe("Its message with `#` in place of ids and numbers"),
+        count: z.int(),
+        firstAt: timestamp(),
+        lastAt: timestamp(),
+        executionId: z.string().describe("The newest of them"),
+      }),
+    ),
+    complete: z.boolean().describe("False when there were more failures than were read"),
+  }),
+);
+
+export const failuresQuery = shape(() =>
+  z.object({
+    workflowId: z.string().optional(),
+    from: time("Executions that started at this time or later; a day ago by default"),
+    to: time("Before this time; now by default"),
+  }),
+);
+
 const executionChange = component("ExecutionChange", () =>
   z.object({
     executionId: z.string(),

@@ -11,7 +11,7 @@ import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
 import { curlCommand } from "../../format/curl.ts";
 import { count } from "../../format/numbers.ts";
-import { CancelDialog, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
+import { CancelDialog, Continue, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
 
 export function Heading({
   state,
@@ -49,6 +49,7 @@ export function Heading({
         <div className="acts">
           <CopyButton label="Copy as code" text={clientCode(workflowId, input)} />
           <CopyButton label="Copy as curl" text={curl(`/workflows/${part(workflowId)}/execute`, { input })} />
+          <Continue state={state} />
           {status === "running" && (
             <button type="button" className="btn" onClick={() => setAsking("suspend")}>
               Pause…

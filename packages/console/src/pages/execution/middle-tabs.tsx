@@ -8,7 +8,7 @@ import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
 import { useSearchChange } from "../../layout/search.ts";
-import type { Run } from "../../run/step-runs.ts";
+import type { Run } from "../../run/run-history.ts";
 import { EventsView } from "./events-view.tsx";
 
 export function MiddleTabs({
@@ -67,11 +67,7 @@ export function MiddleTabs({
           ))}
         {tab.id === "state" && (
           <div className="padded">
-            {Object.keys(run.state).length === 0 ? (
-              <p className="muted">No step has set any state.</p>
-            ) : (
-              <JsonView label="state" value={run.state} />
-            )}
+            <SetState state={run.state()} />
             <h3 className="field-label" style={{ marginTop: 16 }}>
               Context
             </h3>
@@ -95,4 +91,9 @@ export function MiddleTabs({
       </div>
     </div>
   );
+}
+
+function SetState({ state }: { readonly state: Readonly<Record<string, unknown>> }) {
+  if (Object.keys(state).length === 0) return <p className="muted">No step has set any state.</p>;
+  return <JsonView label="state" value={state} />;
 }

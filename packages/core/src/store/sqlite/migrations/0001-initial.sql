@@ -97,8 +97,8 @@ create table suspensions (
 
 create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and held = 0;
 create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
--- The list of open suspensions, oldest first.
-create index suspensions_by_time on suspensions (suspended_at, suspension_id);
+-- The list of open suspensions that wait for an answer, oldest first.
+create index suspensions_by_time on suspensions (suspended_at, suspension_id) where path is not null;
 
 -- Times that executions wait for: sleeps and retries.
 create table timers (

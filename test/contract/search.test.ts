@@ -12,15 +12,21 @@ const refund = createWorkflow({
   id: "refund",
   input: z.object({ order: z.string(), card: z.string().optional() }),
   search: { exclude: ["input.card"] },
-}).andThen({
-  id: "approve",
-  execute: ({ data, suspend, resumeData, setWorkflowState }) => {
-    setWorkflowState({ note: `note-${data.order}` });
-    return resumeData === undefined
-      ? suspend("Refund it?", { ask: `ask-${data.order}` })
-      : { paid: `paid-${data.order}` };
-  },
-});
+})
+  .andThen({
+    id: "note",
+    execute: ({ data, setState }) => {
+      setState({ note: `note-${data.order}` });
+      return data;
+    },
+  })
+  .andThen({
+    id: "approve",
+    execute: ({ data, suspend, resumeData }) =>
+      resumeData === undefined
+        ? suspend("Refund it?", { ask: `ask-${data.order}` })
+        : { paid: `paid-${data.order}` },
+  });
 const hidden = createWorkflow({ id: "hidden", input: z.string(), search: false }).andThen({
   id: "same",
   execute: ({ data }) => data,
@@ -49,7 +55,7 @@ described?.("a store with an index of values", async () => {
         endAt: null,
         userId: null,
         conversationId: null,
-        stepIndex: 0,
+        stepIndex: 1,
         tags: ["vip-77120"],
         matches: [{ path: "input.order", value: "ord_77120" }],
       },

@@ -2,8 +2,14 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type ExecutionFilters, executionsQuery, serverQuery, workflowsQuery } from "../../api/queries.ts";
-import type { ExecutionSummary } from "../../api/types.ts";
+import {
+  type ExecutionFilters,
+  executionsQuery,
+  searchQuery,
+  serverQuery,
+  workflowsQuery,
+} from "../../api/queries.ts";
+import type { ExecutionPage, ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { count } from "../../format/numbers.ts";
 import { executionStatuses } from "../../format/status.ts";
@@ -20,16 +26,19 @@ import "./executions.css";
 import { RunForm } from "../workflows/run-form.tsx";
 
 /** The filters of the address, as the server takes them. */
-function filtersOf({ workflowId, userId, tag, id, since, ...search }: Search): ExecutionFilters {
+function filtersOf({ workflowId, userId, tag, id, text, since, ...search }: Search): ExecutionFilters {
   const status = executionStatuses.find((each) => each === search.status);
-  const given = { status, workflowId, userId, tag, id, from: spanOf(since)?.from };
+  const given = { status, workflowId, userId, tag, id, text, from: spanOf(since)?.from };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 }
 
 export function ExecutionsPage() {
   const search = useSearch({ strict: false });
   const filters = useMemo(() => filtersOf(search), [search]);
-  const list = useInfiniteQuery(executionsQuery(filters));
+  const isSearch = filters.text !== undefined;
+  const listed = useInfiniteQuery({ ...executionsQuery(filters), enabled: !isSearch });
+  const found = useInfiniteQuery({ ...searchQuery(filters), enabled: isSearch });
+  const list = isSearch ? found : listed;
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
   const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
@@ -45,6 +54,7 @@ export function ExecutionsPage() {
         <Filters search={search} />
         <OverTime search={search} />
         <Problem padded error={list.error} what="The list cannot be read" />
+        {isSearch && <SearchNote text={filters.text ?? ""} pages={list.data?.pages ?? []} />}
         {list.data && rows.length === 0 ? (
           <EmptyList isFiltered={isFiltered} />
         ) : (
@@ -61,6 +71,22 @@ export function ExecutionsPage() {
   );
 }
 
+/** The limits of a search, where they may hide executions. */
+function SearchNote({ text, pages }: { readonly text: string; readonly pages: readonly ExecutionPage[] }) {
+  const notes = [
+    ...(text.trim().length < 3 ? ["Fewer than three characters find whole values only."] : []),
+    ...(pages.some(({ complete }) => complete === false)
+      ? ["So many values match that not all of them were read. A longer text finds the others."]
+      : []),
+  ];
+  if (notes.length === 0) return null;
+  return (
+    <p className="search-note muted" role="status">
+      {notes.join(" ")}
+    </p>
+  );
+}
+
 /** The total number of executions when all are loaded or the server knows it, else the number in the counted period. */
 function Note({
   shown,
@@ -74,12 +100,13 @@ function Note({
   const { activity, label } = useActivityOf(search);
   const { data: server } = useQuery(serverQuery);
   if (!more) return `${count(shown)} in all`;
-  const { status, workflowId, userId, tag, id, since } = search;
-  const isByStatusAlone = (workflowId ?? userId ?? tag ?? id ?? since) === undefined;
+  const { status, workflowId, userId, tag, id, text, since } = search;
+  const isByStatusAlone = (workflowId ?? userId ?? tag ?? id ?? text ?? since) === undefined;
   if (status === "suspended" && isByStatusAlone && server && server.suspended !== null)
     return `${count(server.suspended)} in all`;
   const started = activity?.points.reduce((sum, point) => sum + point.started, 0) ?? 0;
-  if (started < shown || (status ?? userId ?? tag ?? id) !== undefined) return `more than ${count(shown)}`;
+  if (started < shown || (status ?? userId ?? tag ?? id ?? text) !== undefined)
+    return `more than ${count(shown)}`;
   return `${count(started)} started, ${label}`;
 }
 

@@ -36,7 +36,8 @@ export function indexValues(database: DatabaseSync, frontier: SearchFrontier) {
     ),
     suspension: database.prepare(
       `select execution_id, suspended_at as at, suspension_id as id from suspensions indexed by suspensions_by_time
-       where (suspended_at, suspension_id) > (?, ?) order by suspended_at, suspension_id limit ?`,
+       where path is not null and (suspended_at, suspension_id) > (?, ?)
+       order by suspended_at, suspension_id limit ?`,
     ),
   };
   const indexOne = indexExecution(database);

@@ -72,6 +72,7 @@ const table: Readonly<Record<string, Expectation>> = {
   [`GET ${execution}/events`]: { access: "protected", listed: "public", status: 200, unknown: 403 },
   [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200, unknown: 403 },
   "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },
+  "GET /api/execution-counts": { access: "protected", listed: "protected", status: 200 },
   "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
   [`GET ${anyExecution}`]: { access: "protected", listed: "protected", status: 200 },
   [`GET ${anyExecution}/events`]: { access: "protected", listed: "protected", status: 200 },

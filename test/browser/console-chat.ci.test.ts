@@ -48,7 +48,33 @@ function talker(id: string, name: string): Agent {
   });
   return new Agent({ id, name, instructions: "Talk.", model: scriptedModel(turns.flat()), tools: { wait } });
 }
-const agents = { ...houseAgents, talker: talker("talker", "Talker"), other: talker("other", "Other") };
+/** Its model refuses the key, and then replies; its tool fails. */
+const unlucky = new Agent({
+  id: "unlucky",
+  name: "Unlucky",
+  instructions: "Fail.",
+  model: scriptedModel([
+    new Error("401 invalid x-api-key"),
+    { toolCalls: [{ toolName: "pay" }] },
+    "The payment failed.",
+    "The payment failed again.",
+  ]),
+  tools: {
+    pay: tool({
+      description: "Pays",
+      inputSchema: z.object({}),
+      execute: () => {
+        throw new Error("card 4242 declined");
+      },
+    }),
+  },
+});
+const agents = {
+  ...houseAgents,
+  unlucky,
+  talker: talker("talker", "Talker"),
+  other: talker("other", "Other"),
+};
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
@@ -200,6 +226,60 @@ describe("in Chromium", async () => {
       return page.url();
     };
     expect(await begun()).not.toBe(await begun());
+  });
+
+  test("a failed reply shows its cause and is tried again; conversations are renamed, found, forked and removed", async () => {
+    await open("/agents/unlucky?chat=c-7");
+    await say("pay the invoice");
+    await eventually(() => page.locator(".failed-reply").textContent()).toContain("401 invalid x-api-key");
+    await page.getByRole("button", { name: "Try again" }).click();
+    const messages = page.locator(".message");
+    await eventually(() => messages.last().textContent()).toContain("The payment failed.");
+    await eventually(() => page.getByRole("region", { name: "Tool pay" }).textContent()).toContain(
+      "card 4242 declined",
+    );
+    await eventually(() => page.locator(".model-calls li").count()).toBeGreaterThan(0);
+    await messages.last().getByRole("button", { name: "Reply again" }).click();
+    await eventually(() => messages.last().textContent()).toContain("The payment failed again.");
+    expect(await messages.count()).toBe(2);
+
+    await page.getByRole("button", { name: "Rename the conversation" }).click();
+    await page.getByLabel("Title", { exact: true }).fill("Invoice 8813");
+    await page.keyboard.press("Enter");
+    const talks = page.locator(".talk");
+    await eventually(() => talks.first().textContent()).toContain("Invoice 8813");
+    await messages.last().getByRole("button", { name: "Continue from here in a copy" }).click();
+    await eventually(() => new URL(page.url()).searchParams.get("chat")).not.toBe("c-7");
+    await eventually(() => messages.count()).toBe(2);
+    await eventually(() => talks.count()).toBe(2);
+    await page.getByRole("button", { name: "Remove the conversation" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove the conversation" }).click();
+    await eventually(() => talks.count()).toBe(1);
+    await page.getByLabel("Conversations with the title").fill("nothing like it");
+    await page.getByText("No title contains this.").waitFor();
+    await page.getByLabel("Conversations with the title").fill("invoice 8");
+    await eventually(() => talks.count()).toBe(1);
+  });
+
+  test("a message is edited in a copy of its conversation; a reply that was stopped says so", async () => {
+    await open("/agents/assistant?chat=c-8");
+    await say("How many orders?");
+    const messages = page.locator(".message");
+    await eventually(() => messages.last().textContent()).toContain("Fourteen in total");
+    await messages.first().getByRole("button", { name: "Edit in a copy" }).click();
+    await page.getByLabel("Edited message").fill("A report, please");
+    await page.getByRole("button", { name: "Send in a copy" }).click();
+    await page.getByRole("heading", { name: "Customer 8813" }).waitFor();
+    expect(await messages.first().textContent()).toBe("A report, please");
+    expect(new URL(page.url()).searchParams.get("chat")).not.toBe("c-8");
+    await open("/agents/talker?chat=c-9");
+    await say("go");
+    await page.getByText("First paragraph 59").waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped here: the reply is not complete.").waitFor({ state: "attached" });
+    await letOn();
+    await page.reload();
+    await page.getByText("Stopped here: the reply is not complete.").waitFor({ state: "attached" });
   });
 
   test("a copy that the browser refuses is tried another way, with a note when that fails too", async () => {

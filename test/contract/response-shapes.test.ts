@@ -205,6 +205,7 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
   expectShape("GET /api/failures", await server.get("/api/failures"));
+  expectShape("GET /api/execution-counts", await server.get("/api/execution-counts"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));

@@ -11,6 +11,7 @@ import type { WorkflowSummary } from "./responses/executions.ts";
 import type {
   Conversation,
   ConversationPage,
+  ExecutionCounts,
   ExecutionPage,
   ExecutionSummary,
   FoundExecution,
@@ -22,6 +23,8 @@ import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
   readonly agentId?: AgentId | undefined;
   readonly userId?: string | undefined;
+  /** A part of the title, in any case. */
+  readonly title?: string | undefined;
 }
 
 /** At most 100 executions a page. */
@@ -56,6 +59,16 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   ): Listing<SearchPage, FoundExecution> {
     const query = { ...filter, text };
     return listing(this.connection, "/api/search", query, ({ executions }) => executions);
+  }
+
+  /** How many executions have each status, of the newest 500 of it that match. */
+  executionCounts({
+    signal,
+    ...query
+  }: Omit<ExecutionFilter, "status" | "limit" | "cursor"> & {
+    readonly workflowId?: WorkflowId<T> | undefined;
+  } = {}): Promise<ExecutionCounts> {
+    return this.connection.repeat({ path: "/api/execution-counts", query, signal });
   }
 
   /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */

@@ -2,7 +2,7 @@
 import "./require-node.ts";
 
 export type { AnyAgent } from "./agent/call/any-agent.ts";
-export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";
+export { type CallSettings, reasoningLevels, settingRanges } from "./agent/call/call-settings.ts";
 export { isNoted } from "./agent/call/note-failure.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";

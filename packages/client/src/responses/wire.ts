@@ -109,6 +109,34 @@ export interface ExecutionChange {
   readonly timestamp: string;
 }
 
+export interface ExecutionCounts {
+  readonly running: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly suspended: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly completed: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly error: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly cancelled: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+}
+
 export interface ExecutionPage {
   readonly executions: readonly ExecutionSummary[];
   /** Null on the last page. */

@@ -1,5 +1,11 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type { Conversation, ExecutionFilter, ExecutionStatus, TraceFilter } from "@andante/client";
+import type {
+  Conversation,
+  ExecutionFilter,
+  ExecutionStatus,
+  ServerStatus,
+  TraceFilter,
+} from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
 import type { ExecutionPage } from "./types.ts";
@@ -31,6 +37,11 @@ export const serverQuery = queryOptions({
   queryFn: ({ signal }) => andante.server({ signal }),
   retry: false,
 });
+
+/** Whether the user sees the executions of all users. True until it is known. */
+export function seesAll(server: ServerStatus | undefined): boolean {
+  return server?.slots.running !== null;
+}
 
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
@@ -121,6 +132,14 @@ export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
     ...pages,
   });
 
+/** How many executions of the list have each status. The key of figures: it is read again less often than the rows. */
+export const countsQuery = ({ status: _, ...filters }: ExecutionFilters) =>
+  queryOptions({
+    queryKey: ["activity", "counts", filters],
+    queryFn: ({ signal }) => andante.executionCounts({ ...filters, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution", id],
@@ -166,11 +185,24 @@ export const agentQuery = (id: string) =>
     retry: false,
   });
 
-export const conversationsQuery = (agentId: string) =>
+/** The newest conversations whose title contains the text. */
+export const conversationsQuery = (agentId: string, title = "") =>
   queryOptions({
-    queryKey: ["conversations", agentId],
-    queryFn: async ({ signal }) => await andante.conversations({ agentId, limit: 100, signal }),
+    queryKey: ["conversations", agentId, ...(title === "" ? [] : ["title", title])],
+    queryFn: async ({ signal }) =>
+      await andante.conversations({ agentId, limit: 100, signal, ...(title !== "" && { title }) }),
     refetchInterval: askEvery,
+    placeholderData: keepPreviousData,
+  });
+
+/** The newest warnings and errors of a conversation in the log; `when` changes with each failure. */
+export const causesQuery = (conversationId: string, when: string) =>
+  queryOptions({
+    queryKey: ["failures", conversationId, when],
+    queryFn: ({ signal }) => andante.logs({ conversationId, level: "warn", limit: 100, signal }),
+    retry: false,
+    // The same words may have another cause the next time.
+    staleTime: 0,
   });
 
 /** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */

@@ -9,7 +9,9 @@ import { type RouteContext, route } from "../route.ts";
 import type { Value } from "../schemas/component.ts";
 import {
   attachQuery,
+  countsQuery,
   eventsQuery,
+  executionCounts,
   executionEvent,
   executionEvents,
   executionPage,
@@ -60,6 +62,11 @@ const list = {
   tag,
   response: { kind: "json", description: "A page of executions", data: executionPage },
 } as const;
+
+/** Maximum executions of a status that are counted: a page of the list, a few milliseconds of a reader thread. */
+const mostCounted = 500;
+/** Milliseconds for which the counted executions are kept. */
+const countsKept = 2000;
 
 type Visible = Pick<RouteContext, "andante" | "params" | "caller" | "scope">;
 
@@ -292,7 +299,47 @@ export const executionRoutes = [
     errors: [400, 501],
     handle: searchVisible,
   }),
+  route({
+    ...list,
+    path: "/api/execution-counts",
+    operationId: "countExecutions",
+    summary: `Count executions by status, the newest ${mostCounted} of each`,
+    query: countsQuery,
+    response: { kind: "json", description: "The counts", data: executionCounts },
+    errors: [400, 503],
+    handle: countVisible,
+  }),
 ];
+
+/** Counts with the filters of the list, so that both have the same executions. */
+async function countVisible(context: RouteContext & { readonly query: Value<typeof countsQuery> }) {
+  const { andante, caller, cachedReads, http, permission, query, scope } = context;
+  const { id, userId = scope === "all" ? undefined : caller.userId, ...rest } = query;
+  const isRefused = scope !== "all" && (userId === undefined || userId !== caller.userId);
+  const asked = { ...rest, idPrefix: id, userId, limit: mostCounted };
+  const count = async (status: ExecutionState["status"]) => {
+    if (isRefused) return { count: 0, more: false };
+    const page = await cachedReads.get({
+      key: `count ${JSON.stringify({ ...asked, status })}`,
+      milliseconds: countsKept,
+      signal: http.req.raw.signal,
+      // Only the ids are kept.
+      read: async () => {
+        const { executions, nextCursor } = await andante.list({ ...asked, status });
+        return { ids: executions.map(entryIds), more: nextCursor !== null };
+      },
+    });
+    return { count: (await permission.visible(page.ids, (ids) => ids)).length, more: page.more };
+  };
+  const [running, suspended, completed, error, cancelled] = await Promise.all([
+    count("running"),
+    count("suspended"),
+    count("completed"),
+    count("error"),
+    count("cancelled"),
+  ]);
+  return { running, suspended, completed, error, cancelled };
+}
 
 /** A page of executions visible to the caller. A caller without an id owns none. */
 async function listVisible(context: RouteContext, { id, ...query }: Value<typeof listQuery>) {

@@ -1,5 +1,5 @@
 // The schemas of requests and responses about agents and conversations, as the API description names them.
-import { type CallSettings, settingRanges } from "@andante/core/internal";
+import { type CallSettings, reasoningLevels, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import {
   component,
@@ -115,6 +115,7 @@ const callOptions = shape(() => ({
   stopSequences: strings(),
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
+  reasoning: z.enum(["provider-default", ...reasoningLevels]),
   providerOptions: records<JsonValue>(),
 }));
 

@@ -174,6 +174,22 @@ export const searchPage = component("SearchPage", () =>
   }),
 );
 
+const statusCount = shape(() =>
+  z.object({
+    count: z.int(),
+    more: z.boolean().describe("True when there are more than were counted"),
+  }),
+);
+export const executionCounts = component("ExecutionCounts", () =>
+  z.object({
+    running: statusCount(),
+    suspended: statusCount(),
+    completed: statusCount(),
+    error: statusCount(),
+    cancelled: statusCount(),
+  }),
+);
+
 export const readiness = component("Readiness", () => z.object({ status: z.literal("ready") }));
 
 export const health = component("Health", () => z.object({ status: z.literal("ok") }));
@@ -238,6 +254,9 @@ export const searchQuery = shape(() =>
     limit: z.coerce.number().int().min(1).max(100).optional(),
   }),
 );
+
+/** The filters of a list whose executions are counted by status. */
+export const countsQuery = shape(() => listQuery().omit({ status: true, limit: true, cursor: true }));
 
 /** The list query of one workflow, whose id is in the path. */
 export const workflowListQuery = shape(() => listQuery().omit({ workflowId: true }));

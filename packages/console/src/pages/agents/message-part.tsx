@@ -21,11 +21,14 @@ const words: Readonly<Record<string, readonly [status: string, word: string]>> =
 export function MessagePart({
   part,
   tools,
+  causes,
   onDecide,
 }: {
   readonly part: Part;
   /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
+  /** The errors of tools, by call id; only for users who may read the log. */
+  readonly causes: ReadonlyMap<string, string>;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
   if (part.type === "text") return <Markdown text={part.text} />;
@@ -50,7 +53,9 @@ export function MessagePart({
       <div>
         <Input value={part.input} whole={asks} />
         {part.state === "output-available" && <Output value={part.output} />}
-        {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
+        {part.state === "output-error" && (
+          <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>
+        )}
         {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
       </div>
     </section>

@@ -8,7 +8,7 @@ import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
-import { type Selection, selectionOf } from "./selection.ts";
+import { type Selection, selectionOf, withRange } from "./selection.ts";
 
 const rowHeight = 34;
 /** The next page is requested this many rows before the end, so that it is loaded before the user reaches it. */
@@ -18,11 +18,14 @@ export function ExecutionGrid({
   rows,
   chosen,
   onChoose,
+  onHold,
   more,
 }: {
   readonly rows: readonly ExecutionSummary[];
   readonly chosen: Selection;
   readonly onChoose: (chosen: Selection) => void;
+  /** Called when the pointer enters and leaves the list: its rows stay in place meanwhile. */
+  readonly onHold: (isHeld: boolean) => void;
   /** Reads the next page; undefined when there is none, or it is being loaded. */
   readonly more: (() => void) | undefined;
 }) {
@@ -33,13 +36,16 @@ export function ExecutionGrid({
     if (lastShown >= rows.length - ahead) more?.();
   }, [lastShown, rows.length, more]);
   const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
-  const latest = useRef({ chosen, onChoose });
-  latest.current = { chosen, onChoose };
+  const latest = useRef({ chosen, onChoose, rows });
+  latest.current = { chosen, onChoose, rows };
+  /** The row that was clicked last: a range begins there. */
+  const anchor = useRef<string>(undefined);
   // A stable function, so that unchanged rows are not rendered again.
-  const toggle = useCallback((row: ExecutionSummary) => {
-    const next = new Map(latest.current.chosen);
-    if (!next.delete(row.executionId)) next.set(row.executionId, row);
-    latest.current.onChoose(next);
+  const toggle = useCallback(({ executionId }: ExecutionSummary, isRange: boolean) => {
+    const { chosen, onChoose, rows } = latest.current;
+    const from = isRange ? anchor.current : executionId;
+    anchor.current = executionId;
+    onChoose(withRange(chosen, rows, from ?? executionId, executionId));
   }, []);
   const navigate = useNavigate();
   const open = useCallback(
@@ -67,7 +73,7 @@ export function ExecutionGrid({
     </div>
   );
   return (
-    <VirtualRows list={list} rows={rows} className="grid" label="Executions" head={head}>
+    <VirtualRows list={list} rows={rows} className="grid" label="Executions" head={head} onHold={onHold}>
       {(row, start) => (
         <Row
           key={row.executionId}
@@ -95,7 +101,7 @@ const Row = memo(function Row({
   readonly start: number;
   readonly chosen: boolean;
   readonly counts: ReadonlyMap<string, number>;
-  readonly onToggle: (row: ExecutionSummary) => void;
+  readonly onToggle: (row: ExecutionSummary, isRange: boolean) => void;
   readonly onOpen: (executionId: string) => void;
 }) {
   const { executionId, status, workflowId, userId, startAt, endAt } = row;
@@ -116,7 +122,9 @@ const Row = memo(function Row({
           type="checkbox"
           aria-label={`Choose ${executionId}`}
           checked={chosen}
-          onChange={() => onToggle(row)}
+          onChange={({ nativeEvent }) =>
+            onToggle(row, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+          }
         />
       </span>
       <span>

@@ -1,4 +1,5 @@
 // The filters of the list: each is a query parameter of the address.
+import type { ExecutionCounts } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
@@ -8,12 +9,17 @@ import { Choice, Menu, WorkflowMenu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-keys.ts";
 import { executionStatuses } from "../../format/status.ts";
 import { type Search, useSearchChange } from "../../layout/search.ts";
-import { useStatusCounts } from "./list-counts.ts";
+import { countText } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 
-export const Filters = memo(function Filters({ search }: { readonly search: Search }) {
+export const Filters = memo(function Filters({
+  search,
+  counts,
+}: {
+  readonly search: Search;
+  readonly counts: ExecutionCounts | undefined;
+}) {
   const { data: server } = useQuery(serverQuery);
-  const counts = useStatusCounts(search);
   const set = useSearchChange({ replace: false });
   return (
     <div className="filters">
@@ -30,9 +36,9 @@ export const Filters = memo(function Filters({ search }: { readonly search: Sear
           to="/executions"
           search={{ ...search, status }}
           className={search.status === status ? "chip on" : "chip"}
-          {...(counts[status] && { title: `${counts[status].number} ${counts[status].words}` })}
         >
-          {status} {counts[status] && <small className="num">{counts[status].number}</small>}
+          {status}{" "}
+          {counts && counts[status].count > 0 && <small className="num">{countText(counts[status])}</small>}
         </Link>
       ))}
       <span className="gap" />

@@ -63,7 +63,7 @@ const unlucky = new Agent({
     pay: tool({
       description: "Pays",
       inputSchema: z.object({}),
-      execute: () => {
+      execute: (): string => {
         throw new Error("card 4242 declined");
       },
     }),

@@ -218,6 +218,17 @@ export interface FailureGroups {
   readonly complete: boolean;
 }
 
+/** An execution that a search has found. */
+export interface FoundExecution extends ExecutionSummary {
+  /** Where the text was found, at most 5 places. */
+  readonly matches: readonly {
+    /** Such as `input.items[0].sku`; `tags` for a tag. */
+    readonly path: string;
+    /** The value in lower case, at most 128 characters of it. */
+    readonly value: string;
+  }[];
+}
+
 export interface Health {
   readonly status: "ok";
 }
@@ -274,6 +285,14 @@ export interface ReplayOf {
   readonly stepId: string;
 }
 
+export interface SearchPage {
+  readonly executions: readonly FoundExecution[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  /** False when so many values match that not all of them were read. */
+  readonly complete: boolean;
+}
+
 export interface ServerStatus {
   readonly version: string;
   readonly store: {
@@ -289,6 +308,8 @@ export interface ServerStatus {
   };
   /** Of everyone; null for a caller that sees only its own. */
   readonly suspended: number | null;
+  /** Whether executions can be found by their values. */
+  readonly search: boolean;
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;

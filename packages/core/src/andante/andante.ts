@@ -7,6 +7,7 @@ import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
 import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
 import type { ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
+import type { SearchOptions, SearchPage } from "../execution/commands/search.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
 import type { ExecutionEvent, ExecutionResult, ExecutionState } from "../execution/stream/views.ts";
 import type { Logger } from "../observe/log/logger.ts";
@@ -214,6 +215,9 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;
+
+  /** Executions by the strings and numbers in their values, newest first, a page at a time. */
+  search(options: SearchOptions): Promise<SearchPage>;
 
   /** The journal of an execution after an event, in order, errors in full. */
   events(

@@ -17,6 +17,7 @@ import type {
 } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
+import type { SearchStore } from "./search-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
 
@@ -588,6 +589,8 @@ export interface Store {
   readonly conversations: ConversationStore;
   /** Which tool approvals were used. */
   readonly approvals: ApprovalStore;
+  /** The index of values; absent where executions cannot be found by them. */
+  readonly search?: SearchStore<ListedExecution>;
   /** Finishes earlier calls, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

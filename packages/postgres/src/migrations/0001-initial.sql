@@ -147,6 +147,49 @@ create table execution_tags (
   primary key (tag, start_at, execution_id)
 );
 
+-- The index of values: the strings and numbers by which executions are found, in lower case, with their paths.
+create table search_values (
+  value text collate "C" not null,
+  start_at bigint not null,
+  execution_id text collate "C" not null,
+  path text collate "C" not null,
+  user_id text collate "C"
+);
+
+create unique index search_values_newest on search_values (value, start_at desc, execution_id desc, path);
+create index search_values_by_user on search_values (user_id, value, start_at desc, execution_id desc)
+  where user_id is not null;
+
+-- The entries of each execution that is indexed, to change and delete them by.
+create table search_entries (
+  execution_id text collate "C" primary key,
+  start_at bigint not null,
+  -- The last event and the version of the rules that they take into account.
+  sequence bigint not null,
+  rules integer not null,
+  -- A JSON array.
+  entries text not null
+);
+
+-- Executions that were started, suspended, ended or deleted since they were indexed.
+create table search_queue (
+  id bigint generated always as identity primary key,
+  execution_id text collate "C" not null
+);
+
+-- One row, which the node that indexes locks.
+create table search_turn (
+  id integer primary key
+);
+insert into search_turn values (1);
+
+-- The values of each workflow that are not searched: a JSON array of paths, or true.
+create table search_rules (
+  workflow_id text collate "C" primary key,
+  exclude text not null,
+  version integer not null
+);
+
 -- Conversations with agents, their messages, and the tool approvals that were used.
 
 create table conversations (

@@ -66,6 +66,7 @@ export const overviewRoutes = [
         store: { name: path.basename(andante.store.location), bytes, nodes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
+        search: andante.store.search !== undefined,
         authentication: gate.enabled,
         user:
           caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },

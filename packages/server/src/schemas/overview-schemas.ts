@@ -19,6 +19,7 @@ export const serverStatus = component("ServerStatus", () =>
       limit: z.int(),
     }),
     suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
+    search: z.boolean().describe("Whether executions can be found by their values"),
     authentication: z.boolean(),
     user: z.looseObject({ id: z.string().optional() }).nullable().describe("The caller"),
   }),

@@ -5,8 +5,10 @@ import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { toneOf } from "../../format/status.ts";
 
-/** The current step of an execution, by its name in the workflow. */
+/** The current step of an execution, by its name in the workflow; in a search, where the text was found. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
+  const [match] = row.matches ?? [];
+  if (match !== undefined) return `${match.path}: ${match.value}`;
   if (row.parked !== undefined) return row.parked.reason;
   if (row.status === "completed") return "–";
   if (row.error !== undefined) return [row.error.step, row.error.message].filter(Boolean).join(" · ");

@@ -14,6 +14,8 @@ import type {
   ExecutionCounts,
   ExecutionPage,
   ExecutionSummary,
+  FoundExecution,
+  SearchPage,
 } from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
@@ -24,6 +26,9 @@ export interface ConversationFilter<AgentId extends string = string> extends Pag
   /** A part of the title, in any case. */
   readonly title?: string | undefined;
 }
+
+/** At most 100 executions a page. */
+export type SearchFilter = Pick<ExecutionFilter, "status" | "userId" | "from" | "to"> & PageOptions;
 
 /** A client of one server. Created by `createClient`. */
 export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId<T>> {
@@ -42,6 +47,18 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
   ): Listing<ExecutionPage, ExecutionSummary> {
     return listing(this.connection, "/api/executions", filter, ({ executions }) => executions);
+  }
+
+  /**
+   * Executions by a string or number of their input, result, state, suspensions or tags, newest first: the whole value, or
+   * from three characters on its beginning.
+   */
+  search(
+    text: string,
+    filter: SearchFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
+  ): Listing<SearchPage, FoundExecution> {
+    const query = { ...filter, text };
+    return listing(this.connection, "/api/search", query, ({ executions }) => executions);
   }
 
   /** How many executions have each status, of the newest 500 of it that match. */

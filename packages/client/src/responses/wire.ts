@@ -98,8 +98,15 @@ export interface ConversationPage {
   readonly nextCursor: string | null;
 }
 
+export interface Decided {
+  readonly conversationId: string;
+  /** How many calls of the message still wait: the reply continues when none does. */
+  readonly waiting: number;
+}
+
 export interface ExecutionChange {
   readonly executionId: string;
+  /** Empty for a chat whose tool calls wait for approval, or do not any more. */
   readonly workflowId: string;
   readonly userId: string | null;
   /** Absent when it has not changed. */
@@ -223,6 +230,17 @@ export interface FailureGroups {
   readonly complete: boolean;
 }
 
+/** An execution that a search has found. */
+export interface FoundExecution extends ExecutionSummary {
+  /** Where the text was found, at most 5 places. */
+  readonly matches: readonly {
+    /** Such as `input.items[0].sku`; `tags` for a tag. */
+    readonly path: string;
+    /** The value in lower case, at most 128 characters of it. */
+    readonly value: string;
+  }[];
+}
+
 export interface Health {
   readonly status: "ok";
 }
@@ -238,7 +256,13 @@ export interface Inbox {
 /** An open suspension with its execution. */
 export interface InboxItem {
   readonly executionId: string;
+  /** Empty for a tool call of a chat. */
   readonly workflowId: string;
+  /** The agent of a chat; null for a workflow. */
+  readonly agentId: string | null;
+  readonly conversationId: string | null;
+  /** What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow. */
+  readonly approvalId: string | null;
   readonly userId: string | null;
   readonly startAt: string;
   readonly suspension: Suspension;
@@ -273,6 +297,14 @@ export interface ReplayOf {
   readonly stepId: string;
 }
 
+export interface SearchPage {
+  readonly executions: readonly FoundExecution[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  /** False when so many values match that not all of them were read. */
+  readonly complete: boolean;
+}
+
 export interface ServerStatus {
   readonly version: string;
   readonly store: {
@@ -288,6 +320,8 @@ export interface ServerStatus {
   };
   /** Of everyone; null for a caller that sees only its own. */
   readonly suspended: number | null;
+  /** Whether executions can be found by their values. */
+  readonly search: boolean;
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;

@@ -19,6 +19,8 @@ export interface ExecutionFilters {
   readonly tag?: string | undefined;
   readonly id?: string | undefined;
   readonly from?: string | undefined;
+  /** A value of the executions, or its beginning. */
+  readonly text?: string | undefined;
 }
 
 /** Milliseconds between two reads of data that the feed does not cover. */
@@ -66,6 +68,8 @@ export const exampleQuery = (id: string) =>
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
   queryFn: ({ signal }) => andante.inbox({ signal }),
+  // A chat that goes on without a decision, or is removed, is not in the feed.
+  refetchInterval: askEvery,
 });
 
 /** The whole inbox, page by page. */
@@ -106,6 +110,23 @@ export async function readExecutions({
 }: ExecutionFilters & Pick<ExecutionFilter, "limit" | "cursor" | "signal">): Promise<ExecutionPage> {
   return await andante.executions({ ...filter, cursor: cursor || undefined, explain: true });
 }
+
+/** Executions by their values. Not under the key of lists: the feed of changes cannot find values. */
+export const searchQuery = ({ text = "", tag, id, ...filters }: ExecutionFilters, limit = 100) =>
+  infiniteQueryOptions({
+    queryKey: ["search", text, tag, id, filters, limit],
+    queryFn: async ({ pageParam, signal }): Promise<ExecutionPage> => {
+      const page = await andante.search(text, { ...filters, limit, cursor: pageParam || undefined, signal });
+      const executions = page.executions.filter(
+        ({ executionId, tags = [] }) =>
+          (tag === undefined || tags.includes(tag)) && (id === undefined || executionId.startsWith(id)),
+      );
+      return { ...page, executions };
+    },
+    ...pages,
+    retry: false,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
+  });
 
 export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
   infiniteQueryOptions({

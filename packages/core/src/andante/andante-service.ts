@@ -17,6 +17,7 @@ import {
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
 import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
+import { type SearchOptions, type SearchPage, searchExecutions } from "../execution/commands/search.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
@@ -25,6 +26,7 @@ import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
+import { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import { StorageWatch } from "../execution/engine/storage-watch.ts";
 import { Waiters } from "../execution/engine/waiters.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
@@ -75,6 +77,7 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
+  readonly #indexer: SearchIndexer;
   readonly #ready: Promise<void>;
   readonly #loaded: Promise<void>;
   readonly #rows: ExecutionRows;
@@ -117,7 +120,7 @@ export class AndanteService implements Andante {
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
       endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
     };
-    const turns = new TurnKind(store, host, waiters);
+    const turns = new TurnKind(store, host, waiters, (change) => this.#engine.changes.report(change));
     this.#engine = new Engine({
       store,
       storage,
@@ -135,6 +138,7 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#indexer = new SearchIndexer(this.#engine);
     this.#ready = this.#start(opened);
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     // The first call reports a store that failed to open: no unhandled rejection.
@@ -285,6 +289,11 @@ export class AndanteService implements Andante {
     return listExecutions(this.store, options, (rows) => explainRows(this.#engine, rows));
   }
 
+  async search(options: SearchOptions): Promise<SearchPage> {
+    await this.#ready;
+    return searchExecutions(this.store, options);
+  }
+
   async events(
     workflowId: string,
     executionId: string,
@@ -323,6 +332,7 @@ export class AndanteService implements Andante {
       engine: this.#engine,
       scheduler: this.#scheduler,
       retention: this.#retention,
+      indexer: this.#indexer,
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
@@ -343,6 +353,7 @@ export class AndanteService implements Andante {
     engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(engine, this.#recovery));
     this.#retention.start();
+    this.#indexer.start();
   }
 
   /**

@@ -21,6 +21,8 @@ import {
   listQuery,
   replayBody,
   resumeBody,
+  searchPage,
+  searchQuery,
   suspendBody,
   suspendResult,
   workflowListQuery,
@@ -303,6 +305,22 @@ export const executionRoutes = [
   }),
   route({
     ...list,
+    path: "/api/search",
+    // It shows values, as an execution itself does.
+    requires: ["executions.read"],
+    operationId: "searchExecutions",
+    summary: "Find executions by a string or a number in their values, newest first",
+    query: searchQuery,
+    response: {
+      kind: "json",
+      description: "A page of executions with the places of the text",
+      data: searchPage,
+    },
+    errors: [400, 501],
+    handle: searchVisible,
+  }),
+  route({
+    ...list,
     path: "/api/execution-counts",
     operationId: "countExecutions",
     summary: `Count executions by status, the newest ${mostCounted} of each`,
@@ -356,6 +374,21 @@ async function listVisible(context: RouteContext, { id, explain, ...given }: Val
 /** A page without the executions that the host's `authorize` refuses: a short page may not be the last. */
 async function listPermitted({ andante, permission }: RouteContext, query: ListOptions) {
   const page = await andante.list(query);
+  return { ...page, executions: await permission.visible(page.executions, entryIds) };
+}
+
+/** A page of found executions visible to the caller, as in a list. */
+async function searchVisible({
+  andante,
+  caller,
+  scope,
+  permission,
+  query,
+}: RouteContext<unknown, Value<typeof searchQuery>>) {
+  const userId = scope === "all" ? query.userId : caller.userId;
+  if (scope !== "all" && (userId === undefined || (query.userId ?? userId) !== userId))
+    return { executions: [], nextCursor: null, complete: true };
+  const page = await andante.search({ ...query, userId });
   return { ...page, executions: await permission.visible(page.executions, entryIds) };
 }
 

@@ -205,6 +205,29 @@ export const executionPage = component("ExecutionPage", () =>
   }),
 );
 
+const foundExecution = component("FoundExecution", () =>
+  z
+    .object({
+      ...executionSummary().shape,
+      matches: z
+        .array(
+          z.object({
+            path: z.string().describe("Such as `input.items[0].sku`; `tags` for a tag"),
+            value: z.string().describe("The value in lower case, at most 128 characters of it"),
+          }),
+        )
+        .describe("Where the text was found, at most 5 places"),
+    })
+    .describe("An execution that a search has found"),
+);
+export const searchPage = component("SearchPage", () =>
+  z.object({
+    executions: z.array(foundExecution()),
+    nextCursor: z.string().nullable().describe("Null on the last page"),
+    complete: z.boolean().describe("False when so many values match that not all of them were read"),
+  }),
+);
+
 const statusCount = shape(() =>
   z.object({
     count: z.int(),
@@ -276,6 +299,17 @@ export const listQuery = shape(() =>
       .optional()
       .describe("Add `explanation` to open executions; at most 100 of a page"),
     ...page(),
+  }),
+);
+
+export const searchQuery = shape(() =>
+  z.object({
+    text: z
+      .string()
+      .describe("A string or number of the values, or from three characters on its beginning; in any case"),
+    ...listQuery().pick({ workflowId: true, status: true, userId: true, from: true, to: true }).shape,
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(100).optional(),
   }),
 );
 

@@ -65,7 +65,7 @@ export function ExecutionGrid({
       <span>Workflow</span>
       <span>Execution</span>
       <span>User</span>
-      <span>Current step</span>
+      <span>{rows[0]?.matches === undefined ? "Current step" : "Match"}</span>
       <span>Steps</span>
       <span className="right">Started</span>
       <span className="right">Duration</span>
@@ -140,7 +140,7 @@ const Row = memo(function Row({
         {shortId(executionId)}
       </a>
       <span className="muted">{userId ?? "–"}</span>
-      <span className="muted" title={row.error?.message}>
+      <span className="muted" title={titleOf(row)}>
         <StepAt row={row} />
       </span>
       <Progress row={row} counts={counts} />
@@ -153,6 +153,11 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+/** The text of a cell that may be cut: all matches of a search, or the whole error. */
+function titleOf({ matches, error }: ExecutionSummary): string | undefined {
+  return matches?.map(({ path, value }) => `${path}: ${value}`).join("\n") ?? error?.message;
+}
 
 /** A plain click is handled by the row; with a modifier key the browser opens the link in a new tab or window. */
 function leaveToRow(event: MouseEvent): void {

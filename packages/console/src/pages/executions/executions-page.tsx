@@ -6,11 +6,12 @@ import {
   countsQuery,
   type ExecutionFilters,
   executionsQuery,
+  searchQuery,
   seesAll,
   serverQuery,
   workflowsQuery,
 } from "../../api/queries.ts";
-import type { ExecutionSummary } from "../../api/types.ts";
+import type { ExecutionPage, ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { plural } from "../../format/numbers.ts";
 import { executionStatuses } from "../../format/status.ts";
@@ -28,16 +29,19 @@ import "./executions.css";
 import { RunForm } from "../workflows/run-form.tsx";
 
 /** The filters of the address, as the server takes them. */
-function filtersOf({ workflowId, userId, tag, id, since, ...search }: Search): ExecutionFilters {
+function filtersOf({ workflowId, userId, tag, id, text, since, ...search }: Search): ExecutionFilters {
   const status = executionStatuses.find((each) => each === search.status);
-  const given = { status, workflowId, userId, tag, id, from: spanOf(since)?.from };
+  const given = { status, workflowId, userId, tag, id, text, from: spanOf(since)?.from };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 }
 
 export function ExecutionsPage() {
   const search = useSearch({ strict: false });
   const filters = useMemo(() => filtersOf(search), [search]);
-  const list = useInfiniteQuery(executionsQuery(filters));
+  const isSearch = filters.text !== undefined;
+  const listed = useInfiniteQuery({ ...executionsQuery(filters), enabled: !isSearch });
+  const found = useInfiniteQuery({ ...searchQuery(filters), enabled: isSearch });
+  const list = isSearch ? found : listed;
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [held, setHeld] = useState<readonly ExecutionSummary[]>();
   const shown = useMemo(() => heldRows(held, rows), [held, rows]);
@@ -48,16 +52,19 @@ export function ExecutionsPage() {
     choose([]);
     setHeld(undefined);
   }, [JSON.stringify(search), choose]);
-  const { data: counts } = useQuery(countsQuery(filters));
-  const counted =
+  const { data: counted } = useQuery({ ...countsQuery(filters), enabled: !isSearch });
+  // The executions that a search finds are not counted.
+  const counts = isSearch ? undefined : counted;
+  const ofStatus =
     counts === undefined ? [] : filters.status ? [counts[filters.status]] : Object.values(counts);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Page title="Executions" note={list.data && totalText(counted, rows.length, !list.hasNextPage)}>
+    <Page title="Executions" note={list.data && totalText(ofStatus, rows.length, !list.hasNextPage)}>
       <div className="executions">
         <Filters search={search} counts={counts} />
         <OverTime search={search} />
         <Problem padded error={list.error} what="The list cannot be read" />
+        {isSearch && <SearchNote text={filters.text ?? ""} pages={list.data?.pages ?? []} />}
         {list.isPending ? (
           <Skeleton />
         ) : rows.length === 0 ? (
@@ -79,6 +86,22 @@ export function ExecutionsPage() {
         <BulkActions executions={asTheyStand(chosen, rows)} onChoose={choose} />
       </div>
     </Page>
+  );
+}
+
+/** The limits of a search, where they may hide executions. */
+function SearchNote({ text, pages }: { readonly text: string; readonly pages: readonly ExecutionPage[] }) {
+  const notes = [
+    ...(text.trim().length < 3 ? ["Fewer than three characters find whole values only."] : []),
+    ...(pages.some(({ complete }) => complete === false)
+      ? ["So many values match that not all of them were read. A longer text finds the others."]
+      : []),
+  ];
+  if (notes.length === 0) return null;
+  return (
+    <p className="search-note muted" role="status">
+      {notes.join(" ")}
+    </p>
   );
 }
 

@@ -12,8 +12,10 @@ export function RowStatus({ row }: { readonly row: ExecutionSummary }) {
   return <Status status={shownStatus(row.status, { parked: row.parked, kind: row.explanation?.kind })} />;
 }
 
-/** What an execution waits for, or its current step, by its name in the workflow. */
+/** What an execution waits for, or its current step, by its name in the workflow; in a search, where the text was found. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
+  const [match] = row.matches ?? [];
+  if (match !== undefined) return `${match.path}: ${match.value}`;
   if (row.parked !== undefined) return row.parked.reason;
   if (row.status === "completed") return "–";
   if (row.explanation !== undefined) return <Sentence text={row.explanation.sentence} />;

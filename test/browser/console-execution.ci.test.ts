@@ -55,7 +55,9 @@ describe("in Chromium", async () => {
     const { executionId } = await server.andante.start("nap", {});
     await open(executionId);
     const why = page.getByRole("status", { name: "Why it waits" });
-    await eventually(() => why.textContent()).toMatch(/^Step night sleeps until .* \(in (3 d 0 h|2 d 23 h)\)/);
+    await eventually(() => why.textContent()).toMatch(
+      /^Step night sleeps until .* \(in (3 d 0 h|2 d 23 h)\)/,
+    );
     const pill = page.locator(".heading .pill");
     expect(await pill.textContent()).toBe("sleeping");
     expect(await pill.getAttribute("data-tone")).toBe("off");

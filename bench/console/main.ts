@@ -143,7 +143,7 @@ function scrolledList(browser: Browser, url: string): Promise<readonly number[]>
 function apiPage(browser: Browser, url: string): Promise<number> {
   return timed(browser, async (page) => async () => {
     await page.goto(`${url}/console/api`);
-    await page.locator(".opblock").first().waitFor();
+    await page.locator(".operation").first().waitFor();
   });
 }
 

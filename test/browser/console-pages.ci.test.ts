@@ -192,10 +192,16 @@ describe("in Chromium", async () => {
     await eventually(heading).toBe(executionId.slice(0, 13));
   });
 
-  test("the API page has every operation, in the console's frame", async () => {
+  test("the API page has every operation, in the console's frame, without the scripts of Swagger UI", async () => {
+    const scripts: string[] = [];
+    page.on("request", (request) => request.url().includes("swagger") && scripts.push(request.url()));
     await open("/api");
-    await page.locator(".opblock").first().waitFor();
-    expect(await page.locator(".opblock").count()).toBeGreaterThan(40);
+    await page.locator(".operation").first().waitFor();
+    expect(await page.locator(".operation").count()).toBeGreaterThan(40);
+    expect([await page.locator("main main").count(), scripts]).toEqual([0, []]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("resume");
+    await eventually(() => page.locator(".operation").count()).toBeLessThan(6);
     await page.getByLabel("Workflow", { exact: true }).selectOption("measure");
     await eventually(() => page.locator(".examples pre").first().textContent()).toContain(
       "/workflows/measure/execute",
@@ -231,7 +237,8 @@ describe("signed in", async () => {
     await eventually(() => page.getByRole("alert").textContent()).toMatch(/^Invalid token/);
     await page.getByLabel("Token").fill(await tokenFor("ada"));
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
+    await page.getByRole("heading", { name: "You have run nothing yet" }).waitFor();
+    expect(await page.locator(".empty").textContent()).toContain("You see only your own executions");
     expect(await page.locator(".foot").textContent()).toContain("as ada");
     await page.getByLabel(/^Order/).waitFor();
     await server.post("/workflows/measure/execute", body, bob);
@@ -261,22 +268,41 @@ describe("signed in", async () => {
     await page.context().close();
   });
 
-  test("with a whole token alone; one that ends while a page is open asks again", async () => {
+  test("with a whole token alone; one that ends is renewed on the open page, with the text in it", async () => {
     const page = await openPage(browser, () => undefined);
-    const again = page.getByRole("heading", { name: "Sign in" });
+    const signIn = async (label: string, token: string) => {
+      await page.getByLabel(label, { exact: true }).fill(token);
+      await page.keyboard.press("Enter");
+    };
+    const foot = page.locator(".foot");
+    const reason = page.getByLabel(/^Reason/);
     // A feed that breaks off, so that it is asked for again and again.
     await page.route("**/api/changes", (route) => route.fulfill({ body: 'data: {"type":"open"}\n\n' }));
-    await page.goto(`${server.url}/console/traces`);
-    await page.getByLabel("Token").fill("eyJhbGciOi…");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.goto(`${server.url}/console/workflows/refund?tab=run`);
+    await eventually(() => page.evaluate("document.activeElement.id")).toBe("token");
+    await signIn("Token", "eyJhbGciOi…");
     await eventually(() => page.getByRole("alert").textContent()).toMatch(/^This is not a whole token/);
-    await page.getByLabel("Token").fill(await tokenFor("ada"));
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await eventually(() => again.count()).toBe(0);
+    const short = await tokenFor("ada", { expiresIn: "110s" });
+    await signIn("Token", short);
     await page.locator(".foot", { hasText: "as ada" }).waitFor();
+    await page.getByText("Your sign-in ends soon.").waitFor();
+    await reason.fill("half a sentence");
     const refusal = { success: false, error: "Token expired" };
-    await page.route("**/api/**", (route) => route.fulfill({ status: 401, json: refusal }));
-    await again.waitFor();
+    await page.route("**/api/**", (route) =>
+      route.request().headers().authorization === `Bearer ${short}`
+        ? route.fulfill({ status: 401, json: refusal })
+        : route.fallback(),
+    );
+    await page.getByText("Your sign-in has ended.").waitFor();
+    await signIn("New token", "not.a.token");
+    await page.getByText(/^Invalid token/).waitFor();
+    await signIn("New token", await tokenFor("ada", { expiresIn: "100s" }));
+    await page.getByText("Your sign-in ends soon.").waitFor();
+    expect(await reason.inputValue()).toBe("half a sentence");
+    // Nothing of one user stays for another.
+    await signIn("New token", await tokenFor("bob"));
+    await eventually(() => foot.textContent()).toContain("as bob");
+    await eventually(() => reason.inputValue()).not.toBe("half a sentence");
     await page.context().close();
   });
 

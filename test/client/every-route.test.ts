@@ -47,6 +47,7 @@ test("every route is called by some method", async () => {
       andante.activity(),
       andante.stepActivity("w"),
       andante.failures(),
+      andante.executionCounts(),
       andante.server(),
       andante.logs(),
       andante.traces(),

@@ -125,7 +125,7 @@ describe("without authentication", async () => {
       listOf(dataOf(await own.get(`/api/inbox?${query}`)), "items").map(({ suspension }) => suspension);
     expect(dataOf(await own.get("/api/inbox?counts=true&workflowId=other"))).toMatchObject({
       items: [],
-      counts: { total: 3, workflows: [{ workflowId: "gate", count: 3 }], complete: true },
+      counts: { total: 3, workflows: [{ workflowId: "gate", count: 3 }], chats: 0, complete: true },
     });
     expect(dataOf(await own.get("/api/inbox"))).not.toHaveProperty("counts");
     const sorted = ["Gate 1", "Gate 2", "Gate 3"].map((reason) => expect.objectContaining({ reason }));
@@ -148,7 +148,7 @@ describe("without authentication", async () => {
     for (const id of ["seen", "hidden", "hidden"] as const) await own.andante.execute(id, {});
     const inbox = dataOf(await own.get("/api/inbox?counts=true", bearer(await tokenFor("eve"))));
     expect(inbox.counts).toEqual({
-      ...{ total: 1, workflows: [{ workflowId: "seen", count: 1 }], complete: true },
+      ...{ total: 1, workflows: [{ workflowId: "seen", count: 1 }], chats: 0, complete: true },
     });
   });
 

@@ -67,8 +67,7 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string]>>
   logs: ["/console/logs", ".log-line"],
   traces: ["/console/traces", "tr"],
   trace: [`/console/traces/${traces[0]?.traceId}`, ".fall"],
-  // Swagger UI draws after it has read the whole description.
-  api: ["/console/api", ".opblock"],
+  api: ["/console/api", ".operation"],
 };
 const sizes = {
   large: { width: 1440, height: 900 },

@@ -45,6 +45,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       expect(oldest).toEqual({
         executionId: younger.executionId,
         workflowId,
+        agentId: null,
         userId: "ada",
         conversationId: "talk",
         startAt: 7,
@@ -114,7 +115,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       expect(await idsOf({ suspensionIds: [] })).toEqual([]);
       const { resumeSchema: _, ...kept } = { ...first, reason: "", data: null, onDeadline: null };
       const [brief] = await store.waiting({ workflowId, brief: true, limit: 1 });
-      expect(brief).toEqual({ executionId, workflowId, ...owner, suspension: kept });
+      expect(brief).toEqual({ executionId, workflowId, agentId: null, ...owner, suspension: kept });
       const ids = (await store.waiting({ workflowId, brief: true, limit: 9 })).map((each) => each.suspension);
       expect(ids.map(({ deadline }) => deadline)).toEqual([50, null]);
     });

@@ -58,13 +58,13 @@ export function lineOf({ record, fixed }: Kept): string {
 }
 
 export const waitingColumns = columnsOf(
-  "kind suspendedAt suspensionId executionId workflowId userId conversationId startAt deadline stepIndex path",
+  "kind suspendedAt suspensionId executionId workflowId userId conversationId agentId startAt deadline stepIndex path",
 );
 
 export function waitingLineOf({ record, fixed }: Kept, suspension: Suspension): string {
   const { suspendedAt, suspensionId, deadline, stepIndex, path } = suspension;
   const names = [suspensionId, record.executionId, fixed.workflowId].map(field);
-  const owners = [optional(fixed.userId), optional(fixed.conversationId)];
+  const owners = [fixed.userId, fixed.conversationId, fixed.agentId].map(optional);
   const place = [fixed.startAt, deadline ?? "", stepIndex, optional(path)];
   return line(record.kind, suspendedAt, ...names, ...owners, ...place);
 }

@@ -118,20 +118,20 @@ async function waiting(shards: Shards, query: WaitingQuery) {
   const { suspensionId, executionId: execution } = waitingColumns;
   const at = number(waitingColumns.suspendedAt);
   const conditions = [
-    isWorkflow,
     isText(waitingColumns.workflowId, workflowId),
     isOptional(waitingColumns.userId, userId),
     suspensionIds === undefined ? "" : ` and key in (${suspensionIds.map(waitingKey).join(", ")})`,
     beyond(">", [at, suspensionId], after && [after.suspendedAt, after.suspensionId]),
   ];
   if (suspensionIds?.length === 0) return [];
-  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution`;
+  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution, service_key as shard`;
   const rest = `${conditions.join("")} order by at, suspension limit ${limit}`;
   if (query.brief) return (await shards.search(`${select}, ${briefSelect}`, "y/", rest)).map(briefOf);
-  const wanted = (await shards.search(select, "y/", rest)).map((row) => ({
-    executionId: textIn(row, "execution"),
-    suspensionId: textIn(row, "suspension"),
-  }));
+  const wanted = (await shards.search(select, "y/", rest)).map((row) => {
+    const executionId = textIn(row, "execution");
+    shards.noteMoved(executionId, Number(textIn(row, "shard").split(".").at(-1)));
+    return { executionId, suspensionId: textIn(row, "suspension") };
+  });
   const ids = [...new Set(wanted.map(({ executionId }) => executionId))];
   const found = await byShard(shards, ids, (shard, its) => {
     const here = wanted.filter(({ executionId }) => its.includes(executionId));
@@ -146,6 +146,7 @@ const briefNames = [
   "workflowId",
   "userId",
   "conversationId",
+  "agentId",
   "startAt",
   "deadline",
   "stepIndex",
@@ -161,6 +162,7 @@ function briefOf(row: Found): WaitingSuspension {
     workflowId: textIn(row, "workflowid"),
     userId: optionalIn(row, "userid"),
     conversationId: optionalIn(row, "conversationid"),
+    agentId: optionalIn(row, "agentid"),
     startAt: numberIn(row, "startat"),
     suspension: {
       suspensionId: textIn(row, "suspension"),

@@ -1,7 +1,7 @@
 // All executions at once: the inbox, counts over time, the feed of changes, and the status of the server.
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
-import type { Permission } from "../auth/permission.ts";
+import { Permission } from "../auth/permission.ts";
 import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
 import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
@@ -39,6 +39,8 @@ const activityKept = 2000;
 /** Rows about executions that the caller may see. */
 const ofVisible = { method: "GET", access: "protected", reveals: "own", tag } as const;
 
+const isOfChat = ({ agentId }: { readonly agentId: string | null }) => agentId !== null;
+
 const endOfMinute = (time: number) => new Date(Math.ceil(time / minute) * minute);
 
 export const overviewRoutes = [
@@ -64,6 +66,7 @@ export const overviewRoutes = [
         store: { name: path.basename(andante.store.location), bytes, nodes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
+        search: andante.store.search !== undefined,
         authentication: gate.enabled,
         user:
           caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },
@@ -75,22 +78,22 @@ export const overviewRoutes = [
     path: "/api/inbox",
     action: "executions.list",
     requires: ["executions.read"],
-    resource: ["workflowId", "userId", "conversationId"],
+    resource: ["workflowId", "agentId", "userId", "conversationId"],
     costs: "read",
     operationId: "getInbox",
-    summary: "List what waits for a person, of all workflows, the oldest first",
+    summary: "List what waits for a person, of all workflows and chats, the oldest first",
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: async (context) => {
-      const { andante, http, permission, cachedReads } = context;
+      const { andante, http, cachedReads } = context;
       const { counts: isCounted, ...query } = context.query;
       const { signal } = http.req.raw;
       const owner = ownerIn(context);
       if (owner === null)
         return {
           ...{ items: [], more: false, nextCursor: null },
-          ...(isCounted === "true" && { counts: await visibleCounts(permission, noCounts) }),
+          ...(isCounted === "true" && { counts: await visibleCounts(context, noCounts) }),
         };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const counting = { key: `inbox counts ${JSON.stringify(owner)}`, milliseconds: inboxKept, signal };
@@ -99,11 +102,10 @@ export const overviewRoutes = [
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
-      const items = await permission.visible(page.items, entryIds);
       return {
         ...page,
-        items: items.map(({ conversationId: _, ...item }) => item),
-        ...(counted && { counts: await visibleCounts(permission, counted) }),
+        items: await visibleWaits(context, page.items),
+        ...(counted && { counts: await visibleCounts(context, counted) }),
       };
     },
   }),
@@ -247,15 +249,32 @@ const noCounts: Counted = { counts: [], complete: true };
 /** The most groups of suspensions for which `authorize` is asked. */
 const maxGroups = 1000;
 
+/** The suspensions, or groups of them, that the caller may see. */
+async function visibleWaits<Wait extends Parameters<typeof entryIds>[0] & Parameters<typeof isOfChat>[0]>(
+  context: RouteContext,
+  waits: readonly Wait[],
+): Promise<readonly Wait[]> {
+  const seen = await context.permission.visible(waits, entryIds);
+  // The call of a tool is a part of a message: a caller who may not read the messages does not see it either.
+  const reading = { action: "conversations.messages", reveals: "own" } as const;
+  const messages = new Permission(context.authorize, context.gate.enabled, context.caller, reading);
+  const chats = await messages.visible(seen.filter(isOfChat), entryIds);
+  return seen.filter((item) => !isOfChat(item) || chats.includes(item));
+}
+
 /** The counts of the suspensions that the caller may see, by workflow, the largest first. */
-async function visibleCounts(permission: Permission, { counts, complete }: Counted) {
-  const asked = permission.asks ? counts.slice(0, maxGroups) : counts;
-  const byWorkflow = new Map<string, number>();
-  for (const { workflowId, count } of await permission.visible(asked, entryIds))
-    byWorkflow.set(workflowId, (byWorkflow.get(workflowId) ?? 0) + count);
-  const workflows = [...byWorkflow].map(([workflowId, count]) => ({ workflowId, count }));
+async function visibleCounts(context: RouteContext, { counts, complete }: Counted) {
+  const asked = context.permission.asks ? counts.slice(0, maxGroups) : counts;
+  const seen = await visibleWaits(context, asked);
+  const sum = (groups: typeof seen) => groups.reduce((total, { count }) => total + count, 0);
+  const byWorkflow = Map.groupBy(
+    seen.filter((group) => !isOfChat(group)),
+    ({ workflowId }) => workflowId,
+  );
+  const workflows = [...byWorkflow].map(([workflowId, groups]) => ({ workflowId, count: sum(groups) }));
   return {
-    total: workflows.reduce((sum, { count }) => sum + count, 0),
+    total: sum(seen),
+    chats: sum(seen.filter(isOfChat)),
     workflows: workflows.sort((one, other) => other.count - one.count),
     complete: complete && asked.length === counts.length,
   };

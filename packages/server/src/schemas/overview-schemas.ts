@@ -19,6 +19,7 @@ export const serverStatus = component("ServerStatus", () =>
       limit: z.int(),
     }),
     suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
+    search: z.boolean().describe("Whether executions can be found by their values"),
     authentication: z.boolean(),
     user: z.looseObject({ id: z.string().optional() }).nullable().describe("The caller"),
   }),
@@ -28,7 +29,13 @@ const inboxItem = component("InboxItem", () =>
   z
     .object({
       executionId: z.string(),
-      workflowId: z.string(),
+      workflowId: z.string().describe("Empty for a tool call of a chat"),
+      agentId: z.string().nullable().describe("The agent of a chat; null for a workflow"),
+      conversationId: z.string().nullable(),
+      approvalId: z
+        .string()
+        .nullable()
+        .describe("What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow"),
       userId: z.string().nullable(),
       startAt: timestamp(),
       suspension: suspension(),
@@ -45,6 +52,7 @@ export const inbox = component("Inbox", () =>
       .object({
         total: z.int(),
         workflows: z.array(z.object({ workflowId: z.string(), count: z.int() })),
+        chats: z.int().describe("Tool calls that wait in chats"),
         complete: z.boolean().describe("False when there were more than were counted"),
       })
       .optional()
@@ -182,7 +190,9 @@ export const failuresQuery = shape(() =>
 const executionChange = component("ExecutionChange", () =>
   z.object({
     executionId: z.string(),
-    workflowId: z.string(),
+    workflowId: z
+      .string()
+      .describe("Empty for a chat whose tool calls wait for approval, or do not any more"),
     userId: z.string().nullable(),
     status: executionStatus().optional().describe("Absent when it has not changed"),
     stepPath: z.string().optional(),

@@ -21,10 +21,11 @@ import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { Page } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
+import { ChatLink } from "./chat-link.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { Filters } from "./inbox-filters.tsx";
-import { countOf, titleOf } from "./item-title.ts";
+import { countOf, placeOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
 import { andante } from "../../api/andante.ts";
 
@@ -153,14 +154,19 @@ export function InboxPage() {
 /** The last answered item, and the progress of its execution. */
 function Answered({ item }: { readonly item: InboxItem }) {
   const { executionId } = item;
-  const { data } = useQuery(executionQuery(executionId));
+  const isOfChat = item.agentId !== null;
+  const { data } = useQuery({ ...executionQuery(executionId), enabled: !isOfChat });
   return (
     <div className="answered" role="status">
       <Status status={data?.status ?? "running"} />
       <span className="cut">Answered: {titleOf(item)}</span>
-      <ExecutionLink className="link" id={executionId}>
-        Watch it continue →
-      </ExecutionLink>
+      {isOfChat ? (
+        <ChatLink item={item}>Watch it continue →</ChatLink>
+      ) : (
+        <ExecutionLink className="link" id={executionId}>
+          Watch it continue →
+        </ExecutionLink>
+      )}
     </div>
   );
 }
@@ -176,7 +182,7 @@ function Entry({
   readonly isStop: boolean;
 }) {
   const now = useNow();
-  const { suspension, workflowId } = item;
+  const { suspension } = item;
   const search = useSearch({ strict: false });
   return (
     <Link
@@ -203,7 +209,7 @@ function Entry({
         </span>
       </div>
       <div className="where">
-        {workflowId} / {suspension.stepId}
+        {placeOf(item)}
         {item.userId !== null && ` · ${item.userId}`}
       </div>
     </Link>
@@ -226,7 +232,8 @@ function EmptyInbox() {
       <h2 tabIndex={-1}>Nothing waits for a person</h2>
       <p>
         A step that calls <code className="mono">suspend</code> waits here, with its reason, its data and a
-        form made from its resume schema. Whoever answers it sees the execution continue at once.
+        form made from its resume schema, and so does a tool call of a chat that needs approval. After the
+        answer the execution or the reply continues at once.
       </p>
       {example && <TryIt id={example.id} name={example.name} />}
     </div>

@@ -6,6 +6,11 @@ export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension"
   return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;
 }
 
+/** Where it waits. */
+export function placeOf({ suspension, workflowId, agentId }: InboxItem): string {
+  return agentId === null ? `${workflowId} / ${suspension.stepId}` : `${agentId} / chat`;
+}
+
 /** The number of all items, with "+" if there are more than were counted. */
 export function countOf(inbox: Inbox | undefined): string {
   const { total = 0, complete = true } = inbox?.counts ?? {};

@@ -10,7 +10,7 @@ import { Problem } from "../../components/problem.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { findStep } from "../../run/step-runs.ts";
 import { RunForm } from "./run-form.tsx";
@@ -26,10 +26,11 @@ expectGraph();
 
 export function WorkflowPage() {
   const { workflowId = "" } = useParams({ strict: false });
-  const { data: workflow, error } = useQuery(workflowQuery(workflowId));
+  const { data: workflow, error, isPending } = useQuery(workflowQuery(workflowId));
   return (
     <Page title={workflow?.name ?? workflowId} crumbs={[{ name: "Workflows", to: "/workflows" }]}>
       <Problem padded error={error} what={`Workflow ${workflowId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {workflow && <Whole workflow={workflow} />}
     </Page>
   );

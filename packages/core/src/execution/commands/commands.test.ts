@@ -194,6 +194,7 @@ describe("a list", () => {
     const row = {
       executionId: "e1",
       workflowId: "nap",
+      agentId: null,
       userId: null,
       conversationId: null,
       startAt: 1,
@@ -208,7 +209,7 @@ describe("a list", () => {
     const workflows = new Map([["nap", flow]]);
     const options = { limit: 1, cursor: writeCursor(5, "z"), userId: "ada", workflowId: "nap" };
     expect(await listWaiting({ store, workflows }, options)).toEqual({
-      items: [{ ...row, startAt: iso, suspension: view }],
+      items: [{ ...row, approvalId: null, startAt: iso, suspension: view }],
       nextCursor: writeCursor(1, "s1"),
     });
     expect(await listWaiting({ store, workflows }, { limit: 2 })).toMatchObject({
@@ -230,7 +231,8 @@ describe("the list of open suspensions", () => {
     id: string,
     fields: { userId?: string; deadline?: number; data?: string; suspendedAt?: number },
   ) => ({
-    ...{ executionId: `e-${id}`, workflowId: "nap", userId: fields.userId ?? null, conversationId: null },
+    ...{ executionId: `e-${id}`, workflowId: "nap", agentId: null, conversationId: null },
+    userId: fields.userId ?? null,
     startAt: 1,
     suspension: {
       ...{ ...suspension, suspensionId: id, suspendedAt: fields.suspendedAt ?? 1 },
@@ -287,7 +289,7 @@ describe("the list of open suspensions", () => {
 
   test("is counted by workflow, user and conversation, up to a bound", async () => {
     const { counts, complete } = await countWaiting(sources([...rows, row("d", { userId: "ada" })]), {});
-    const of = { workflowId: "nap", conversationId: null };
+    const of = { workflowId: "nap", agentId: null, conversationId: null };
     expect(counts).toEqual([
       { ...of, userId: "eve", count: 1 },
       { ...of, userId: "ada", count: 2 },

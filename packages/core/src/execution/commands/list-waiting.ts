@@ -1,5 +1,6 @@
-// Lists open suspensions of all workflows, a page at a time: the oldest first, by deadline or by user, and those that
+// Lists open suspensions of all workflows and chats, a page at a time: the oldest first, by deadline or by user, and those that
 // contain a text; and counts them.
+import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
 import { readCursor, writeCursor } from "../../store/cursor.ts";
 import type { Store } from "../../store/store.ts";
 import type { WaitingSuspension } from "../../store/suspension.ts";
@@ -24,7 +25,12 @@ export interface WaitingOptions {
 
 export interface WaitingItem {
   readonly executionId: string;
+  /** "" for a tool call of a chat. */
   readonly workflowId: string;
+  /** The agent of a chat; null for a workflow. */
+  readonly agentId: string | null;
+  /** The approval request of a chat: decided with `agents.decide`. Null for a workflow. */
+  readonly approvalId: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: string;
@@ -37,9 +43,12 @@ export interface WaitingPage {
   readonly nextCursor: string | null;
 }
 
-/** Open suspensions of one workflow, user and conversation. */
+/** Open suspensions of one workflow or agent, user and conversation. */
 export interface WaitingCount {
+  /** "" for chats. */
   readonly workflowId: string;
+  /** Null for a workflow. */
+  readonly agentId: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly count: number;
@@ -80,6 +89,7 @@ export async function listWaiting(
   return {
     items: page.map((each) => ({
       ...each,
+      approvalId: each.agentId === null ? null : approvalIdOf(each.suspension.path),
       startAt: isoTime(each.startAt),
       suspension: viewSuspension(workflows.get(each.workflowId), each.suspension),
     })),
@@ -87,18 +97,18 @@ export async function listWaiting(
   };
 }
 
-/** Counts by workflow, user and conversation; `complete` is false when there are more than were counted. */
+/** Counts by workflow or agent, user and conversation; `complete` is false when there are more than were counted. */
 export async function countWaiting(
   { store }: Pick<WaitingSources, "store">,
   filters: Pick<WaitingOptions, "userId">,
 ): Promise<{ readonly counts: readonly WaitingCount[]; readonly complete: boolean }> {
   const rows = await store.waiting({ ...filters, brief: true, limit: maxCounted + 1 });
-  const groups = Map.groupBy(rows.slice(0, maxCounted), ({ workflowId, userId, conversationId }) =>
-    JSON.stringify([workflowId, userId, conversationId]),
+  const groups = Map.groupBy(rows.slice(0, maxCounted), ({ workflowId, agentId, userId, conversationId }) =>
+    JSON.stringify([workflowId, agentId, userId, conversationId]),
   );
   const counts = [...groups.values()].flatMap((group) =>
-    group.slice(0, 1).map(({ workflowId, userId, conversationId }) => ({
-      ...{ workflowId, userId, conversationId, count: group.length },
+    group.slice(0, 1).map(({ workflowId, agentId, userId, conversationId }) => ({
+      ...{ workflowId, agentId, userId, conversationId, count: group.length },
     })),
   );
   return { counts, complete: rows.length <= maxCounted };
@@ -188,8 +198,10 @@ function containing(text: string): (each: WaitingSuspension) => boolean {
   const plain = text.toLowerCase();
   // The data is JSON text, in which some characters are escaped.
   const inJson = JSON.stringify(text).slice(1, -1).toLowerCase();
-  return ({ executionId, workflowId, userId, suspension: { path, reason, data } }) =>
-    [executionId, workflowId, userId, path, reason].some((word) => word?.toLowerCase().includes(plain)) ||
+  return ({ executionId, workflowId, agentId, userId, suspension: { path, reason, data } }) =>
+    [executionId, workflowId, agentId, userId, path, reason].some((word) =>
+      word?.toLowerCase().includes(plain),
+    ) ||
     (data?.toLowerCase().includes(inJson) ?? false);
 }
 

@@ -1,4 +1,4 @@
-// Lists open suspensions of workflows, oldest first, a page at a time; pauses wait for no answer and are left out.
+// Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses wait for no answer and are left out.
 import type { DatabaseSync } from "node:sqlite";
 import { readPage } from "../../sql/read-page.ts";
 import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
@@ -13,7 +13,7 @@ export function waiting(database: DatabaseSync) {
       .add("workflow_id = ?", workflowId)
       .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
       .add("suspension_id in (select value from json_each(?))", ids && JSON.stringify(ids))
-      .add("kind = 'workflow' and path is not null");
+      .add("path is not null");
     // One user has few that wait, and a page of ids is short: they are sorted. All of them are walked in their order.
     const source =
       ids !== undefined
@@ -23,7 +23,7 @@ export function waiting(database: DatabaseSync) {
           : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
     const rows = database
       .prepare(
-        `select ${query.brief ? briefColumns : "suspensions.*"}, executions.workflow_id, executions.user_id,
+        `select ${query.brief ? briefColumns : "suspensions.*"}, executions.workflow_id, executions.agent_id, executions.user_id,
                 executions.conversation_id, executions.start_at
          from ${source} ${where} order by suspended_at, suspension_id limit ?`,
       )

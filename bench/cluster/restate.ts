@@ -273,7 +273,8 @@ async function lists(server: RestateServer): Promise<Budget[]> {
       for (let round = 0; round < 5; round++) pages.push(await timed(() => andante.list(query)));
       return median(pages);
     };
-    const [newest, filtered] = [await time({ limit: 50 }), await time({ limit: 50, status: "error" })];
+    const newest = await time({ limit: 50 });
+    const filtered = await time({ limit: 50, workflowId: "three", status: "completed" });
     const most = kept > 80_000 ? 400 : 300;
     return [
       {

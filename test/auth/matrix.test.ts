@@ -54,6 +54,10 @@ const table: Readonly<Record<string, Expectation>> = {
   [`PATCH ${conversation}`]: { access: "protected", listed: "protected", status: 404, body: { title: "x" } },
   [`GET ${conversation}/export`]: { access: "protected", listed: "protected", status: 404 },
   [`POST ${conversation}/fork`]: { access: "protected", listed: "protected", status: 404, body: {} },
+  [`POST ${conversation}/decisions`]: {
+    ...{ access: "protected", listed: "protected", status: 404 },
+    body: { approvalId: "a", approved: true },
+  },
   [`DELETE ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   "GET /workflows": { access: "public", listed: "protected", status: 200 },
   "GET /workflows/:id": { access: "public", listed: "public", status: 200 },

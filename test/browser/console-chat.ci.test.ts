@@ -282,6 +282,68 @@ describe("in Chromium", async () => {
     await page.getByText("Stopped here: the reply is not complete.").waitFor({ state: "attached" });
   });
 
+  /** A chat of the assistant in which the deletion of a customer waits for approval. */
+  const askForDeletion = async (chat: string) => {
+    await open(`/agents/assistant?chat=${chat}`);
+    await say("Delete customer 8813");
+    const card = page.getByRole("region", { name: "Tool deleteCustomer" });
+    await card.getByRole("button", { name: "Allow" }).waitFor();
+    return card;
+  };
+
+  test("a tool call that waits is on Home and in the inbox; decided there, the reply continues in the open chat", async () => {
+    const card = await askForDeletion("c-10");
+    const desk = await page.context().newPage();
+    await desk.goto(`${server.url}/console/`);
+    const row = desk.locator(".wait-row", { hasText: "The tool deleteCustomer needs approval" });
+    await eventually(() => row.textContent()).toContain("assistant / chat");
+    await eventually(() => desk.locator('link[rel="icon"]').getAttribute("href")).toContain("icon-waiting");
+    await row.getByRole("link", { name: "Answer…" }).click();
+    const id = desk.getByLabel(/^Id/);
+    await eventually(() => id.inputValue()).toBe("cus_8813");
+    await id.fill("cus_9999");
+    await desk.getByRole("radio", { name: "Yes" }).click();
+    await desk
+      .getByLabel(/^Reason/)
+      .first()
+      .fill("the duplicate");
+    await desk.getByRole("button", { name: "Answer and continue" }).click();
+    await desk.locator(".answered", { hasText: "needs approval" }).waitFor();
+    await desk.getByText("Nothing waits for a person").waitFor();
+    await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
+    expect(await card.textContent()).toContain("cus_9999");
+    const { messages } = await server.andante.conversations.messages("c-10");
+    expect(messages.at(-1)?.parts).toContainEqual(
+      expect.objectContaining({
+        ...{ type: "tool-deleteCustomer", state: "output-available" },
+        approval: expect.objectContaining({ approved: true, reason: "the duplicate" }),
+      }),
+    );
+    await desk.close();
+  });
+
+  test("in the chat a call is denied with a reason, or allowed with an edited input", async () => {
+    const decided = async (chat: string) => {
+      const { messages } = await server.andante.conversations.messages(chat);
+      return messages.at(-1)?.parts.find(({ type }) => type === "tool-deleteCustomer");
+    };
+    const denied = await askForDeletion("c-11");
+    await denied.getByLabel("Reason", { exact: true }).fill("a legal hold");
+    await denied.getByRole("button", { name: "Deny" }).click();
+    await eventually(() => decided("c-11")).toMatchObject({
+      ...{ state: "output-denied", approval: { approved: false, reason: "a legal hold" } },
+    });
+    const edited = await askForDeletion("c-12");
+    await edited.getByRole("button", { name: "Edit the input…" }).click();
+    await edited.getByLabel(/^Id/).fill("cus_7");
+    await edited.getByRole("button", { name: "Allow with this input" }).click();
+    await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
+    await eventually(() => decided("c-12")).toMatchObject({
+      ...{ state: "output-available", input: { id: "cus_7", reason: "GDPR request #77" } },
+    });
+    await eventually(() => edited.textContent()).toContain("cus_7");
+  });
+
   test("a copy that the browser refuses is tried another way, with a note when that fails too", async () => {
     await server.andante.agents.text("assistant", "A report", { conversationId: "c-6" });
     await page.addInitScript(`

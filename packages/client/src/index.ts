@@ -6,7 +6,7 @@ export type {
   ChatOptions,
   DescribedSchema,
 } from "./agent/agent-client.ts";
-export type { ConversationClient } from "./agent/conversation-client.ts";
+export type { ConversationClient, ToolDecision } from "./agent/conversation-client.ts";
 export { AndanteApiError, type ApiErrorDetails } from "./api-error.ts";
 export { type Client, type ConversationFilter, createClient, type SearchFilter } from "./client.ts";
 export type { Listing } from "./connection/listing.ts";

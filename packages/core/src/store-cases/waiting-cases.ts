@@ -45,6 +45,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       expect(oldest).toEqual({
         executionId: younger.executionId,
         workflowId,
+        agentId: null,
         userId: "ada",
         conversationId: "talk",
         startAt: 7,

@@ -69,7 +69,7 @@ create index executions_with_work on executions (owner, start_at, execution_id)
 create index executions_by_timeout on executions (timeout_at)
   where timeout_at is not null and end_at is null and not paused;
 create index executions_waiting on executions (user_id)
-  where status = 'suspended' and user_id is not null and kind = 'workflow';
+  where status = 'suspended' and user_id is not null;
 create index executions_parked on executions (workflow_id) where parked is not null;
 -- One live turn for each conversation.
 create unique index executions_live_turn on executions (conversation_id) where kind = 'turn' and end_at is null;

@@ -1,7 +1,7 @@
 // All executions at once: the inbox, counts over time, the feed of changes, and the status of the server.
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
-import type { Permission } from "../auth/permission.ts";
+import { Permission } from "../auth/permission.ts";
 import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
 import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
@@ -38,6 +38,8 @@ const activityKept = 2000;
 
 /** Rows about executions that the caller may see. */
 const ofVisible = { method: "GET", access: "protected", reveals: "own", tag } as const;
+
+const isOfChat = ({ agentId }: { readonly agentId: string | null }) => agentId !== null;
 
 const endOfMinute = (time: number) => new Date(Math.ceil(time / minute) * minute);
 
@@ -76,10 +78,10 @@ export const overviewRoutes = [
     path: "/api/inbox",
     action: "executions.list",
     requires: ["executions.read"],
-    resource: ["workflowId", "userId", "conversationId"],
+    resource: ["workflowId", "agentId", "userId", "conversationId"],
     costs: "read",
     operationId: "getInbox",
-    summary: "List what waits for a person, of all workflows, the oldest first",
+    summary: "List what waits for a person, of all workflows and chats, the oldest first",
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
@@ -92,8 +94,12 @@ export const overviewRoutes = [
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
-      const items = await permission.visible(page.items, entryIds);
-      return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };
+      const seen = await permission.visible(page.items, entryIds);
+      // The call of a tool is a part of a message: a caller who may not read the messages does not see it either.
+      const reading = { action: "conversations.messages", reveals: "own" } as const;
+      const messages = new Permission(context.authorize, context.gate.enabled, context.caller, reading);
+      const chats = await messages.visible(seen.filter(isOfChat), entryIds);
+      return { ...page, items: seen.filter((item) => !isOfChat(item) || chats.includes(item)) };
     },
   }),
   route({

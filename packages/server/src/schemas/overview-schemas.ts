@@ -29,7 +29,13 @@ const inboxItem = component("InboxItem", () =>
   z
     .object({
       executionId: z.string(),
-      workflowId: z.string(),
+      workflowId: z.string().describe("Empty for a tool call of a chat"),
+      agentId: z.string().nullable().describe("The agent of a chat; null for a workflow"),
+      conversationId: z.string().nullable(),
+      approvalId: z
+        .string()
+        .nullable()
+        .describe("What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow"),
       userId: z.string().nullable(),
       startAt: timestamp(),
       suspension: suspension(),
@@ -165,7 +171,9 @@ export const failuresQuery = shape(() =>
 const executionChange = component("ExecutionChange", () =>
   z.object({
     executionId: z.string(),
-    workflowId: z.string(),
+    workflowId: z
+      .string()
+      .describe("Empty for a chat whose tool calls wait for approval, or do not any more"),
     userId: z.string().nullable(),
     status: executionStatus().optional().describe("Absent when it has not changed"),
     stepPath: z.string().optional(),

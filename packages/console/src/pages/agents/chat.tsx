@@ -10,13 +10,14 @@ import {
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { address, andante, headers, part } from "../../api/andante.ts";
-import { causesQuery } from "../../api/queries.ts";
+import { agentQuery, causesQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { isObject } from "../../form/as-schema.ts";
 import { causesIn } from "./failure-causes.ts";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { EditMessage, MessageActions } from "./message-actions.tsx";
-import { MessagePart } from "./message-part.tsx";
+import { type CallDecision, type DecisionProps, MessagePart } from "./message-part.tsx";
+import { useDecidedElsewhere } from "./use-decided-elsewhere.ts";
 import { useFollow } from "./use-follow.ts";
 import { useOlder } from "./use-older.ts";
 
@@ -51,16 +52,18 @@ function OpenChat({
     () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
     [agentId],
   );
-  const { messages, setMessages, sendMessage, regenerate, addToolApprovalResponse, status, error } = useChat({
-    id: conversationId,
-    messages: kept.messages,
-    transport,
-    resume: true,
-    // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
-    throttle: 50,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
-  });
+  const { messages, setMessages, sendMessage, regenerate, addToolApprovalResponse, resumeStream, ...chat } =
+    useChat({
+      id: conversationId,
+      messages: kept.messages,
+      transport,
+      resume: true,
+      // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
+      throttle: 50,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
+    });
+  const { status, error } = chat;
   const isBusy = status === "submitted" || status === "streaming";
   const [stopError, setStopError] = useState<unknown>();
   const [stopped, setStopped] = useState<string>();
@@ -77,6 +80,27 @@ function OpenChat({
     setStopped(messages.at(-1)?.id);
     andante.agent(agentId).stop(conversationId).catch(setStopError);
   };
+  const [decideError, setDecideError] = useState<unknown>();
+  /** Shows the messages as they are kept, and the reply that runs. */
+  const follow = async () => {
+    const { messages: fresh } = await loadMessages(conversationId);
+    const ids = new Set(fresh.map(({ id }) => id));
+    setMessages((shown) => [...shown.filter(({ id }) => !ids.has(id)), ...fresh]);
+    await resumeStream();
+    void client.invalidateQueries({ queryKey: ["conversations", agentId] });
+  };
+  const decide = async (approvalId: string, { input, ...decision }: CallDecision) => {
+    setDecideError(undefined);
+    // The chat's own way takes only the decision: the call is the kept one.
+    if (input === undefined) return addToolApprovalResponse({ id: approvalId, ...decision });
+    await andante.conversation(conversationId).decide({ approvalId, ...decision, input });
+    await follow();
+  };
+  useDecidedElsewhere(conversationId, isBusy ? undefined : messages.at(-1), () =>
+    follow().catch(setDecideError),
+  );
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const schemaOf = (name: string) => agent?.tools.find((each) => each.name === name)?.inputSchema;
   const box = useRef<HTMLElement>(null);
   const last = messages.at(-1);
   const onScroll = useFollow(box, last, status === "submitted");
@@ -117,7 +141,8 @@ function OpenChat({
               streams={isBusy && message === last}
               isStopped={message.id === stopped || (isEmpty(message) && error === undefined)}
               onRegenerate={isBusy || message !== last ? undefined : again}
-              onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
+              onDecide={decide}
+              schemaOf={schemaOf}
             />
           ))}
           {error && (
@@ -128,6 +153,7 @@ function OpenChat({
               onAgain={messages.length === 0 ? undefined : again}
             />
           )}
+          <Problem error={decideError} what="The reply cannot be shown" />
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
         </div>
       </section>
@@ -220,8 +246,8 @@ function Message({
   streams,
   isStopped,
   onRegenerate,
-  onDecide,
-}: {
+  ...decisions
+}: DecisionProps & {
   readonly message: UIMessage;
   /** The id of the message before it. */
   readonly before: string | undefined;
@@ -235,7 +261,6 @@ function Message({
   /** It ended before it was complete. */
   readonly isStopped: boolean;
   readonly onRegenerate: (() => void) | undefined;
-  readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
   const [editing, setEditing] = useState(false);
   const text = textOf(message);
@@ -262,7 +287,7 @@ function Message({
           part={each}
           tools={tools}
           causes={causes}
-          onDecide={onDecide}
+          {...decisions}
         />
       ))}
       {isPartial && !streams && (

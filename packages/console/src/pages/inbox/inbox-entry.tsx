@@ -2,7 +2,6 @@
 import type { Inbox, InboxItem, Step } from "@andante/client";
 import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { andante } from "../../api/andante.ts";
 import { inboxQuery, serverQuery, workflowQuery } from "../../api/queries.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { JsonView } from "../../components/json-view.tsx";
@@ -19,6 +18,8 @@ import { duration } from "../../format/numbers.ts";
 import { foldRun } from "../../run/run-history.ts";
 import { attemptsOf, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { journalQuery } from "../execution/journal.ts";
+import { answerItem } from "./answer-item.ts";
+import { ChatLink } from "./chat-link.tsx";
 import { titleOf } from "./item-title.ts";
 
 export function InboxEntry({
@@ -31,13 +32,13 @@ export function InboxEntry({
   readonly onSkip: (() => void) | undefined;
 }) {
   const client = useQueryClient();
-  const { suspension, workflowId, executionId } = item;
+  const { suspension, executionId } = item;
   const { resumeSchema } = suspension;
   const { data: server } = useQuery(serverQuery);
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
     const { suspensionId } = suspension;
-    await andante.workflow(workflowId).execution(executionId).startResume(data, { suspensionId });
+    await answerItem(item, data);
     onAnswered(item);
     // Removed from the list at once; the feed confirms it.
     const leave = (inbox: Inbox) => without(inbox, suspensionId);
@@ -76,12 +77,24 @@ export function InboxEntry({
         </section>
       </div>
       <aside className="trail">
-        <Trail item={item} />
-        <p>
-          <ExecutionLink className="link" id={executionId}>
-            Open execution <span className="mono">{executionId.slice(0, 13)}</span> →
-          </ExecutionLink>
-        </p>
+        {item.agentId === null ? (
+          <>
+            <Trail item={item} />
+            <p>
+              <ExecutionLink className="link" id={executionId}>
+                Open execution <span className="mono">{executionId.slice(0, 13)}</span> →
+              </ExecutionLink>
+            </p>
+          </>
+        ) : (
+          <>
+            <h3>What happens next</h3>
+            <p>The reply of {item.agentId} continues in the chat. Nothing runs until you decide.</p>
+            <p>
+              <ChatLink item={item}>Open the chat →</ChatLink>
+            </p>
+          </>
+        )}
         <p className="faint">
           asked <Ago time={suspension.suspendedAt} suffix=" ago" />
           {item.userId !== null && ` by ${item.userId}`}

@@ -95,7 +95,7 @@ function isClients({ type }: ToolSet[string]): boolean {
 }
 
 /** The input as its schema returns it. */
-async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
+export async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
   // An edited input is a caller's: the AI SDK's own way has no limit for large values.
   if ("~standard" in schema) {
     const valid = await validate(schema, input);

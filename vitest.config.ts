@@ -118,8 +118,8 @@ export default defineConfig({
     passWithNoTests: isCi || (onRestate && !hasRestate),
     // Processes, not threads: tests start servers, database threads and child processes of their own.
     pool: "forks",
-    // Two more than cores: many files wait for timers and processes for most of their time. Those for CI alone do not.
-    maxWorkers: availableParallelism() + (isCi || onPostgres || onRestate ? 0 : 2),
+    // More than cores: many files wait for timers and processes for most of their time; those for CI alone less of it.
+    maxWorkers: availableParallelism() + (isCi ? 1 : onPostgres || onRestate ? 0 : 2),
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.

@@ -1,5 +1,5 @@
-// Measures the console in a real Chromium: the load and start of Home, a large graph, a long journal, a long
-// trace, and a list over many executions.
+// Measures the console in a real Chromium: the load and start of Home and of the API page, a large graph, a long journal
+// and the steps through it, a long trace, a list over many executions, and pages while executions start and end.
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { createLogger, sqliteStore } from "@andante/core";
@@ -14,6 +14,12 @@ import { journal, one, wide } from "./workflows.ts";
 
 const executions = paced({ quick: 2000, short: 100_000, full: 100_000 });
 const rounds = paced({ quick: 3, short: 5, full: 9 });
+/** Events of the journal that is walked through, and steps of the walk. */
+const walkedEvents = paced({ quick: 8000, short: 80_000, full: 80_000 });
+const walkedSteps = 20;
+/** Executions that start in a second while a page is open, and for how many seconds. */
+const feedRate = 50;
+const feedSeconds = paced({ quick: 5, short: 20, full: 60 });
 /** As many as are read of a trace. */
 const spans = 10_000;
 const viewport = { width: 1440, height: 900 };
@@ -134,6 +140,66 @@ function scrolledList(browser: Browser, url: string): Promise<readonly number[]>
   });
 }
 
+function apiPage(browser: Browser, url: string): Promise<number> {
+  return timed(browser, async (page) => async () => {
+    await page.goto(`${url}/console/api`);
+    await page.locator(".operation").first().waitFor();
+  });
+}
+
+/** Seconds of the page's main thread since it began: in all its tasks, and in its scripts. */
+async function meter(page: Page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    const secondsOf = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+    return { tasks: secondsOf("TaskDuration"), scripts: secondsOf("ScriptDuration") };
+  };
+}
+
+/** Milliseconds of script for a step from one event to the next. */
+function walkedJournal(browser: Browser, url: string, executionId: string): Promise<number> {
+  return inNewPage(browser, async (page) => {
+    await page.goto(`${url}/console/executions/${executionId}`);
+    await page.locator(".event").first().waitFor();
+    await page.keyboard.press("k");
+    const read = await meter(page);
+    const before = await read();
+    for (let step = 0; step < walkedSteps; step++) await page.keyboard.press("k");
+    return ((await read()).scripts - before.scripts) * (1000 / walkedSteps);
+  });
+}
+
+/** Runs in the page: collects the lengths of tasks over 50 ms. */
+const watchTasks = `
+  window.longTasks = [];
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longTasks.push(duration);
+  }).observe({ type: "longtask" });
+`;
+
+/** The part of the time in which the page's main thread is busy while executions start and end, and its longest task. */
+function underFeed(browser: Browser, url: string, path: string, start: () => Promise<unknown>) {
+  return inNewPage(browser, async (page) => {
+    await page.goto(`${url}/console${path}`);
+    await page.locator(".home table tbody tr, .grid-row").first().waitFor();
+    await page.waitForLoadState("networkidle").catch(() => undefined);
+    const read = await meter(page);
+    await page.evaluate(watchTasks);
+    const before = await read();
+    const began = performance.now();
+    for (let started = 0; started < feedRate * feedSeconds; started++) {
+      const due = began + (started * 1000) / feedRate;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
+      await start();
+    }
+    const busy = ((await read()).tasks - before.tasks) / ((performance.now() - began) / 1000);
+    const tasks = z.array(z.number()).parse(await page.evaluate("window.longTasks"));
+    return { busy, longest: Math.max(0, ...tasks), count: tasks.length };
+  });
+}
+
 const milliseconds = (time: number) => `${time.toFixed(0)} ms`;
 
 await inTemporaryFolder(async (folder) => {
@@ -149,6 +215,7 @@ await inTemporaryFolder(async (folder) => {
   const long = await andante.execute("journal", { items: 4997 });
   const [last] = (await andante.events("journal", long.executionId, { after: 9990, limit: 100 })).slice(-1);
   const events = Number(last?.sequence);
+  const walked = await andante.execute("journal", { items: walkedEvents / 2 });
   // A span for each item, and those of the execution and its two steps.
   const { executionId } = await andante.execute("journal", { items: spans - 3 });
   const { traces } = await andante.traces.list({ executionId });
@@ -161,6 +228,13 @@ await inTemporaryFolder(async (folder) => {
     const opened = await longJournal(browser, url, long.executionId, events);
     const traced = await longTrace(browser, url, traceId);
     const frames = await scrolledList(browser, url);
+    const api = await apiPage(browser, url);
+    const step = await walkedJournal(browser, url, walked.executionId);
+    const begin = () => andante.start("one", { n: 1 });
+    const fed = {
+      Home: await underFeed(browser, url, "", begin),
+      Executions: await underFeed(browser, url, "/executions", begin),
+    };
     const late = percentile(frames, 0.95);
     const count = executions.toLocaleString("en").replaceAll(",", " ");
     const budgets: Budget[] = [
@@ -202,6 +276,26 @@ await inTemporaryFolder(async (folder) => {
         held: late <= 34,
         note: `the longest of ${frames.length}: ${milliseconds(Math.max(...frames))}`,
       },
+      {
+        name: "the API page, from nothing to its operations",
+        value: milliseconds(api),
+        budget: "under 2000 ms",
+        held: api < 2000,
+      },
+      {
+        name: `a step through ${walkedEvents} events, script`,
+        value: `${step.toFixed(1)} ms`,
+        budget: "under 16 ms",
+        held: step < 16,
+        note: `mean of ${walkedSteps}`,
+      },
+      ...Object.entries(fed).map(([name, { busy, longest, count: long }]) => ({
+        name: `${name} while ${feedRate} executions a second start and end: busy part of the main thread`,
+        value: `${(busy * 100).toFixed(0)} %`,
+        budget: "under 30 %, no task over 200 ms",
+        held: busy < 0.3 && longest <= 200,
+        note: `longest task ${milliseconds(longest)}, ${long} over 50 ms in ${feedSeconds} s`,
+      })),
     ];
     printBudgets("Console", budgets);
     if (isRecorded) recordBudgets("Console", "npm run bench:console", budgets);

@@ -8,6 +8,7 @@ import { fanOuts } from "./fan-outs.ts";
 import { gates } from "./gates.ts";
 import { loops } from "./loops.ts";
 import { rows } from "./rows.ts";
+import { search } from "./search.ts";
 import { states } from "./states.ts";
 
 const budgets = await inTemporaryFolder(async (folder) => [
@@ -18,6 +19,7 @@ const budgets = await inTemporaryFolder(async (folder) => [
   await states(folder),
   ...(await disk(folder)),
   ...(await rows(folder)),
+  ...(await search(folder)),
 ]);
 printBudgets("Growth", budgets);
 if (isRecorded) recordBudgets("Growth", "npm run bench:growth", budgets);

@@ -1,6 +1,7 @@
 // authorize: the host's function that allows or denies actions, and the defaults without it.
 import { type AuthorizationRequest, type Authorize, ForbiddenError } from "@andante/server";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { startApproval } from "../support/executions.ts";
 import { dataOf, errorOf, listOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
@@ -25,6 +26,11 @@ async function approvalOf(user: string): Promise<string> {
 async function listed(path: string, headers: Record<string, string>): Promise<unknown[]> {
   return listOf(dataOf(await server.get(path, headers)), "executions").map((each) => each.executionId);
 }
+/** The executions that are counted, of any status. */
+async function counted(query: string, headers: Record<string, string>): Promise<number> {
+  const counts = Object.values(dataOf(await server.get(`/api/execution-counts${query}`, headers)));
+  return counts.reduce<number>((sum, each) => sum + z.object({ count: z.number() }).parse(each).count, 0);
+}
 
 describe("without it", () => {
   test("lists show a caller its own, with any filter", async () => {
@@ -37,6 +43,8 @@ describe("without it", () => {
     expect(await listed("/api/executions?userId=ada", ada)).toEqual([mine]);
     expect(await listed("/api/executions?userId=eve", ada)).toEqual([]);
     expect(await listed(`/api/executions?id=${other}`, ada)).toEqual([]);
+    const queries = ["", "?userId=ada", "?userId=eve", `?id=${other}`];
+    expect(await Promise.all(queries.map((query) => counted(query, ada)))).toEqual([1, 1, 0, 0]);
   });
 
   test("a caller without a userId sees nothing", async () => {
@@ -44,6 +52,8 @@ describe("without it", () => {
     await server.post("/workflows/sum/execute", { input: { a: 1 } }, bearer("any"));
     expect(await listed("/api/executions", bearer("any"))).toEqual([]);
     expect(await listed("/api/executions?userId=", bearer("any"))).toEqual([]);
+    expect(await counted("", bearer("any"))).toBe(0);
+    expect(await counted("?userId=", bearer("any"))).toBe(0);
   });
 
   test("a public list shows a caller without a token nothing", async () => {
@@ -51,6 +61,7 @@ describe("without it", () => {
     await executeAs("ada");
     expect(await listed("/api/executions", {})).toEqual([]);
     expect(await listed("/api/executions?userId=ada", {})).toEqual([]);
+    expect(await counted("?userId=ada", {})).toBe(0);
   });
 
   test("steering follows the contract: the approver is seldom the starter", async () => {

@@ -150,9 +150,10 @@ test("403 is named where it can happen", async () => {
   const ofAgents = ["text", "object", "stream", "stream-object", "chat"].map(
     (call) => `POST /agents/{id}/${call}`,
   );
-  expect(await forbiddenWith({})).toEqual(ofAgents);
+  const ofChats = [...ofAgents, "POST /api/conversations/{conversationId}/decisions"];
+  expect(await forbiddenWith({})).toEqual(ofChats);
   const owned = [`POST ${execution}/replay`, `GET ${execution}/events`, `GET ${execution}/stream`];
-  expect(await forbiddenWith({ auth: provider() })).toEqual([...ofAgents, ...owned]);
+  expect(await forbiddenWith({ auth: provider() })).toEqual([...ofChats, ...owned]);
   const all = Object.keys(await securityWith({}));
   expect(await forbiddenWith({ authorize: () => true })).toEqual(all);
   const commands = all.filter((operation) => !operation.startsWith("GET "));

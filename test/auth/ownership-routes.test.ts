@@ -1,5 +1,5 @@
 // Routes that show data of users: every caller × every such route × every setting of the host.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { gates } from "../support/gates.ts";
 import {
   converse,
@@ -16,7 +16,13 @@ import {
 } from "../support/ownership-fixture.ts";
 import { dataOf, errorOf, listOf } from "../support/responses.ts";
 
-const lists = ["/api/executions", "/workflows/talk/executions", "/api/conversations", "/api/traces"];
+const lists = [
+  "/api/executions",
+  "/workflows/talk/executions",
+  "/api/conversations",
+  "/api/traces",
+  "/api/search?text=of-",
+];
 
 /** One thing of an owner: how it is asked for, and the status for a caller that may not see it. */
 const singles: readonly [
@@ -53,6 +59,11 @@ describe.each(Object.keys(hosts))("the host decides: %s", async (host) => {
     bob: await traceOf("bob"),
     nobody: await traceOf("nobody"),
   };
+  // Values are indexed in the background.
+  await vi.waitFor(
+    async () => expect((await server.andante.search({ text: "of-" })).executions).toHaveLength(owners.length),
+    { timeout: 20_000 },
+  );
 
   describe.each(Object.keys(tokens))("to %s", (caller) => {
     const sight = sightOf(host, caller);

@@ -15,6 +15,7 @@ const bound: Readonly<Record<string, "own" | "outline">> = {
   "conversations.messages": "own",
   "conversations.export": "own",
   "conversations.fork": "own",
+  "conversations.decide": "own",
   "conversations.rename": "own",
   "conversations.remove": "own",
   "executions.replay": "own",

@@ -48,7 +48,33 @@ function talker(id: string, name: string): Agent {
   });
   return new Agent({ id, name, instructions: "Talk.", model: scriptedModel(turns.flat()), tools: { wait } });
 }
-const agents = { ...houseAgents, talker: talker("talker", "Talker"), other: talker("other", "Other") };
+/** Its model refuses the key, and then replies; its tool fails. */
+const unlucky = new Agent({
+  id: "unlucky",
+  name: "Unlucky",
+  instructions: "Fail.",
+  model: scriptedModel([
+    new Error("401 invalid x-api-key"),
+    { toolCalls: [{ toolName: "pay" }] },
+    "The payment failed.",
+    "The payment failed again.",
+  ]),
+  tools: {
+    pay: tool({
+      description: "Pays",
+      inputSchema: z.object({}),
+      execute: (): string => {
+        throw new Error("card 4242 declined");
+      },
+    }),
+  },
+});
+const agents = {
+  ...houseAgents,
+  unlucky,
+  talker: talker("talker", "Talker"),
+  other: talker("other", "Other"),
+};
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
@@ -200,6 +226,122 @@ describe("in Chromium", async () => {
       return page.url();
     };
     expect(await begun()).not.toBe(await begun());
+  });
+
+  test("a failed reply shows its cause and is tried again; conversations are renamed, found, forked and removed", async () => {
+    await open("/agents/unlucky?chat=c-7");
+    await say("pay the invoice");
+    await eventually(() => page.locator(".failed-reply").textContent()).toContain("401 invalid x-api-key");
+    await page.getByRole("button", { name: "Try again" }).click();
+    const messages = page.locator(".message");
+    await eventually(() => messages.last().textContent()).toContain("The payment failed.");
+    await eventually(() => page.getByRole("region", { name: "Tool pay" }).textContent()).toContain(
+      "card 4242 declined",
+    );
+    await eventually(() => page.locator(".model-calls li").count()).toBeGreaterThan(0);
+    await messages.last().getByRole("button", { name: "Reply again" }).click();
+    await eventually(() => messages.last().textContent()).toContain("The payment failed again.");
+    expect(await messages.count()).toBe(2);
+
+    await page.getByRole("button", { name: "Rename the conversation" }).click();
+    await page.getByLabel("Title", { exact: true }).fill("Invoice 8813");
+    await page.keyboard.press("Enter");
+    const talks = page.locator(".talk");
+    await eventually(() => talks.first().textContent()).toContain("Invoice 8813");
+    await messages.last().getByRole("button", { name: "Continue from here in a copy" }).click();
+    await eventually(() => new URL(page.url()).searchParams.get("chat")).not.toBe("c-7");
+    await eventually(() => messages.count()).toBe(2);
+    await eventually(() => talks.count()).toBe(2);
+    await page.getByRole("button", { name: "Remove the conversation" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove the conversation" }).click();
+    await eventually(() => talks.count()).toBe(1);
+    await page.getByLabel("Conversations with the title").fill("nothing like it");
+    await page.getByText("No title contains this.").waitFor();
+    await page.getByLabel("Conversations with the title").fill("invoice 8");
+    await eventually(() => talks.count()).toBe(1);
+  });
+
+  test("a message is edited in a copy of its conversation; a reply that was stopped says so", async () => {
+    await open("/agents/assistant?chat=c-8");
+    await say("How many orders?");
+    const messages = page.locator(".message");
+    await eventually(() => messages.last().textContent()).toContain("Fourteen in total");
+    await messages.first().getByRole("button", { name: "Edit in a copy" }).click();
+    await page.getByLabel("Edited message").fill("A report, please");
+    await page.getByRole("button", { name: "Send in a copy" }).click();
+    await page.getByRole("heading", { name: "Customer 8813" }).waitFor();
+    expect(await messages.first().textContent()).toBe("A report, please");
+    expect(new URL(page.url()).searchParams.get("chat")).not.toBe("c-8");
+    await open("/agents/talker?chat=c-9");
+    await say("go");
+    await page.getByText("First paragraph 59").waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped here: the reply is not complete.").waitFor({ state: "attached" });
+    await letOn();
+    await page.reload();
+    await page.getByText("Stopped here: the reply is not complete.").waitFor({ state: "attached" });
+  });
+
+  /** A chat of the assistant in which the deletion of a customer waits for approval. */
+  const askForDeletion = async (chat: string) => {
+    await open(`/agents/assistant?chat=${chat}`);
+    await say("Delete customer 8813");
+    const card = page.getByRole("region", { name: "Tool deleteCustomer" });
+    await card.getByRole("button", { name: "Allow" }).waitFor();
+    return card;
+  };
+
+  test("a tool call that waits is on Home and in the inbox; decided there, the reply continues in the open chat", async () => {
+    const card = await askForDeletion("c-10");
+    const desk = await page.context().newPage();
+    await desk.goto(`${server.url}/console/`);
+    const row = desk.locator(".wait-row", { hasText: "The tool deleteCustomer needs approval" });
+    await eventually(() => row.textContent()).toContain("assistant / chat");
+    await eventually(() => desk.locator('link[rel="icon"]').getAttribute("href")).toContain("icon-waiting");
+    await row.getByRole("link", { name: "Answer…" }).click();
+    const id = desk.getByLabel(/^Id/);
+    await eventually(() => id.inputValue()).toBe("cus_8813");
+    await id.fill("cus_9999");
+    await desk.getByRole("radio", { name: "Yes" }).click();
+    await desk
+      .getByLabel(/^Reason/)
+      .first()
+      .fill("the duplicate");
+    await desk.getByRole("button", { name: "Answer and continue" }).click();
+    await desk.locator(".answered", { hasText: "needs approval" }).waitFor();
+    await desk.getByText("Nothing waits for a person").waitFor();
+    await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
+    expect(await card.textContent()).toContain("cus_9999");
+    const { messages } = await server.andante.conversations.messages("c-10");
+    expect(messages.at(-1)?.parts).toContainEqual(
+      expect.objectContaining({
+        ...{ type: "tool-deleteCustomer", state: "output-available" },
+        approval: expect.objectContaining({ approved: true, reason: "the duplicate" }),
+      }),
+    );
+    await desk.close();
+  });
+
+  test("in the chat a call is denied with a reason, or allowed with an edited input", async () => {
+    const decided = async (chat: string) => {
+      const { messages } = await server.andante.conversations.messages(chat);
+      return messages.at(-1)?.parts.find(({ type }) => type === "tool-deleteCustomer");
+    };
+    const denied = await askForDeletion("c-11");
+    await denied.getByLabel("Reason", { exact: true }).fill("a legal hold");
+    await denied.getByRole("button", { name: "Deny" }).click();
+    await eventually(() => decided("c-11")).toMatchObject({
+      ...{ state: "output-denied", approval: { approved: false, reason: "a legal hold" } },
+    });
+    const edited = await askForDeletion("c-12");
+    await edited.getByRole("button", { name: "Edit the input…" }).click();
+    await edited.getByLabel(/^Id/).fill("cus_7");
+    await edited.getByRole("button", { name: "Allow with this input" }).click();
+    await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
+    await eventually(() => decided("c-12")).toMatchObject({
+      ...{ state: "output-available", input: { id: "cus_7", reason: "GDPR request #77" } },
+    });
+    await eventually(() => edited.textContent()).toContain("cus_7");
   });
 
   test("a copy that the browser refuses is tried another way, with a note when that fails too", async () => {

@@ -219,6 +219,36 @@ describe("in Chromium", async () => {
     await eventually(() => page.getByRole("combobox").count()).toBe(0);
   });
 
+  test("executions are found by a value of their input, in the palette and in the list, with its path", async () => {
+    const input = { order: "ord_77120", amount: 12, reason: "returned" };
+    const { executionId } = await andante.execute("refund", input, { userId: "shop-1" });
+    await eventually(async () => (await andante.search({ text: "ord_77120" })).executions.length).toBe(1);
+    await open("/logs");
+    await page.locator("main .top").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("ORD_771");
+    const option = page.getByRole("option", { name: /^refund / });
+    await option.waitFor();
+    expect(await option.textContent()).toContain("input.order: ord_77120");
+    await page.keyboard.press("Enter");
+    await eventually(() => new URL(page.url()).pathname).toBe(`/console/executions/${executionId}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("ord_771");
+    await page.getByRole("option", { name: /^List executions with ord_771/ }).click();
+    const rows = page.locator(".grid-row");
+    await eventually(() => rows.allTextContents()).toEqual([
+      expect.stringContaining("input.order: ord_77120"),
+    ]);
+    expect(search("text")).toBe("ord_771");
+    await page.getByLabel("value begins with").fill("ord_nothing");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nothing matches these filters" }).waitFor();
+    await page.getByLabel("value begins with").fill("12");
+    await page.keyboard.press("Enter");
+    await page.getByText("Fewer than three characters find whole values only.").waitFor();
+    await eventually(() => rows.allTextContents()).toEqual([expect.stringContaining("input.amount: 12")]);
+  });
+
   test("a trace that is cut has a note; all suspended executions are counted, however many are shown", async () => {
     const { executionId } = await andante.execute("measure", { text: "one two" });
     const { traces } = await andante.traces.list({ executionId });

@@ -1,6 +1,7 @@
 // The console in a real Chromium, on a live server: the main job of each page, and sign-in.
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
@@ -45,6 +46,20 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
   });
 
+  test("failures that differ only in numbers are one row, which leads to their list", async () => {
+    for (const customer of ["shop-21", "shop-22"])
+      await server.andante.execute("invoice", { customer, card: "declined" }, { userId: customer });
+    await open("/failures");
+    const row = page.locator("tbody tr").first();
+    await eventually(() => row.textContent()).toContain("invoice");
+    const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
+    const link = row.getByRole("link", { name: "failed executions of invoice" });
+    expect(await link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+    await link.click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
+    expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
+  });
+
   test("many are cancelled at once, after a question", async () => {
     await refund(1100);
     await refund(1200);
@@ -79,7 +94,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
 
-  test("one that runs is paused from its page, resumed, and cancelled, each after a question", async () => {
+  test("one that runs is paused from its page, continues by one button without data, and is cancelled", async () => {
     const { executionId } = await server.andante.start("document-pipeline", {
       pages: 3000,
       milliseconds: 20,
@@ -91,7 +106,15 @@ describe("in Chromium", async () => {
     await eventually(() => pill.textContent()).toBe("suspended");
     const detail = page.getByRole("complementary", { name: "Selected step" });
     expect(await detail.textContent()).toContain("Paused from the console");
-    await detail.getByRole("button", { name: "Resume" }).click();
+    expect(await detail.getByRole("region", { name: "Answer" }).count()).toBe(0);
+    // It is no task of the inbox: no badge, and not in the list.
+    const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
+    const items = listOf(dataOf(await server.get("/api/inbox")), "items");
+    expect(items.filter((item) => item.executionId === executionId)).toEqual([]);
+    await eventually(async () => Number((await badge.allTextContents())[0]?.split(" ")[0] ?? 0)).toBe(
+      items.length,
+    );
+    await page.getByRole("button", { name: "Continue" }).click();
     await eventually(() => pill.textContent()).toBe("running");
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
     await page.getByRole("button", { name: "Cancel the execution" }).click();
@@ -169,10 +192,16 @@ describe("in Chromium", async () => {
     await eventually(heading).toBe(executionId.slice(0, 13));
   });
 
-  test("the API page has every operation, in the console's frame", async () => {
+  test("the API page has every operation, in the console's frame, without the scripts of Swagger UI", async () => {
+    const scripts: string[] = [];
+    page.on("request", (request) => request.url().includes("swagger") && scripts.push(request.url()));
     await open("/api");
-    await page.locator(".opblock").first().waitFor();
-    expect(await page.locator(".opblock").count()).toBeGreaterThan(40);
+    await page.locator(".operation").first().waitFor();
+    expect(await page.locator(".operation").count()).toBeGreaterThan(40);
+    expect([await page.locator("main main").count(), scripts]).toEqual([0, []]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("resume");
+    await eventually(() => page.locator(".operation").count()).toBeLessThan(6);
     await page.getByLabel("Workflow", { exact: true }).selectOption("measure");
     await eventually(() => page.locator(".examples pre").first().textContent()).toContain(
       "/workflows/measure/execute",
@@ -208,7 +237,8 @@ describe("signed in", async () => {
     await eventually(() => page.getByRole("alert").textContent()).toMatch(/^Invalid token/);
     await page.getByLabel("Token").fill(await tokenFor("ada"));
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
+    await page.getByRole("heading", { name: "You have run nothing yet" }).waitFor();
+    expect(await page.locator(".empty").textContent()).toContain("You see only your own executions");
     expect(await page.locator(".foot").textContent()).toContain("as ada");
     await page.getByLabel(/^Order/).waitFor();
     await server.post("/workflows/measure/execute", body, bob);
@@ -219,22 +249,60 @@ describe("signed in", async () => {
     await page.context().close();
   });
 
-  test("with a whole token alone; one that ends while a page is open asks again", async () => {
+  test("an answer that was begun is still there after signing in again", async () => {
+    const ada = await tokenFor("ada");
+    const refund = { order: "ord_1", amount: 1200, reason: "returned" };
+    await server.post("/workflows/refund/execute", { input: refund }, bearer(ada));
     const page = await openPage(browser, () => undefined);
-    const again = page.getByRole("heading", { name: "Sign in" });
+    const signIn = async () => {
+      await page.getByLabel("Token").fill(ada);
+      await page.getByRole("button", { name: "Sign in" }).click();
+    };
+    await page.goto(`${server.url}/console/inbox`);
+    await signIn();
+    await page.getByLabel(/^Note/).fill("half a sentence");
+    await page.evaluate("localStorage.removeItem('andante-token')");
+    await page.reload();
+    await signIn();
+    await eventually(() => page.getByLabel(/^Note/).inputValue()).toBe("half a sentence");
+    await page.context().close();
+  });
+
+  test("with a whole token alone; one that ends is renewed on the open page, with the text in it", async () => {
+    const page = await openPage(browser, () => undefined);
+    const signIn = async (label: string, token: string) => {
+      await page.getByLabel(label, { exact: true }).fill(token);
+      await page.keyboard.press("Enter");
+    };
+    const foot = page.locator(".foot");
+    const reason = page.getByLabel(/^Reason/);
     // A feed that breaks off, so that it is asked for again and again.
     await page.route("**/api/changes", (route) => route.fulfill({ body: 'data: {"type":"open"}\n\n' }));
-    await page.goto(`${server.url}/console/traces`);
-    await page.getByLabel("Token").fill("eyJhbGciOi…");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.goto(`${server.url}/console/workflows/refund?tab=run`);
+    await eventually(() => page.evaluate("document.activeElement.id")).toBe("token");
+    await signIn("Token", "eyJhbGciOi…");
     await eventually(() => page.getByRole("alert").textContent()).toMatch(/^This is not a whole token/);
-    await page.getByLabel("Token").fill(await tokenFor("ada"));
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await eventually(() => again.count()).toBe(0);
+    const short = await tokenFor("ada", { expiresIn: "110s" });
+    await signIn("Token", short);
     await page.locator(".foot", { hasText: "as ada" }).waitFor();
+    await page.getByText("Your sign-in ends soon.").waitFor();
+    await reason.fill("half a sentence");
     const refusal = { success: false, error: "Token expired" };
-    await page.route("**/api/**", (route) => route.fulfill({ status: 401, json: refusal }));
-    await again.waitFor();
+    await page.route("**/api/**", (route) =>
+      route.request().headers().authorization === `Bearer ${short}`
+        ? route.fulfill({ status: 401, json: refusal })
+        : route.fallback(),
+    );
+    await page.getByText("Your sign-in has ended.").waitFor();
+    await signIn("New token", "not.a.token");
+    await page.getByText(/^Invalid token/).waitFor();
+    await signIn("New token", await tokenFor("ada", { expiresIn: "100s" }));
+    await page.getByText("Your sign-in ends soon.").waitFor();
+    expect(await reason.inputValue()).toBe("half a sentence");
+    // Nothing of one user stays for another.
+    await signIn("New token", await tokenFor("bob"));
+    await eventually(() => foot.textContent()).toContain("as bob");
+    await eventually(() => reason.inputValue()).not.toBe("half a sentence");
     await page.context().close();
   });
 

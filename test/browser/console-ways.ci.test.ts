@@ -145,23 +145,22 @@ describe("in Chromium", async () => {
   test("choosing a workflow on the API page fills in a call that succeeds, in the dark too", async () => {
     await page.emulateMedia({ colorScheme: "dark" });
     await open("/api");
-    await page.locator(".opblock").first().waitFor();
-    const operation = page.locator("#operations-Workflows-executeWorkflow");
+    const operation = page.locator("#executeWorkflow");
     for (const [workflowId, field, result] of [
       ["measure", '"text"', '"words": '],
       ["invoice", '"customer"', '"sent": '],
     ] as const) {
       await page.getByLabel("Workflow", { exact: true }).selectOption(workflowId);
-      await eventually(() => operation.locator(".body-param__text").inputValue()).toContain(field);
-      await operation.getByRole("button", { name: "Execute", exact: true }).click();
-      const response = operation.locator(".live-responses-table");
+      await eventually(() => operation.getByLabel("Request body").inputValue()).toContain(field);
+      await operation.getByRole("button", { name: "Send", exact: true }).click();
+      const response = operation.getByRole("region", { name: "Response", exact: true });
       await eventually(() => response.textContent()).toContain(result);
-      expect(await response.locator(".response-col_status").last().textContent()).toMatch(/^200/);
+      expect(await response.locator("p").first().textContent()).toMatch(/^200/);
     }
     const ground = (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector("${selector}")).backgroundColor`);
-    expect(await ground("#operations-Workflows-executeWorkflow")).toBe("rgb(27, 27, 22)");
-    expect(await ground("#operations-Workflows-executeWorkflow .body-param__text")).toBe("rgb(20, 20, 15)");
+    expect(await ground("#executeWorkflow")).toBe("rgb(27, 27, 22)");
+    expect(await ground("#executeWorkflow textarea")).toBe("rgb(20, 20, 15)");
   });
 
   test("the landing page lists registered workflows and agents; its calls work as they are copied; it leads to the console", async () => {

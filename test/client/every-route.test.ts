@@ -46,6 +46,8 @@ test("every route is called by some method", async () => {
       andante.inbox(),
       andante.activity(),
       andante.stepActivity("w"),
+      andante.failures(),
+      andante.executionCounts(),
       andante.server(),
       andante.logs(),
       andante.traces(),

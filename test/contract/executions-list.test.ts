@@ -65,6 +65,15 @@ test("has the step and the error of a failed one", async () => {
   expect(failed?.error).toEqual({ name: "RangeError", message: "password hunter2 is wrong", step: "broken" });
 });
 
+test.each([
+  ["", { running: 0, suspended: 1, completed: 2, error: 1, cancelled: 1 }],
+  ["?workflowId=sum&userId=bob", { running: 0, suspended: 0, completed: 1, error: 0, cancelled: 0 }],
+  ["?id=order-", { running: 0, suspended: 1, completed: 1, error: 0, cancelled: 0 }],
+])("counts those that match %s by status", async (query, expected) => {
+  const counts = Object.entries(dataOf(await server.get(`/api/execution-counts${query}`)));
+  expect(counts).toEqual(Object.entries(expected).map(([status, count]) => [status, { count, more: false }]));
+});
+
 describe("the filter", () => {
   test.each([
     ["workflowId=sum", ["order-1", "o%"]],

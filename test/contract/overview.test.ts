@@ -127,7 +127,7 @@ describe("without authentication", async () => {
 
   test("the activity of any time can be asked for", async () => {
     for (const query of ["to=-271821-04-20T00:00:00.000Z", "from=%2B275760-09-13T00:00:00.000Z"])
-      for (const path of ["/api/activity", "/api/workflows/sum/activity"])
+      for (const path of ["/api/activity", "/api/failures", "/api/workflows/sum/activity"])
         expect((await server.get(`${path}?${query}`)).status, query).toBe(200);
   });
 
@@ -161,6 +161,23 @@ describe("without authentication", async () => {
     const sum = listOf(dataOf(await server.get("/api/workflows/sum/activity")), "steps");
     expect(sum[0]).toMatchObject({ completed: 1, failed: 0, p95: expect.any(Number) });
     expect(errorOf(await server.get("/api/workflows/nothing-like-it/activity"), 404)).toContain("not found");
+  });
+
+  test("the failures are grouped by workflow, step and error", async () => {
+    for (let n = 0; n < 2; n++) await server.post("/workflows/failing/execute", { input: {} });
+    await server.post("/workflows/sum/execute", { input: { a: 1 } });
+    const failures = dataOf(await server.get("/api/failures?workflowId=failing"));
+    expect(failures).toMatchObject({ complete: true, from: expect.any(String), to: expect.any(String) });
+    const [group, ...others] = listOf(failures, "groups");
+    expect(others).toEqual([]);
+    expect(group).toMatchObject({ workflowId: "failing", stepPath: "broken", name: "RangeError" });
+    const listed = listOf(dataOf(await server.get("/api/executions?status=error")), "executions");
+    expect(group).toMatchObject({ count: listed.length, executionId: listed[0]?.executionId });
+    expect(listOf(dataOf(await server.get("/api/failures?workflowId=sum")), "groups")).toEqual([]);
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const none = dataOf(await server.get(`/api/failures?from=${later}`));
+    expect(none).toMatchObject({ from: later, groups: [] });
+    expect(errorOf(await server.get("/api/failures?from=yesterday"), 400)).toContain("from");
   });
 
   test.each([-3, 3])(
@@ -243,6 +260,11 @@ describe("with authentication a caller sees its own", async () => {
     for (const user of [ada, bob, bob]) await server.post("/workflows/sum/execute", body, user);
     const steps = dataOf(await server.get("/api/workflows/sum/activity", ada));
     expect(steps).toMatchObject({ runs: 20, steps: [{ completed: 1 }, { completed: 1 }] });
+  });
+
+  test("in the failures", async () => {
+    for (const user of [ada, bob, bob]) await server.post("/workflows/failing/execute", { input: {} }, user);
+    expect(dataOf(await server.get("/api/failures", ada))).toMatchObject({ groups: [{ count: 1 }] });
   });
 
   test("in the changes", async () => {

@@ -112,6 +112,7 @@ describe("a request that is not valid is 400 and reaches no model", () => {
     ["stopSequences", { input: "x", options: { stopSequences: [""] } }, /Invalid option stopSequences/],
     ["frequencyPenalty", { input: "x", options: { frequencyPenalty: 3 } }, /options\.frequencyPenalty/],
     ["presencePenalty", { input: "x", options: { presencePenalty: -3 } }, /options\.presencePenalty/],
+    ["reasoning", { input: "x", options: { reasoning: "deep" } }, /options\.reasoning/],
     [
       "providerOptions",
       { input: "x", options: { providerOptions: { openai: 1 } } },
@@ -143,6 +144,7 @@ test("options within their ranges reach the model", async () => {
     stopSequences: ["END"],
     frequencyPenalty: 1,
     presencePenalty: -1,
+    reasoning: "low",
     providerOptions: { scripted: { mode: "fast" } },
   };
   const { maxSteps: _, ...reach } = options;

@@ -6,7 +6,7 @@ import { routes } from "../../packages/server/src/routes/index.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
 import { gates } from "../support/gates.ts";
-import { dataOf, payloadOf, type TestResponse } from "../support/responses.ts";
+import { dataOf, listOf, payloadOf, type TestResponse } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
 const server = await serveForTest();
@@ -106,6 +106,8 @@ test("an execution by its id alone", async () => {
   const row = "/api/executions/:executionId";
   expectShape(`GET ${row}`, await server.get(at));
   expectShape(`GET ${row}/events`, await server.get(`${at}/events`));
+  expectShape(`GET ${row}/explain`, await server.get(`${at}/explain`));
+  expectShape("GET /api/executions", await server.get("/api/executions?explain=true"));
   expectShape(`POST ${row}/cancel`, await server.post(`${at}/cancel`));
 });
 
@@ -197,6 +199,13 @@ test("conversations", async () => {
   expectShape(`PATCH ${one}`, await server.send("PATCH", at, { title: "Shapes" }));
   expectShape(`POST ${one}/fork`, await server.post(`${at}/fork`, {}));
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
+  const asks = { input: [{ id: "u1", role: "user", parts: [{ type: "text", text: "delete a shape" }] }] };
+  await server.post("/agents/careful/text", { ...asks, options: { conversationId: "shape-asks" } });
+  const items = listOf(dataOf(await server.get("/api/inbox")), "items");
+  const { approvalId } = items.find((item) => item.conversationId === "shape-asks") ?? {};
+  const decision = { approvalId, approved: false };
+  const decided = await server.post("/api/conversations/shape-asks/decisions", decision);
+  expectShape(`POST ${one}/decisions`, decided);
 });
 
 test("the overview: the server, the inbox, activity, changes, an example", async () => {
@@ -204,6 +213,8 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/server", await server.get("/api/server"));
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
+  expectShape("GET /api/failures", await server.get("/api/failures"));
+  expectShape("GET /api/execution-counts", await server.get("/api/execution-counts"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));

@@ -8,14 +8,27 @@ import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
 import type { AgentSummary } from "./responses/agents.ts";
 import type { WorkflowSummary } from "./responses/executions.ts";
-import type { Conversation, ConversationPage, ExecutionPage, ExecutionSummary } from "./responses/wire.ts";
+import type {
+  Conversation,
+  ConversationPage,
+  ExecutionCounts,
+  ExecutionPage,
+  ExecutionSummary,
+  FoundExecution,
+  SearchPage,
+} from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
 
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
   readonly agentId?: AgentId | undefined;
   readonly userId?: string | undefined;
+  /** A part of the title, in any case. */
+  readonly title?: string | undefined;
 }
+
+/** At most 100 executions a page. */
+export type SearchFilter = Pick<ExecutionFilter, "status" | "userId" | "from" | "to"> & PageOptions;
 
 /** A client of one server. Created by `createClient`. */
 export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId<T>> {
@@ -34,6 +47,28 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
     filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
   ): Listing<ExecutionPage, ExecutionSummary> {
     return listing(this.connection, "/api/executions", filter, ({ executions }) => executions);
+  }
+
+  /**
+   * Executions by a string or number of their input, result, state, suspensions or tags, newest first: the whole value, or
+   * from three characters on its beginning.
+   */
+  search(
+    text: string,
+    filter: SearchFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
+  ): Listing<SearchPage, FoundExecution> {
+    const query = { ...filter, text };
+    return listing(this.connection, "/api/search", query, ({ executions }) => executions);
+  }
+
+  /** How many executions have each status, of the newest 500 of it that match. */
+  executionCounts({
+    signal,
+    ...query
+  }: Omit<ExecutionFilter, "status" | "limit" | "cursor"> & {
+    readonly workflowId?: WorkflowId<T> | undefined;
+  } = {}): Promise<ExecutionCounts> {
+    return this.connection.repeat({ path: "/api/execution-counts", query, signal });
   }
 
   /** Any execution by its id. `workflow(…).execution(…)` is the same with types. */

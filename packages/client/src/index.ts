@@ -6,14 +6,15 @@ export type {
   ChatOptions,
   DescribedSchema,
 } from "./agent/agent-client.ts";
-export type { ConversationClient } from "./agent/conversation-client.ts";
+export type { ConversationClient, ToolDecision } from "./agent/conversation-client.ts";
 export { AndanteApiError, type ApiErrorDetails } from "./api-error.ts";
-export { type Client, type ConversationFilter, createClient } from "./client.ts";
+export { type Client, type ConversationFilter, createClient, type SearchFilter } from "./client.ts";
 export type { Listing } from "./connection/listing.ts";
 export type { CallOptions, ClientOptions, PageOptions } from "./connection/options.ts";
 export type { HostTypes, TypesOf, WorkflowTypes } from "./host-types.ts";
 export type {
   ActivityFilter,
+  FailuresFilter,
   InboxFilter,
   LogFilter,
   StepActivityFilter,

@@ -7,6 +7,7 @@ import type {
   Activity,
   ChangeEvent,
   ExecutionStatus,
+  FailureGroups,
   Inbox,
   LogLevel,
   LogRecord,
@@ -29,6 +30,10 @@ export interface ActivityFilter<WorkflowId extends string = string> extends Step
   readonly from?: Date | string | undefined;
   /** Maximum number of points, each of a minute or more. Default: 60. */
   readonly points?: number | undefined;
+}
+
+export interface FailuresFilter<WorkflowId extends string = string> extends StepActivityFilter {
+  readonly workflowId?: WorkflowId | undefined;
 }
 
 export interface StepActivityFilter extends CallOptions {
@@ -82,6 +87,11 @@ export class Overview<WorkflowId extends string = string> {
   /** How often each step of a workflow completed and failed, with durations. */
   stepActivity(workflowId: WorkflowId, { signal, ...query }: StepActivityFilter = {}): Promise<StepActivity> {
     return this.connection.repeat({ path: `/api/workflows/${part(workflowId)}/activity`, query, signal });
+  }
+
+  /** Failed executions in groups of the same error, the largest first. */
+  failures({ signal, ...query }: FailuresFilter<WorkflowId> = {}): Promise<FailureGroups> {
+    return this.connection.repeat({ path: "/api/failures", query, signal });
   }
 
   /**

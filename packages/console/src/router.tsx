@@ -6,6 +6,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from "@tanstack/react-router";
+import type { ComponentType } from "react";
 import { consoleRoot } from "./api/andante.ts";
 import {
   activityQuery,
@@ -16,7 +17,9 @@ import {
   serverQuery,
   workflowQuery,
 } from "./api/queries.ts";
+import { NotLoaded } from "./components/late-code.tsx";
 import { Broken, NotFound } from "./layout/failed-page.tsx";
+import { PageSkeleton } from "./layout/page.tsx";
 import { parseSearch, readSearch, stringifySearch } from "./layout/search.ts";
 import { Shell } from "./layout/shell.tsx";
 import { journalQuery } from "./pages/execution/journal.ts";
@@ -34,6 +37,9 @@ const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
 });
 const at = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path });
 
+const page = (load: () => Promise<ComponentType>) =>
+  lazyRouteComponent(async () => ({ default: await load().catch(() => NotLoaded) }));
+
 const routes = root.addChildren([
   createRoute({
     ...at("/"),
@@ -45,11 +51,13 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at("/inbox"),
-    component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
+    component: page(() => import("./pages/inbox/inbox-page.tsx").then(({ InboxPage }) => InboxPage)),
   }),
   createRoute({
     ...at("/executions"),
-    component: lazyRouteComponent(() => import("./pages/executions/executions-page.tsx"), "ExecutionsPage"),
+    component: page(() =>
+      import("./pages/executions/executions-page.tsx").then(({ ExecutionsPage }) => ExecutionsPage),
+    ),
   }),
   createRoute({
     ...at("/executions/$executionId"),
@@ -58,11 +66,15 @@ const routes = root.addChildren([
       // Not on hover over a link.
       if (cause !== "preload") void client.prefetchQuery(journalQuery(client, executionId));
     },
-    component: lazyRouteComponent(() => import("./pages/execution/execution-page.tsx"), "ExecutionPage"),
+    component: page(() =>
+      import("./pages/execution/execution-page.tsx").then(({ ExecutionPage }) => ExecutionPage),
+    ),
   }),
   createRoute({
     ...at("/workflows"),
-    component: lazyRouteComponent(() => import("./pages/workflows/workflows-page.tsx"), "WorkflowsPage"),
+    component: page(() =>
+      import("./pages/workflows/workflows-page.tsx").then(({ WorkflowsPage }) => WorkflowsPage),
+    ),
   }),
   createRoute({
     ...at("/workflows/$workflowId"),
@@ -70,31 +82,39 @@ const routes = root.addChildren([
       void client.prefetchQuery(workflowQuery(workflowId));
       void client.prefetchQuery(exampleQuery(workflowId));
     },
-    component: lazyRouteComponent(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
+    component: page(() =>
+      import("./pages/workflows/workflow-page.tsx").then(({ WorkflowPage }) => WorkflowPage),
+    ),
   }),
   createRoute({
     ...at("/agents"),
-    component: lazyRouteComponent(() => import("./pages/agents/agents-page.tsx"), "AgentsPage"),
+    component: page(() => import("./pages/agents/agents-page.tsx").then(({ AgentsPage }) => AgentsPage)),
   }),
   createRoute({
     ...at("/agents/$agentId"),
-    component: lazyRouteComponent(() => import("./pages/agents/agent-page.tsx"), "AgentPage"),
+    component: page(() => import("./pages/agents/agent-page.tsx").then(({ AgentPage }) => AgentPage)),
+  }),
+  createRoute({
+    ...at("/failures"),
+    component: page(() =>
+      import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage),
+    ),
   }),
   createRoute({
     ...at("/logs"),
-    component: lazyRouteComponent(() => import("./pages/logs/logs-page.tsx"), "LogsPage"),
+    component: page(() => import("./pages/logs/logs-page.tsx").then(({ LogsPage }) => LogsPage)),
   }),
   createRoute({
     ...at("/traces"),
-    component: lazyRouteComponent(() => import("./pages/traces/traces-page.tsx"), "TracesPage"),
+    component: page(() => import("./pages/traces/traces-page.tsx").then(({ TracesPage }) => TracesPage)),
   }),
   createRoute({
     ...at("/traces/$traceId"),
-    component: lazyRouteComponent(() => import("./pages/traces/trace-page.tsx"), "TracePage"),
+    component: page(() => import("./pages/traces/trace-page.tsx").then(({ TracePage }) => TracePage)),
   }),
   createRoute({
     ...at("/api"),
-    component: lazyRouteComponent(() => import("./pages/api/api-page.tsx"), "ApiPage"),
+    component: page(() => import("./pages/api/api-page.tsx").then(({ ApiPage }) => ApiPage)),
   }),
 ]);
 
@@ -107,6 +127,10 @@ export function createConsoleRouter(client: QueryClient) {
     stringifySearch,
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
+    // The previous page stays for this many milliseconds while the code of the next one is loaded.
+    defaultPendingMs: 200,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PageSkeleton,
   });
 }
 

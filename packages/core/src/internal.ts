@@ -2,7 +2,7 @@
 import "./require-node.ts";
 
 export type { AnyAgent } from "./agent/call/any-agent.ts";
-export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";
+export { type CallSettings, reasoningLevels, settingRanges } from "./agent/call/call-settings.ts";
 export { isNoted } from "./agent/call/note-failure.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
@@ -19,6 +19,21 @@ export { bucketOf, noDuration, percentileOf } from "./observe/rollups/duration-b
 export { stepTotalsOfRuns } from "./observe/rollups/read-runs.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
 export {
+  candidates,
+  entriesOf,
+  keyOf,
+  maxBatchLength,
+  maxEntriesRead,
+  maxJournalLength,
+  maxJournalRows,
+  type ReadEntry,
+  rangeOf,
+  readEntries,
+  readExclude,
+  searchedEvents,
+} from "./store/search/entries.ts";
+export { maxValueBytes } from "./store/search/scalars.ts";
+export {
   integer,
   nullableInteger,
   nullableText,
@@ -31,7 +46,7 @@ export { endOfPage, maxPageTime } from "./store/sql/copy-page.ts";
 export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
 export { readPage } from "./store/sql/read-page.ts";
 export { toPoint, toTotal } from "./store/sql/rollup-rows.ts";
-export { rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
+export { readTags, rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { problemOfId } from "./values/check-id.ts";

@@ -26,6 +26,7 @@ import { list } from "./operations/list.ts";
 import { observations } from "./operations/observations/index.ts";
 import { deleteFinished, endedBeyond } from "./operations/retention.ts";
 import { rollups } from "./operations/rollups.ts";
+import { search } from "./operations/search.ts";
 import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
@@ -162,6 +163,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     rollups: rollups(readers, s),
     conversations: conversations(readers, s),
     approvals: approvals(readers, s),
+    search: search(readers, s),
     close: async () => {
       if (phase !== "open") return;
       phase = "closed";

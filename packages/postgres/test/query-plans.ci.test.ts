@@ -12,6 +12,7 @@ import { dueStatement } from "../src/operations/due.ts";
 import { listStatement } from "../src/operations/list.ts";
 import { logsStatement } from "../src/operations/observations/logs.ts";
 import { spansElsewhereStatement, tracesStatement } from "../src/operations/observations/traces.ts";
+import { longerStatement, wholeStatement } from "../src/operations/search.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const s = "plans";
@@ -54,6 +55,8 @@ const fill = `set search_path to ${s};
   from generate_series(1, 10000, 100) n, generate_series(1, 50) m;
   insert into owners values ('owner-0', now() + interval '1 hour'), ('owner-1', now() - interval '1 hour');
   insert into execution_tags select 'tag-' || n % 10, n, 'id-' || lpad(n::text, 6, '0') from generate_series(1, 10000) n;
+  insert into search_values select case when n % 2 = 0 then 'order-' || n else 'paid' end, n, 'id-' || lpad(n::text, 6, '0'),
+    'input', 'user-' || n % 500 from generate_series(1, 10000) n;
   insert into conversations (conversation_id, agent_id, user_id, created_at, updated_at)
   select 'talk-' || n, 'agent-' || n % 5, 'user-' || n % 500, n, n from generate_series(1, 10000) n;
   insert into messages select 'talk-' || n % 200, n, 'm-' || n, 'user', '{}', false, n from generate_series(1, 10000) n;
@@ -144,6 +147,26 @@ test("lists are read off an index", async () => {
     problems.push(...(await explain(statement, values)));
   }
   expect(problems).toEqual([]);
+});
+
+test("a search reads the first entries of a range off an index, those of one user off an index of its own", async () => {
+  await client.query("analyze");
+  await client.query(walking);
+  const problems: string[] = [];
+  const used = new Set<string>();
+  for (const filter of pairs({ userId: "user-7", before: { startAt: 5_000, executionId: "id-005000" } })) {
+    const query = { text: "order", limit: 20, ...filter };
+    const range = { after: "order-1", before: "order-1\u{10ffff}" };
+    for (const [statement, values] of [wholeStatement(s, query, "paid"), longerStatement(s, query, range)]) {
+      problems.push(...(await explain(statement, values)));
+      const { rows } = await client.query(`explain (format json) ${statement}`, [...values]);
+      const plan = JSON.stringify(rows[0]["QUERY PLAN"]);
+      used.add(`${"userId" in filter} ${/"Index Name":"(\w+)"/.exec(plan)?.[1]}`);
+    }
+  }
+  await client.query("rollback");
+  expect(problems).toEqual([]);
+  expect([...used].sort()).toEqual(["false search_values_newest", "true search_values_by_user"]);
 });
 
 test("due timers are read off the indexes of times", async () => {

@@ -1,4 +1,4 @@
-// Takes a picture of every page of the console on seeded data: both themes, two sizes. Argument: the folder for them.
+// Takes a picture of every page of the console on seeded data: both themes, three sizes. Argument: the folder for them.
 //
 // node --conditions=andante-source test/browser/console/screenshots.ts pictures [page …]
 import { mkdirSync } from "node:fs";
@@ -63,13 +63,17 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string]>>
   agents: ["/console/agents", ".definition"],
   agent: ["/console/agents/assistant?chat=c-41", ".tool-card.asks"],
   reply: ["/console/agents/assistant?chat=c-42", ".markdown table"],
+  failures: ["/console/failures", "tbody tr"],
   logs: ["/console/logs", ".log-line"],
   traces: ["/console/traces", "tr"],
   trace: [`/console/traces/${traces[0]?.traceId}`, ".fall"],
-  // Swagger UI draws after it has read the whole description.
-  api: ["/console/api", ".opblock"],
+  api: ["/console/api", ".operation"],
 };
-const sizes = { large: { width: 1440, height: 900 }, small: { width: 1024, height: 700 } };
+const sizes = {
+  large: { width: 1440, height: 900 },
+  small: { width: 1024, height: 700 },
+  phone: { width: 390, height: 844 },
+};
 const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
 for (const theme of ["light", "dark"] as const) {
   for (const [size, viewport] of Object.entries(sizes)) {

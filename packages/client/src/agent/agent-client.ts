@@ -27,6 +27,10 @@ export interface AskOptions extends CallOptions {
   readonly stopSequences?: readonly string[] | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
+  /** How much the model reasons before it replies, at most as much as the agent allows. */
+  readonly reasoning?:
+    | ("provider-default" | "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")
+    | undefined;
   /** Options for the provider's package, limited to those that the agent allows. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }

@@ -2,7 +2,7 @@
 import { type Connection, part } from "../connection/connection.ts";
 import { type Listing, listing } from "../connection/listing.ts";
 import type { CallOptions, PageOptions } from "../connection/options.ts";
-import type { Conversation, ConversationMessage, MessagePage } from "../responses/wire.ts";
+import type { Conversation, ConversationMessage, Decided, MessagePage } from "../responses/wire.ts";
 
 export interface MessagesOptions extends PageOptions {
   /** The order of the messages. Default: oldest first. */
@@ -14,6 +14,17 @@ export interface ForkOptions extends CallOptions {
   readonly conversationId?: string | undefined;
   /** The id of the last message to copy. Default: all messages are copied. */
   readonly upTo?: string | undefined;
+}
+
+/** A decision about a tool call that waits for approval. */
+export interface ToolDecision {
+  /** The id of the approval request: of an inbox item, or of the part of the message. */
+  readonly approvalId: string;
+  readonly approved: boolean;
+  /** The model reads it when the call is denied. Default: no reason. */
+  readonly reason?: string | undefined;
+  /** The input of the tool in place of the model's. Only for callers who see all conversations. Default: the model's. */
+  readonly input?: unknown;
 }
 
 export class ConversationClient {
@@ -50,6 +61,16 @@ export class ConversationClient {
   /** Creates another conversation with the messages of this one. */
   fork({ signal, ...body }: ForkOptions = {}): Promise<Conversation> {
     return this.#connection.send({ method: "POST", path: `${this.#path}/fork`, body, signal });
+  }
+
+  /** Decides about a tool call that waits for approval; the first decision counts, and the reply continues by itself. */
+  decide(decision: ToolDecision, { signal }: CallOptions = {}): Promise<Decided> {
+    return this.#connection.send({
+      method: "POST",
+      path: `${this.#path}/decisions`,
+      body: decision,
+      signal,
+    });
   }
 
   /** All stored data of it, as a response with one JSON value per line. */

@@ -98,8 +98,15 @@ export interface ConversationPage {
   readonly nextCursor: string | null;
 }
 
+export interface Decided {
+  readonly conversationId: string;
+  /** How many calls of the message still wait: the reply continues when none does. */
+  readonly waiting: number;
+}
+
 export interface ExecutionChange {
   readonly executionId: string;
+  /** Empty for a chat whose tool calls wait for approval, or do not any more. */
   readonly workflowId: string;
   readonly userId: string | null;
   /** Absent when it has not changed. */
@@ -107,6 +114,34 @@ export interface ExecutionChange {
   readonly stepPath?: string | undefined;
   readonly sequence: number;
   readonly timestamp: string;
+}
+
+export interface ExecutionCounts {
+  readonly running: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly suspended: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly completed: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly error: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
+  readonly cancelled: {
+    readonly count: number;
+    /** True when there are more than were counted. */
+    readonly more: boolean;
+  };
 }
 
 export interface ExecutionPage {
@@ -160,6 +195,50 @@ export interface ExecutionSummary {
   readonly error?:
     | { readonly name: string; readonly message: string; readonly step?: string | undefined }
     | undefined;
+  /** With `explain`, of an open execution: what it waits for. */
+  readonly explanation?: ShortExplanation | undefined;
+}
+
+export interface Explanation {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  /** What it waits for, or how it ended; times in it are ISO 8601. */
+  readonly sentence: string;
+  /** Everything that it waits for, the most important first; empty once it has ended. */
+  readonly waits: readonly Wait[];
+}
+
+export interface FailureGroups {
+  readonly from: string;
+  readonly to: string;
+  readonly groups: readonly {
+    readonly workflowId: string;
+    /** The step that failed; null when none did. */
+    readonly stepPath: string | null;
+    /** The name of the error. */
+    readonly name: string;
+    /** Its message with `#` in place of ids and numbers. */
+    readonly message: string;
+    readonly count: number;
+    readonly firstAt: string;
+    readonly lastAt: string;
+    /** The newest of them. */
+    readonly executionId: string;
+  }[];
+  /** False when there were more failures than were read. */
+  readonly complete: boolean;
+}
+
+/** An execution that a search has found. */
+export interface FoundExecution extends ExecutionSummary {
+  /** Where the text was found, at most 5 places. */
+  readonly matches: readonly {
+    /** Such as `input.items[0].sku`; `tags` for a tag. */
+    readonly path: string;
+    /** The value in lower case, at most 128 characters of it. */
+    readonly value: string;
+  }[];
 }
 
 export interface Health {
@@ -177,7 +256,13 @@ export interface Inbox {
 /** An open suspension with its execution. */
 export interface InboxItem {
   readonly executionId: string;
+  /** Empty for a tool call of a chat. */
   readonly workflowId: string;
+  /** The agent of a chat; null for a workflow. */
+  readonly agentId: string | null;
+  readonly conversationId: string | null;
+  /** What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow. */
+  readonly approvalId: string | null;
   readonly userId: string | null;
   readonly startAt: string;
   readonly suspension: Suspension;
@@ -212,6 +297,14 @@ export interface ReplayOf {
   readonly stepId: string;
 }
 
+export interface SearchPage {
+  readonly executions: readonly FoundExecution[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+  /** False when so many values match that not all of them were read. */
+  readonly complete: boolean;
+}
+
 export interface ServerStatus {
   readonly version: string;
   readonly store: {
@@ -227,9 +320,19 @@ export interface ServerStatus {
   };
   /** Of everyone; null for a caller that sees only its own. */
   readonly suspended: number | null;
+  /** Whether executions can be found by their values. */
+  readonly search: boolean;
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;
+}
+
+export interface ShortExplanation {
+  /** Times in it are ISO 8601. */
+  readonly sentence: string;
+  readonly kind: WaitKind;
+  /** When it continues by itself. */
+  readonly until?: string | undefined;
 }
 
 export interface Span {
@@ -389,6 +492,41 @@ export interface Usage {
   readonly reasoningTokens?: number | undefined;
   readonly calls: number;
 }
+
+/** One thing that an execution waits for. */
+export interface Wait {
+  readonly kind: WaitKind;
+  readonly stepPath?: string | undefined;
+  /** Since when it waits, or the step runs. */
+  readonly since?: string | undefined;
+  /** When it continues by itself: the end of a sleep, the next attempt, a deadline. */
+  readonly until?: string | undefined;
+  /** The deadline fails the step, cancels the execution, or resumes it with `resume`. */
+  readonly onDeadline?: "fail" | "cancel" | "resume" | undefined;
+  readonly resume?: unknown;
+  readonly suspensionId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Who paused it. */
+  readonly userId?: string | undefined;
+  /** The attempt that failed; 1 is the first. */
+  readonly attempt?: number | undefined;
+  /** How many attempts the step has. */
+  readonly attempts?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** What an execution waits for; later releases may add kinds. */
+export type WaitKind =
+  | "parked"
+  | "pause"
+  | "suspension"
+  | "tool"
+  | "budget"
+  | "retry"
+  | "sleep"
+  | "capacity"
+  | "running";
 
 export interface WorkflowDetail extends WorkflowSummary {
   readonly steps: readonly Step[];

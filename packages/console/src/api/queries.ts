@@ -1,5 +1,12 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type { Conversation, ExecutionFilter, ExecutionStatus, TraceFilter } from "@andante/client";
+import {
+  AndanteApiError,
+  type Conversation,
+  type ExecutionFilter,
+  type ExecutionStatus,
+  type ServerStatus,
+  type TraceFilter,
+} from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
 import type { ExecutionPage } from "./types.ts";
@@ -12,6 +19,8 @@ export interface ExecutionFilters {
   readonly tag?: string | undefined;
   readonly id?: string | undefined;
   readonly from?: string | undefined;
+  /** A value of the executions, or its beginning. */
+  readonly text?: string | undefined;
 }
 
 /** Milliseconds between two reads of data that the feed does not cover. */
@@ -29,6 +38,11 @@ export const serverQuery = queryOptions({
   queryFn: ({ signal }) => andante.server({ signal }),
   retry: false,
 });
+
+/** Whether the user sees the executions of all users. True until it is known. */
+export function seesAll(server: ServerStatus | undefined): boolean {
+  return server?.slots.running !== null;
+}
 
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
@@ -54,6 +68,8 @@ export const exampleQuery = (id: string) =>
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
   queryFn: ({ signal }) => andante.inbox({ signal }),
+  // A chat that goes on without a decision, or is removed, is not in the feed.
+  refetchInterval: askEvery,
 });
 
 /** The whole inbox, page by page. */
@@ -80,13 +96,37 @@ export const stepActivityQuery = (workflowId: string) =>
     queryFn: ({ signal }) => andante.stepActivity(workflowId, { signal }),
   });
 
+export const failuresQuery = (from: string | undefined) =>
+  queryOptions({
+    queryKey: ["activity", "failures", from],
+    queryFn: ({ signal }) => andante.failures({ from, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 /** One page of the list. */
 export async function readExecutions({
   cursor,
   ...filter
 }: ExecutionFilters & Pick<ExecutionFilter, "limit" | "cursor" | "signal">): Promise<ExecutionPage> {
-  return await andante.executions({ ...filter, cursor: cursor || undefined });
+  return await andante.executions({ ...filter, cursor: cursor || undefined, explain: true });
 }
+
+/** Executions by their values. Not under the key of lists: the feed of changes cannot find values. */
+export const searchQuery = ({ text = "", tag, id, ...filters }: ExecutionFilters, limit = 100) =>
+  infiniteQueryOptions({
+    queryKey: ["search", text, tag, id, filters, limit],
+    queryFn: async ({ pageParam, signal }): Promise<ExecutionPage> => {
+      const page = await andante.search(text, { ...filters, limit, cursor: pageParam || undefined, signal });
+      const executions = page.executions.filter(
+        ({ executionId, tags = [] }) =>
+          (tag === undefined || tags.includes(tag)) && (id === undefined || executionId.startsWith(id)),
+      );
+      return { ...page, executions };
+    },
+    ...pages,
+    retry: false,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
+  });
 
 export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
   infiniteQueryOptions({
@@ -95,10 +135,33 @@ export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
     ...pages,
   });
 
+/** How many executions of the list have each status. The key of figures: it is read again less often than the rows. */
+export const countsQuery = ({ status: _, ...filters }: ExecutionFilters) =>
+  queryOptions({
+    queryKey: ["activity", "counts", filters],
+    queryFn: ({ signal }) => andante.executionCounts({ ...filters, signal }),
+    placeholderData: keepPreviousData,
+  });
+
 export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution", id],
     queryFn: ({ signal }) => andante.execution(id).state({ signal }),
+    retry: false,
+  });
+
+/** What it waits for; null for a caller that may not read its journal. The feed renews it with the execution. */
+export const explanationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "explanation"],
+    queryFn: async ({ signal }) => {
+      try {
+        return await andante.execution(id).explain({ signal });
+      } catch (error) {
+        if (error instanceof AndanteApiError && error.status === 403) return null;
+        throw error;
+      }
+    },
     retry: false,
   });
 
@@ -140,11 +203,24 @@ export const agentQuery = (id: string) =>
     retry: false,
   });
 
-export const conversationsQuery = (agentId: string) =>
+/** The newest conversations whose title contains the text. */
+export const conversationsQuery = (agentId: string, title = "") =>
   queryOptions({
-    queryKey: ["conversations", agentId],
-    queryFn: async ({ signal }) => await andante.conversations({ agentId, limit: 100, signal }),
+    queryKey: ["conversations", agentId, ...(title === "" ? [] : ["title", title])],
+    queryFn: async ({ signal }) =>
+      await andante.conversations({ agentId, limit: 100, signal, ...(title !== "" && { title }) }),
     refetchInterval: askEvery,
+    placeholderData: keepPreviousData,
+  });
+
+/** The newest warnings and errors of a conversation in the log; `when` changes with each failure. */
+export const causesQuery = (conversationId: string, when: string) =>
+  queryOptions({
+    queryKey: ["failures", conversationId, when],
+    queryFn: ({ signal }) => andante.logs({ conversationId, level: "warn", limit: 100, signal }),
+    retry: false,
+    // The same words may have another cause the next time.
+    staleTime: 0,
   });
 
 /** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */

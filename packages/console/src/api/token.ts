@@ -22,6 +22,17 @@ export function currentToken(): string | null {
   return token;
 }
 
+/** The end of a JWT in milliseconds since 1970; undefined for a token of another kind, and for one without an end. */
+export function expiryOf(value: string): number | undefined {
+  try {
+    const payload = (value.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
+    const { exp } = JSON.parse(atob(payload));
+    return typeof exp === "number" ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function keepToken(value: string | null): void {
   token = value;
   try {

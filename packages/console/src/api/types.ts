@@ -4,11 +4,15 @@ import type * as client from "@andante/client";
 export interface ExecutionSummary extends client.ExecutionSummary {
   /** The latest step from the feed of changes; not part of the list. */
   readonly stepPath?: string | undefined;
+  /** Where a search has found its text. */
+  readonly matches?: client.FoundExecution["matches"] | undefined;
 }
 
 export interface ExecutionPage {
   readonly executions: readonly ExecutionSummary[];
   readonly nextCursor: string | null;
+  /** False for a search that has not read every match. */
+  readonly complete?: boolean;
 }
 
 type JournalEvent = client.JournalEvent<unknown, Readonly<Record<string, unknown>>>;

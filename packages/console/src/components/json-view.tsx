@@ -1,9 +1,10 @@
 // A JSON value: long lists and strings are truncated and can be expanded, and the whole value can be copied.
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { plural } from "../format/numbers.ts";
 import { CopyButton } from "./copy.tsx";
 import { spellTurns } from "./inline-json.ts";
 import "./json-view.css";
+import { lazyPart } from "./late-code.tsx";
 import { isPicture } from "./markdown/addresses.ts";
 import { looksLikeMarkdown } from "./markdown/looks-like-markdown.ts";
 
@@ -98,7 +99,7 @@ function Entries({
   );
 }
 
-const Markdown = lazy(() => import("./markdown/markdown.tsx"));
+const Markdown = lazyPart(() => import("./markdown/markdown.tsx"));
 
 const longString = 160;
 

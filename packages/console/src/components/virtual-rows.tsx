@@ -20,6 +20,7 @@ export function VirtualRows<Row>({
   className,
   label,
   head,
+  onHold,
   children,
 }: {
   readonly list: ReturnType<typeof useVirtualRows>;
@@ -28,12 +29,21 @@ export function VirtualRows<Row>({
   readonly label: string;
   /** Content above the rows. */
   readonly head?: ReactNode;
+  /** Called when a mouse enters and leaves the list. */
+  readonly onHold?: (isHeld: boolean) => void;
   /** Renders a row, with a key, `start` pixels below the first. */
   readonly children: (row: Row, start: number, index: number) => ReactNode;
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section ref={box} className={className} aria-label={label} tabIndex={0}>
+    <section
+      ref={box}
+      className={className}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+      tabIndex={0}
+      onPointerEnter={({ pointerType }) => pointerType === "mouse" && onHold?.(true)}
+      onPointerLeave={() => onHold?.(false)}
+    >
       {head}
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { asSchema } from "./as-schema.ts";
 import { openChoice } from "./choices.ts";
 import { errorId } from "./described-by.ts";
+import { fieldLabel } from "./field-label.ts";
 import { PickOne } from "./widgets.tsx";
 
 const { AnyOfField } = getDefaultRegistry().fields;
@@ -35,7 +36,8 @@ function ChoiceField(props: FieldProps) {
     <div className="form-choice">
       <PickOne
         id={id}
-        label={schema.title ?? name}
+        label={fieldLabel(schema, name)}
+        required={required === true}
         choices={options.slice(1).map(({ title = "" }, index) => ({ label: title, value: index + 1 }))}
         value={chosen}
         disabled={disabled === true}

@@ -50,14 +50,28 @@ test("a required Yes is not filled in beforehand, a required constant word is", 
   });
 });
 
-test("a union of words or of plain values, and one with nothing, stay as they are", () => {
+test("a union of words or of plain values stays as it is", () => {
   const plain = {
     type: "object",
     properties: {
       word: { anyOf: [{ const: "a" }, { const: "b" }] },
       value: { anyOf: [{ type: "string" }, { type: "number" }] },
-      maybe: { anyOf: [approve, { type: "null" }] },
     },
   };
   expect(withOpenChoices(plain)).toEqual(plain);
+});
+
+test("a value or null is the value with a mark, a list of constants a choice of several, anything is JSON, base64 a file", () => {
+  const drawn = (field: object) => withOpenChoices({ type: "object", properties: { field } }).properties;
+  const nothing = { type: "null" };
+  expect(drawn({ type: ["number", "null"] })).toEqual({ field: { type: "number", nullable: true } });
+  expect(drawn({ anyOf: [approve, nothing], title: "Maybe" })).toEqual({
+    field: { ...approve, title: "Maybe", nullable: true },
+  });
+  expect(drawn({ anyOf: [approve, reject, nothing] })).toMatchObject({ field: { nullable: true } });
+  const words = { type: "array", items: { enum: ["a", "b"] } };
+  expect(drawn(words)).toEqual({ field: { ...words, uniqueItems: true } });
+  expect(drawn({ title: "More" })).toEqual({ field: { title: "More", type: "string", format: "json" } });
+  const file = { type: "string", contentEncoding: "base64" };
+  expect(drawn(file)).toEqual({ field: { ...file, format: "base64" } });
 });

@@ -1,5 +1,6 @@
 // The schema for rendering: a union of objects is a choice without a preselected branch. The form library would select
-// the first branch and fill in its discriminator.
+// the first branch and fill in its discriminator. A value or null is the value with the mark `nullable`, a list of
+// constants is a choice of several, a file and a value of any kind have controls of their own.
 import type { JsonSchema } from "@andante/client";
 import { labelOf } from "../format/labels.ts";
 import { asSchema, isObject } from "./as-schema.ts";
@@ -29,19 +30,34 @@ export function withOpenChoices(schema: JsonSchema): JsonSchema {
 const schemas = ["items", "additionalProperties", "not", "if", "then", "else"];
 const lists = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const named = ["properties", "$defs", "definitions", "patternProperties"];
+/** The keywords whose schemas are fields of the form. */
+const drawn = ["properties", "items", "additionalProperties", "prefixItems"];
 
 function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const opened: Record<string, unknown> = { ...schema };
   // The user must choose "I agree", even where it is the only accepted value.
   if (schema.type === "boolean") delete opened.const;
+  if (schema.contentEncoding === "base64") opened.format = "base64";
+  if (isListOfConstants(schema, root)) opened.uniqueItems = true;
   for (const [name, value] of Object.entries(schema)) {
-    if (lists.includes(name) && Array.isArray(value)) opened[name] = value.map((each) => openOne(each, root));
-    else if (schemas.includes(name)) opened[name] = openOne(value, root);
+    if (lists.includes(name) && Array.isArray(value))
+      opened[name] = value.map((each) => openOne(each, root, name));
+    else if (schemas.includes(name)) opened[name] = openOne(value, root, name);
     else if (named.includes(name) && isObject(value))
       opened[name] = Object.fromEntries(
-        Object.entries(value).map(([key, each]) => [key, openOne(each, root)] as const),
+        Object.entries(value).map(([key, each]) => [key, openOne(each, root, name)] as const),
       );
   }
+  const isNull = (branch: unknown) => asSchema(branch).type === "null";
+  const { anyOf, oneOf } = opened;
+  const union = [anyOf, oneOf].find(Array.isArray) ?? [];
+  if (Array.isArray(schema.type) && schema.type.includes("null") && schema.type.length === 2)
+    return { ...opened, type: schema.type.find((type) => type !== "null"), nullable: true };
+  if (union.length === 2 && union.some(isNull) && !union.every(isNull)) {
+    const { anyOf: _, oneOf: __, ...beside } = opened;
+    return { ...asSchema(union.find((branch) => !isNull(branch))), ...beside, nullable: true };
+  }
+  if (union.some(isNull)) opened.nullable = true;
   const choices = choicesOf(schema, root);
   if (choices === undefined) return opened;
   const branches = choices
@@ -52,8 +68,22 @@ function open(schema: JsonSchema, root: JsonSchema): JsonSchema {
   return opened;
 }
 
-function openOne(value: unknown, root: JsonSchema): unknown {
-  return isObject(value) && !Array.isArray(value) ? open(value, root) : value;
+function openOne(value: unknown, root: JsonSchema, keyword: string): unknown {
+  if (!isObject(value) || Array.isArray(value)) return value;
+  if (!drawn.includes(keyword) || !acceptsAnything(value)) return open(value, root);
+  // The widget of the format `json` takes any value.
+  return { ...value, type: "string", format: "json" };
+}
+
+const restricting = ["type", "enum", "const", "$ref", "properties", "items", ...lists, "not", "if"];
+
+/** Whether the schema has no keyword that selects a control. */
+function acceptsAnything(schema: JsonSchema): boolean {
+  return restricting.every((keyword) => schema[keyword] === undefined);
+}
+
+function isListOfConstants({ type, items }: JsonSchema, root: JsonSchema): boolean {
+  return type === "array" && Array.isArray(resolveRef(asSchema(items), root).enum);
 }
 
 /** The title of a branch, or its discriminator. */

@@ -1,21 +1,23 @@
 // The layout of form fields: label, hint, control and error.
-import type {
-  ArrayFieldItemTemplateProps,
-  ArrayFieldTemplateProps,
-  FieldTemplateProps,
-  ObjectFieldTemplateProps,
-  RJSFSchema,
-  WidgetProps,
+import {
+  ADDITIONAL_PROPERTY_FLAG,
+  type ArrayFieldItemTemplateProps,
+  type ArrayFieldTemplateProps,
+  type FieldTemplateProps,
+  type ObjectFieldTemplateProps,
+  type RJSFSchema,
+  type WidgetProps,
 } from "@rjsf/utils";
 import { Plus, X } from "lucide-react";
-import { labelOf } from "../format/labels.ts";
 import { describedBy, errorId, hintId } from "./described-by.ts";
+import { fieldLabel } from "./field-label.ts";
 
 /** The constraints of a schema as text: "number, at most 1 240". */
 export function boundsOf({ type, minimum, maximum, minLength, maxLength, format }: RJSFSchema): string {
   const words: string[] = [];
   if (type === "number" || type === "integer") words.push(type === "integer" ? "whole number" : "number");
-  if (format !== undefined) words.push(format);
+  const kind = format === undefined ? "" : (formats[format] ?? format);
+  if (kind !== "") words.push(kind);
   const least = minimum ?? minLength;
   const most = maximum ?? maxLength;
   // The safe-integer limit of JSON numbers is not worth showing.
@@ -25,19 +27,30 @@ export function boundsOf({ type, minimum, maximum, minLength, maxLength, format 
   return words.join(", ");
 }
 
+/** The formats that the control itself does not show. */
+const formats: Readonly<Record<string, string>> = {
+  ...{ date: "", "date-time": "your local time", time: "", email: "e-mail address", uri: "web address" },
+  ...{ base64: "file", json: "text or JSON" },
+};
+
 function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, required, rawDescription, rawErrors, children, hidden, schema, displayLabel } = props;
-  // A field with only one possible value is hidden, unless the server reports an error for it.
-  const isGiven = schema.const !== undefined && (rawErrors ?? []).length === 0;
+  const { formData, registry, disabled, fieldPathId, onChange, onRemoveProperty } = props;
+  // A field that has its only possible value is hidden.
+  const isGiven = schema.const !== undefined && formData === schema.const;
   if (hidden || isGiven) return <div hidden>{children}</div>;
-  const isContainer = schema.type === "object" || schema.type === "array";
-  const showsLabel = label !== "" && !isContainer && (displayLabel !== false || schema.type === "boolean");
+  const isTicked = registry.schemaUtils.isMultiSelect(schema);
+  const isContainer = schema.type === "object" || (schema.type === "array" && !isTicked);
+  const isNone = schema.nullable === true && formData === null;
+  const name = fieldLabel(schema, label);
+  const showsLabel =
+    label !== "" && !isContainer && (displayLabel !== false || isTicked || schema.type === "boolean");
   const hints = [required ? "required" : "", boundsOf(schema)].filter((hint) => hint !== "");
   return (
     <div className={`form-field ${props.classNames ?? ""}`}>
       {showsLabel && (
         <label className="field-label" htmlFor={id}>
-          {schema.title ?? labelOf(label)} <span className="faint">{hints.join(", ")}</span>
+          {name} <span className="faint">{hints.join(", ")}</span>
         </label>
       )}
       {rawDescription !== undefined && rawDescription !== "" && !isContainer && (
@@ -45,7 +58,24 @@ function FieldTemplate(props: FieldTemplateProps) {
           {rawDescription}
         </div>
       )}
-      {children}
+      {isNone ? isContainer && <div className="field-label">{name}</div> : children}
+      {schema.nullable === true && (
+        <label className="tick">
+          <input
+            type="checkbox"
+            checked={isNone}
+            disabled={disabled}
+            aria-label={`${name}: none`}
+            onChange={(event) => onChange(event.target.checked ? null : undefined, fieldPathId.path)}
+          />
+          None
+        </label>
+      )}
+      {ADDITIONAL_PROPERTY_FLAG in schema && (
+        <button type="button" className="text-button faint" disabled={disabled} onClick={onRemoveProperty}>
+          Remove {name}
+        </button>
+      )}
       {rawErrors !== undefined && rawErrors.length > 0 && (
         <div id={errorId(id)}>
           {rawErrors.map((message) => (
@@ -66,7 +96,7 @@ function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectF
   if (isRoot || schema.title === "") return <>{inside}</>;
   return (
     <fieldset className="form-group">
-      <legend className="field-label">{schema.title ?? labelOf(title)}</legend>
+      <legend className="field-label">{fieldLabel(schema, title)}</legend>
       {schema.description && <div className="field-hint">{schema.description}</div>}
       {inside}
     </fieldset>
@@ -76,7 +106,7 @@ function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectF
 function ArrayFieldTemplate({ title, items, canAdd, onAddClick, schema }: ArrayFieldTemplateProps) {
   return (
     <fieldset className="form-group">
-      <legend className="field-label">{schema.title ?? labelOf(title)}</legend>
+      <legend className="field-label">{fieldLabel(schema, title)}</legend>
       {schema.description && <div className="field-hint">{schema.description}</div>}
       {items}
       {canAdd && (
@@ -106,19 +136,22 @@ function ArrayFieldItemTemplate({ children, buttonsProps, index }: ArrayFieldIte
   );
 }
 
+const short = /^(number|date|datetime-local|time)$/;
 const inputTypes: Readonly<Record<string, string>> = { number: "number", integer: "number" };
 
 function BaseInputTemplate(props: WidgetProps) {
   const { id, value, schema, required, disabled, readonly, onChange, options, rawErrors, placeholder } =
     props;
-  const type = typeof schema.type === "string" ? (inputTypes[schema.type] ?? "text") : "text";
+  const ofSchema = typeof schema.type === "string" ? inputTypes[schema.type] : undefined;
+  // The widgets of dates, times and addresses name their type.
+  const type = ofSchema ?? props.type ?? "text";
   const shown: unknown = value;
   return (
     <input
       id={id}
-      className={type === "number" ? "field num short" : "field"}
+      className={short.test(type) ? "field num short" : "field"}
       type={type}
-      step={schema.type === "integer" ? 1 : "any"}
+      {...(type === "number" && { step: schema.type === "integer" ? 1 : "any" })}
       value={shown === undefined || shown === null ? "" : String(shown)}
       placeholder={placeholder || (required ? "" : "Optional")}
       disabled={disabled}

@@ -1,8 +1,9 @@
 // The form, loaded on first use.
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../components/late-code.tsx";
 import type { SchemaFormProps } from "./schema-form.tsx";
 
-const Form = lazy(() => import("./schema-form.tsx"));
+const Form = lazyPart(() => import("./schema-form.tsx"));
 
 export function LazyForm(props: SchemaFormProps) {
   return (

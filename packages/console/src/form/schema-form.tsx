@@ -1,16 +1,19 @@
-// A form generated from a JSON Schema, with JSON as the alternative. The server's errors are shown at their fields.
+// A form generated from a JSON Schema, with JSON as the alternative; without a schema, text or JSON. The server's errors
+// are shown at their fields, and the first of them gets the focus.
 import type { JsonSchema } from "@andante/client";
 import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
-import { Component, type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { Component, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { asSchema } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";
+import { type Draft, keepDraft, readDraft } from "./draft.ts";
 import { templates } from "./field-templates.tsx";
+import { fieldsOfObjects, isRecord } from "./record-field.tsx";
 import { brokenRef } from "./resolve-ref.ts";
 import { errorsByField } from "./server-errors.ts";
 import { validator } from "./validator.ts";
-import { widgets } from "./widgets.tsx";
+import { PickOne, widgets } from "./widgets.tsx";
 import "./form.css";
 
 export interface SchemaFormProps {
@@ -22,23 +25,41 @@ export interface SchemaFormProps {
   readonly onSubmit: (data: unknown) => Promise<unknown>;
   /** Content next to the button. */
   readonly beside?: ReactNode;
+  /** Keeps the unsent value in the tab, under this key. */
+  readonly draft?: string | undefined;
 }
 
-export default function SchemaForm({ schema, initial, submit, onSubmit, beside }: SchemaFormProps) {
+export default function SchemaForm(props: SchemaFormProps) {
+  const { schema, initial, submit, onSubmit, beside, draft } = props;
   const [broken, setBroken] = useState(() => problemOf(schema));
   const canShow = schema !== undefined && broken === undefined && hasFields(schema);
-  const [mode, setMode] = useState<"form" | "json">(canShow ? "form" : "json");
-  const [data, setData] = useState<unknown>(initial);
-  const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2));
+  // Any text is accepted where nothing is known about the value.
+  const isFree = broken === undefined && (schema === undefined || Object.keys(schema).every(isRemark));
+  const [kept] = useState(() => readDraft(draft));
+  const [mode, setMode] = useState<Draft["mode"]>(
+    kept?.mode ?? (canShow ? "form" : isFree && initial === undefined ? "text" : "json"),
+  );
+  const [data, setData] = useState<unknown>(kept === undefined ? initial : kept.data);
+  const [text, setText] = useState(() => kept?.text ?? jsonOf(initial));
+  const isChanged = useRef(false);
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const isSending = useRef(false);
   const drawn = useMemo(() => withOpenChoices(schema ?? {}), [schema]);
-  const { fields, rest } = useMemo(
+  const { fields: errors, rest } = useMemo(
     // The JSON editor has no fields that could show an error.
     () => errorsByField(error, mode === "form" ? schema : undefined),
     [error, schema, mode],
   );
+
+  useEffect(() => {
+    if (isChanged.current) keepDraft(draft, { mode, data, text });
+    isChanged.current = true;
+  }, [draft, mode, data, text]);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (error !== undefined) focusFirstError(box.current);
+  }, [error]);
 
   const send = async (value: unknown) => {
     // A key that is held down, or pressed before the button renders as busy, must not submit twice.
@@ -48,6 +69,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
     setError(undefined);
     try {
       await onSubmit(value);
+      keepDraft(draft, undefined);
     } catch (problem) {
       setError(problem);
     }
@@ -55,13 +77,14 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
     setBusy(false);
   };
   const sendText = () => {
+    if (mode === "text") return void send(text === "" ? undefined : text);
     try {
       void send(text.trim() === "" ? undefined : JSON.parse(text));
     } catch (problem) {
       setError(problem);
     }
   };
-  const sendNow = () => (mode === "json" ? sendText() : void send(data));
+  const sendNow = () => (mode === "form" ? void send(data) : sendText());
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
@@ -69,14 +92,14 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   };
   const giveUp = (problem: unknown) => {
     setBroken(wordsOf(problem));
-    setText(JSON.stringify(data ?? {}, null, 2));
+    setText(jsonOf(data));
     setMode("json");
   };
   const change = (next: "form" | "json") => {
-    if (next === "json") setText(JSON.stringify(data ?? {}, null, 2));
+    if (next === "json") setText(jsonOf(data));
     else {
       try {
-        setData(JSON.parse(text));
+        setData(text.trim() === "" ? undefined : JSON.parse(text));
       } catch (problem) {
         return setError(problem);
       }
@@ -87,7 +110,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one key sends from any field inside
-    <div className="schema-form" onKeyDown={onKey}>
+    <div className="schema-form" onKeyDown={onKey} ref={box}>
       {broken !== undefined && (
         <p className="form-broken" role="status">
           <b>This form cannot be drawn:</b> {broken}. Write the value as JSON.
@@ -101,12 +124,11 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
             validator={validator}
             templates={templates}
             widgets={widgets}
-            fields={fieldsOfUnions}
+            fields={fields}
             formData={data}
-            // Neither Yes nor No is preselected.
-            experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
+            experimental_defaultFormStateBehavior={untouched}
             // The error schema of the library is typed by the form data, which is unknown here.
-            extraErrors={fields as ErrorSchema}
+            extraErrors={errors as ErrorSchema}
             noHtml5Validate
             noValidate
             showErrorList={false}
@@ -119,18 +141,35 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
           </Form>
         </FormBoundary>
       ) : (
-        <label className="json-entry">
-          <span className="field-label">JSON</span>
-          <textarea
-            className="field mono"
-            rows={Math.min(16, Math.max(4, text.split("\n").length + 1))}
-            value={text}
-            spellCheck={false}
-            disabled={busy}
-            aria-invalid={error !== undefined}
-            onChange={(event) => setText(event.target.value)}
-          />
-        </label>
+        <>
+          {isFree && (
+            <div className="form-modes">
+              <PickOne
+                id="field__mode"
+                label="Answer as"
+                choices={freeModes}
+                value={mode}
+                disabled={busy}
+                required
+                canBeNone={false}
+                described={undefined}
+                onChange={(next) => setMode(next === "json" ? "json" : "text")}
+              />
+            </div>
+          )}
+          <label className="json-entry">
+            <span className="field-label">{mode === "text" ? "Text" : "JSON"}</span>
+            <textarea
+              className={mode === "text" ? "field" : "field mono"}
+              rows={Math.min(16, Math.max(4, text.split("\n").length + 1))}
+              value={text}
+              spellCheck={false}
+              disabled={busy}
+              aria-invalid={error !== undefined}
+              onChange={(event) => setText(event.target.value)}
+            />
+          </label>
+        </>
       )}
       {rest !== undefined && (
         <p className="field-error" role="alert">
@@ -163,6 +202,36 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   );
 }
 
+const fields = { ...fieldsOfUnions, ...fieldsOfObjects };
+/** Neither Yes nor No is preselected, and an object that is not required is sent only with fields in it. */
+const untouched = {
+  requiredBooleanDefault: "skip",
+  emptyObjectFields: "populateRequiredDefaults",
+} as const;
+const freeModes = [
+  { label: "Text", value: "text" },
+  { label: "JSON", value: "json" },
+];
+
+/** Whether a keyword of a schema restricts no value. */
+function isRemark(keyword: string): boolean {
+  return ["$schema", "title", "description", "default", "examples"].includes(keyword);
+}
+
+/** Scrolls to the field of the first error and focuses its control; without such a field, the button to send again. */
+function focusFirstError(box: HTMLElement | null): void {
+  const field =
+    box?.querySelector(".field-error")?.closest(".form-field") ?? box?.querySelector(".json-entry");
+  const control = "input, textarea, select, button[tabindex='0'], button";
+  const found = field?.querySelector<HTMLElement>(control) ?? box?.querySelector<HTMLElement>(".btn.primary");
+  found?.focus({ preventScroll: true });
+  found?.scrollIntoView({ block: "center" });
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
 /** The reason why the schema cannot be rendered, if known in advance. */
 function problemOf(schema: JsonSchema | undefined): string | undefined {
   const ref = schema && brokenRef(schema);
@@ -176,7 +245,7 @@ function wordsOf(problem: unknown): string {
 /** Whether the schema defines fields; without them JSON input is better. */
 function hasFields(schema: JsonSchema): boolean {
   const { type, properties, anyOf, oneOf, $ref } = schema;
-  if (type === "object") return Object.keys(asSchema(properties)).length > 0;
+  if (type === "object") return Object.keys(asSchema(properties)).length > 0 || isRecord(schema);
   return [type, anyOf, oneOf, $ref].some((word) => word !== undefined);
 }
 

@@ -1,29 +1,23 @@
-// The initial values of a form for resume data: only required fields, and no decisions. The user must fill in optional
-// fields, and must choose Yes or No, one of several constants, and the branch of a union.
+// The initial values of a form for resume data: the fields of the data that the step passed to `suspend`, where they
+// fit the schema. All other fields start empty, and decisions are left to the user: Yes or No, one of several
+// constants, the branch of a union.
 import type { JsonSchema, Suspension } from "@andante/client";
-import { asSchema } from "./as-schema.ts";
+import { asSchema, isObject } from "./as-schema.ts";
 import { choicesOf } from "./choices.ts";
 import { resolveRef } from "./resolve-ref.ts";
+import { validator } from "./validator.ts";
 
-export function startingPoint({ resumeSchema }: Pick<Suspension, "resumeSchema">, example: unknown): unknown {
-  return resumeSchema === undefined ? {} : undecided(resumeSchema, example, resumeSchema);
-}
-
-function undecided(given: JsonSchema, example: unknown, root: JsonSchema): unknown {
-  const schema = whole(given, root);
-  if (decides(schema, root)) return undefined;
-  if (Array.isArray(example)) {
-    const items = asSchema(schema.items);
-    return decides(whole(items, root), root) ? [] : example.map((item) => undecided(items, item, root));
-  }
-  if (typeof example !== "object" || example === null) return example;
-  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const properties = asSchema(schema.properties);
-  const kept = Object.entries(example)
-    .filter(([name]) => required.includes(name))
-    .map(([name, value]) => [name, undecided(asSchema(properties[name]), value, root)] as const)
-    .filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept);
+export function startingPoint({ resumeSchema, data }: Pick<Suspension, "resumeSchema" | "data">): unknown {
+  if (resumeSchema === undefined || !isObject(data)) return undefined;
+  const fits = (field: JsonSchema, value: unknown) => validator.isValid(field, value, resumeSchema);
+  if (Array.isArray(data)) return fits(resumeSchema, data) ? data : undefined;
+  const fields = Object.entries(asSchema(whole(resumeSchema, resumeSchema).properties));
+  const taken = fields.flatMap(([name, given]) => {
+    const field = whole(asSchema(given), resumeSchema);
+    const isTaken = Object.hasOwn(data, name) && !decides(field, resumeSchema) && fits(field, data[name]);
+    return isTaken ? [[name, data[name]] as const] : [];
+  });
+  return taken.length === 0 ? undefined : Object.fromEntries(taken);
 }
 
 /** The schema with its reference resolved and its `allOf` merged. */

@@ -1,7 +1,10 @@
-// The form controls besides a plain input: Yes and No, segments for few choices, a text area for long text.
+// The form controls besides a plain input: Yes and No, segments for few choices, ticks for a choice of several, a text
+// area for long text, a file, a value of any kind.
 import type { WidgetProps } from "@rjsf/utils";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useState } from "react";
+import { bytes } from "../format/numbers.ts";
 import { describedBy } from "./described-by.ts";
+import { fieldLabel } from "./field-label.ts";
 
 const few = 4;
 
@@ -16,11 +19,12 @@ interface SegmentsProps {
   readonly choices: readonly Choice[];
   readonly value: unknown;
   readonly disabled: boolean;
+  readonly required: boolean;
   readonly described: string | undefined;
   readonly onChange: (value: unknown) => void;
 }
 
-function Segments({ id, label, choices, value, disabled, described, onChange }: SegmentsProps) {
+function Segments({ id, label, choices, value, disabled, required, described, onChange }: SegmentsProps) {
   const chosen = choices.findIndex((choice) => choice.value === value);
   // One tab stop for all segments and arrow keys between them, as in a radio group.
   const onKey = (event: KeyboardEvent, from: number) => {
@@ -32,7 +36,14 @@ function Segments({ id, label, choices, value, disabled, described, onChange }: 
     onChange(choices[next]?.value);
   };
   return (
-    <div className="segments" role="radiogroup" aria-label={label} aria-describedby={described} id={id}>
+    <div
+      className="segments"
+      role="radiogroup"
+      aria-label={label}
+      aria-required={required}
+      aria-describedby={described}
+      id={id}
+    >
       {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useSemanticElements: a segment looks like a button and acts as a radio
         <button
@@ -70,17 +81,44 @@ function CheckboxWidget(props: WidgetProps) {
 
 function SelectWidget(props: WidgetProps) {
   const choices = (props.options.enumOptions ?? []).map(({ label, value }) => ({ label, value }));
+  if (props.multiple) return <Ticks {...fieldOf(props)} choices={choices} />;
   return <PickOne {...fieldOf(props)} choices={choices} canBeNone={!props.required} />;
 }
 
-function fieldOf({ id, label, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
+function fieldOf({ id, label, value, disabled, required, schema, rawErrors, onChange }: WidgetProps) {
   const described = describedBy(id, schema.description, rawErrors);
-  return { id, label, value, disabled: disabled === true, described, onChange };
+  const state = { disabled: disabled === true, required: required === true };
+  return { id, label: fieldLabel(schema, label), value, ...state, described, onChange };
+}
+
+/** Any number of the choices, in their order. */
+function Ticks({ id, label, choices, value, disabled, described, onChange }: SegmentsProps) {
+  const chosen: readonly unknown[] = Array.isArray(value) ? value : [];
+  const change = (choice: unknown, isOn: boolean) =>
+    onChange(
+      choices.map((each) => each.value).filter((each) => (each === choice ? isOn : chosen.includes(each))),
+    );
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: the label of the field is outside
+    <div className="ticks" role="group" aria-label={label} aria-describedby={described} id={id}>
+      {choices.map((choice) => (
+        <label key={choice.label} className="tick">
+          <input
+            type="checkbox"
+            checked={chosen.includes(choice.value)}
+            disabled={disabled}
+            onChange={(event) => change(choice.value, event.target.checked)}
+          />
+          {choice.label}
+        </label>
+      ))}
+    </div>
+  );
 }
 
 /** Segments for few choices, a list for many. */
 export function PickOne({ canBeNone, ...props }: SegmentsProps & { readonly canBeNone: boolean }) {
-  const { id, choices, value, disabled, described, onChange } = props;
+  const { id, choices, value, disabled, required, described, onChange } = props;
   if (choices.length <= few && choices.every((choice) => choice.label.length < 24))
     return <Segments {...props} />;
   const at = choices.findIndex((choice) => choice.value === value);
@@ -88,6 +126,7 @@ export function PickOne({ canBeNone, ...props }: SegmentsProps & { readonly canB
     <select
       id={id}
       className="field"
+      aria-required={required}
       value={String(at)}
       disabled={disabled}
       aria-describedby={described}
@@ -121,4 +160,84 @@ function TextareaWidget(props: WidgetProps) {
   );
 }
 
-export const widgets = { CheckboxWidget, SelectWidget, TextareaWidget };
+/** A file, whose content is the value in base64. */
+function FileWidget({ id, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
+  const [name, setName] = useState("A file");
+  const content: unknown = value;
+  const choose = (file: File | undefined) => {
+    if (file === undefined) return;
+    const reader = new FileReader();
+    reader.onload = () => {
+      setName(file.name);
+      // A data URL: the content follows the first comma.
+      onChange(String(reader.result).replace(/^[^,]*,/, ""));
+    };
+    reader.readAsDataURL(file);
+  };
+  return (
+    <div>
+      <input
+        id={id}
+        type="file"
+        className="field"
+        {...(schema.contentMediaType !== undefined && { accept: schema.contentMediaType })}
+        disabled={disabled}
+        aria-invalid={(rawErrors?.length ?? 0) > 0}
+        aria-describedby={describedBy(id, schema.description, rawErrors)}
+        onChange={(event) => choose(event.target.files?.[0])}
+      />
+      {typeof content === "string" && content !== "" && (
+        <div className="field-hint" role="status">
+          {name} · {bytes(Math.floor((content.replace(/=+$/, "").length * 3) / 4))}{" "}
+          <button
+            type="button"
+            className="text-button"
+            disabled={disabled}
+            onClick={() => onChange(undefined)}
+          >
+            Remove
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A value of any kind: JSON, and text that is not JSON as it is. */
+function JsonWidget({ id, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
+  const [text, setText] = useState(() => {
+    const given: unknown = value;
+    return typeof given === "string" ? given : (JSON.stringify(given, null, 2) ?? "");
+  });
+  const change = (next: string) => {
+    setText(next);
+    onChange(next.trim() === "" ? undefined : textOrJson(next));
+  };
+  return (
+    <textarea
+      id={id}
+      className="field mono"
+      rows={Math.min(12, text.split("\n").length + 1)}
+      value={text}
+      spellCheck={false}
+      disabled={disabled}
+      aria-invalid={(rawErrors?.length ?? 0) > 0}
+      aria-describedby={describedBy(id, schema.description, rawErrors)}
+      onChange={(event) => change(event.target.value)}
+    />
+  );
+}
+
+function textOrJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The last two are chosen by the format of the schema for rendering. */
+export const widgets = {
+  ...{ CheckboxWidget, SelectWidget, TextareaWidget },
+  ...{ base64: FileWidget, json: JsonWidget },
+};

@@ -1,13 +1,14 @@
 // The graph, loaded on first use or by `expectGraph`.
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../components/late-code.tsx";
 import type { StepGraphProps } from "./step-graph.tsx";
 
 const load = () => import("./step-graph.tsx");
-const Graph = lazy(load);
+const Graph = lazyPart(load);
 
 /** Starts loading the graph in parallel to its data. */
 export function expectGraph(): void {
-  void load();
+  load().catch(() => undefined);
 }
 
 export function LazyGraph(props: StepGraphProps) {

@@ -1,5 +1,5 @@
 // The pages of the console, in the order of the side bar.
-import { Bot, Braces, House, Inbox, List, ScrollText, Waypoints, Workflow } from "lucide-react";
+import { Bot, Braces, CircleX, House, Inbox, List, ScrollText, Waypoints, Workflow } from "lucide-react";
 
 export const navigation = [
   { name: "Home", to: "/", Icon: House },
@@ -7,7 +7,8 @@ export const navigation = [
   { name: "Executions", to: "/executions", Icon: List },
   { name: "Workflows", to: "/workflows", Icon: Workflow, heading: "Definitions" },
   { name: "Agents", to: "/agents", Icon: Bot },
-  { name: "Logs", to: "/logs", Icon: ScrollText, heading: "Observe" },
+  { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
+  { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },
   { name: "API", to: "/api", Icon: Braces, heading: "Develop" },
 ] as const;

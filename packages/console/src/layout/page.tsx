@@ -55,3 +55,26 @@ export function Page({
     </div>
   );
 }
+
+/** The shape of a page whose code or data is on its way. */
+export function PageSkeleton() {
+  return (
+    <div className="page" aria-busy="true">
+      <header className="top">
+        <span className="skeleton" style={{ width: 120 }} />
+      </header>
+      <Skeleton />
+    </div>
+  );
+}
+
+/** Rows in place of content that is on its way. */
+export function Skeleton() {
+  return (
+    <div className="padded skeletons" role="status" aria-label="Loading">
+      {[72, 46, 60, 38, 54, 30].map((width) => (
+        <span key={width} className="skeleton" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  );
+}

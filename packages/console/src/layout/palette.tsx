@@ -1,10 +1,12 @@
-// The command palette: open any page, run a workflow, open a pasted id, answer the oldest inbox item.
-import { useQuery } from "@tanstack/react-query";
+// The command palette: open any page, run a workflow, open a pasted id, find an execution by a value, answer the oldest
+// inbox item.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";
+import { ArrowRight, Bot, Inbox, List, Play, Search } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { agentsQuery, inboxQuery, workflowsQuery } from "../api/queries.ts";
+import { agentsQuery, inboxQuery, searchQuery, serverQuery, workflowsQuery } from "../api/queries.ts";
+import { shortId } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
 interface Command {
@@ -59,15 +61,52 @@ function useCommands(text: string): readonly Command[] {
     })),
   ];
   const matching = all.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted));
+  const found = useFound(text.trim());
   // A pasted id has no spaces; the execution's page reports an unknown id.
-  if (wanted.length < 3 || /\s/.test(text.trim())) return matching;
+  if (wanted.length < 3 || /\s/.test(text.trim())) return [...matching, ...found];
   const open: Command = {
     name: `Open execution ${text.trim()}`,
     hint: "id",
     icon: <ArrowRight />,
     run: () => void navigate({ to: "/executions/$executionId", params: { executionId: text.trim() } }),
   };
-  return [...matching, open];
+  return [...matching, ...found, open];
+}
+
+/** Milliseconds without a key after which the values are searched. */
+const searchAfter = 150;
+
+/** The newest executions with this value, and the list of all of them. */
+function useFound(text: string): readonly Command[] {
+  const navigate = useNavigate();
+  const { data: server } = useQuery(serverQuery);
+  const [searched, setSearched] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSearched(text), searchAfter);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const isSearched = server?.search === true && searched === text && text.length >= 3;
+  const { data, isPlaceholderData } = useInfiniteQuery({
+    ...searchQuery({ text: searched }, 5),
+    enabled: isSearched,
+    refetchInterval: false,
+  });
+  const executions = data?.pages[0]?.executions ?? [];
+  if (!isSearched || isPlaceholderData || executions.length === 0) return [];
+  return [
+    ...executions.map(({ executionId, workflowId, status, matches = [] }) => ({
+      name: `${workflowId} ${shortId(executionId)}`,
+      hint: [status, ...matches.slice(0, 1).map(({ path, value }) => `${path}: ${value}`)].join(" · "),
+      icon: <Search />,
+      run: () => void navigate({ to: "/executions/$executionId", params: { executionId } }),
+    })),
+    {
+      name: `List executions with ${text}`,
+      hint: "search in values",
+      icon: <List />,
+      run: () => void navigate({ to: "/executions", search: { text } }),
+    },
+  ];
 }
 
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
@@ -116,7 +155,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             {commands.map((command, index) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
               <div
-                key={command.name}
+                key={`${command.name} ${command.hint}`}
                 id={`command-${index}`}
                 role="option"
                 tabIndex={-1}

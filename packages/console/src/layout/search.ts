@@ -3,7 +3,19 @@ import { type SearchSchemaInput, useNavigate } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 const names = [
-  ...(["status", "workflowId", "userId", "tag", "id", "since", "step", "tab", "item", "chat"] as const),
+  ...([
+    "status",
+    "workflowId",
+    "userId",
+    "tag",
+    "id",
+    "since",
+    "step",
+    "event",
+    "tab",
+    "item",
+    "chat",
+  ] as const),
   ...(["level", "executionId", "agentId", "text"] as const),
 ];
 
@@ -11,6 +23,11 @@ const names = [
 export type Search = { readonly [Name in (typeof names)[number]]?: string | undefined };
 
 export function readSearch(given: Search & SearchSchemaInput): Search {
+  return knownSearch(given);
+}
+
+/** The known parameters with a text among other fields. */
+export function knownSearch(given: Readonly<Record<string, unknown>>): Search {
   const known = names.filter((name) => typeof given[name] === "string");
   return Object.fromEntries(known.map((name) => [name, given[name]]));
 }

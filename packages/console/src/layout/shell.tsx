@@ -2,51 +2,74 @@
 import { AndanteApiError } from "@andante/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
-import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
-import { canBeSent, currentToken, keepToken } from "../api/token.ts";
+import { DialogNotLoaded } from "../components/late-code.tsx";
 import { useKeys } from "../components/use-keys.ts";
+import { PageSkeleton } from "./page.tsx";
 import { closePalette, openPalette, usePaletteOpen } from "./palette-state.ts";
-import { SideBar } from "./side-bar.tsx";
+import { Foot, SideBar } from "./side-bar.tsx";
+import { Expiry, SignIn } from "./sign-in.tsx";
 
-const Palette = lazy(() => import("./palette.tsx"));
+const notLoaded = () => ({ default: DialogNotLoaded });
+const Palette = lazy(() => import("./palette.tsx").catch(notLoaded));
+const Keys = lazy(() => import("./keys.tsx").catch(notLoaded));
 
 export function Shell() {
-  const { error, isPending } = useQuery(serverQuery);
+  const { data, error, isPending } = useQuery(serverQuery);
   const [refusal, setRefusal] = useState<string>();
   const isRefused = error instanceof AndanteApiError && error.status === 401;
   // Typed text stays while the status is read again, which happens whenever the tab gets the focus.
   const now = isRefused ? error.message : isPending ? refusal : undefined;
   if (now !== refusal) setRefusal(now);
-  if (now !== undefined) return <SignIn refusal={isPending ? undefined : now} />;
-  if (isPending) return null;
-  return <SignedIn />;
+  // With data the user was signed in before: the page stays, with a bar that takes a new token.
+  if (now !== undefined && data === undefined) return <SignIn refusal={isPending ? undefined : now} />;
+  return <Frame isPending={isPending} isRefused={isRefused} />;
 }
 
+/** `isPending`: it is not known yet whether the server asks for a token. */
+function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly isRefused: boolean }) {
+  const main = useRef<HTMLElement>(null);
+  return (
+    <div className="app">
+      <button type="button" className="btn skip" onClick={() => main.current?.focus()}>
+        Go to the content
+      </button>
+      <SideBar />
+      <main ref={main} tabIndex={-1}>
+        <Expiry isRefused={isRefused} />
+        {isPending ? <PageSkeleton /> : <Outlet />}
+      </main>
+      <Foot />
+      {!isPending && <SignedIn />}
+    </div>
+  );
+}
+
+/** The live feed, and the dialogs that a key opens on any page. */
 function SignedIn() {
   const client = useQueryClient();
   const paletteOpen = usePaletteOpen();
+  const [keysOpen, setKeysOpen] = useState(false);
   useEffect(() => startLive(client), [client]);
   useWaitingIcon();
-  useKeys((event) => {
+  useKeys((event, field) => {
+    if (event.key === "?" && field === null) setKeysOpen(true);
     if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
     openPalette();
   });
+  const close = () => {
+    closePalette();
+    setKeysOpen(false);
+  };
   return (
-    <div className="app">
-      <SideBar />
-      <main>
-        <Outlet />
-      </main>
-      {paletteOpen && (
-        <Suspense fallback={null}>
-          <Palette onClose={closePalette} />
-        </Suspense>
-      )}
-    </div>
+    <Suspense fallback={null}>
+      {paletteOpen && <Palette onClose={close} />}
+      {keysOpen && <Keys onClose={close} />}
+    </Suspense>
   );
 }
 
@@ -58,59 +81,4 @@ function useWaitingIcon(): void {
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
     icon?.setAttribute("href", `${consoleRoot}${waits ? "icon-waiting.svg" : "icon.svg"}`);
   }, [waits]);
-}
-
-/** Sign-in with a token, when the server asks for one. `refusal` is undefined while a token is being checked. */
-function SignIn({ refusal }: { readonly refusal: string | undefined }) {
-  const [token, setToken] = useState("");
-  const [problem, setProblem] = useState<string>();
-  const message = problem ?? (currentToken() === null ? undefined : refusal);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const given = token.trim().replace(/^Bearer\s+/i, "");
-    if (!canBeSent(given))
-      return setProblem("This is not a whole token: it has a character that cannot be in one.");
-    setProblem(undefined);
-    keepToken(given);
-  };
-  return (
-    <main className="sign-in">
-      <title>Sign in · Andante</title>
-      <div className="brand">
-        <img src={`${consoleRoot}icon.svg`} alt="" />
-        <span>Andante</span>
-      </div>
-      <form onSubmit={submit} className="card" style={{ padding: 20 }}>
-        <h1 style={{ fontSize: 15 }}>Sign in</h1>
-        <p className="muted" style={{ margin: "4px 0 16px" }}>
-          This server asks for a token. Whoever runs it can give you one; it stays in this browser.
-        </p>
-        {message !== undefined && (
-          <p className="problem" role="alert" style={{ marginBottom: 12 }}>
-            {message}
-          </p>
-        )}
-        <label htmlFor="token" style={{ fontWeight: 560 }}>
-          Token
-        </label>
-        <input
-          id="token"
-          className="field mono"
-          type="password"
-          autoComplete="off"
-          placeholder="eyJhbGciOi…"
-          value={token}
-          onChange={(event) => setToken(event.target.value)}
-        />
-        <button
-          type="submit"
-          className="btn primary"
-          style={{ marginTop: 16 }}
-          disabled={token.trim() === ""}
-        >
-          Sign in
-        </button>
-      </form>
-    </main>
-  );
 }

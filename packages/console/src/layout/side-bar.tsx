@@ -32,7 +32,6 @@ export function SideBar() {
           </Link>
         </Fragment>
       ))}
-      <Foot />
     </nav>
   );
 }
@@ -57,19 +56,20 @@ const words = {
   off: "Not live",
 } as const;
 
-function Foot() {
+/** The state of the connection, the store, the user and the theme: below the side bar, on a phone below the page. */
+export function Foot() {
   const live = useLiveState();
   const { data: server } = useQuery(serverQuery);
   const [theme, toggle] = useTheme();
   const who = server?.user?.name ?? server?.user?.id;
   return (
-    <div className="foot">
+    <footer className="foot">
       <div role="status">
         <i className="live" data-state={live} />
         {words[live]}
       </div>
       {server && (
-        <div className="cut" title={server.store.name}>
+        <div className="cut store" title={server.store.name}>
           {server.store.name}
           {server.store.bytes !== null && ` · ${bytes(server.store.bytes)}`}
           {server.store.nodes !== null && ` · ${plural(server.store.nodes, "node")}`}
@@ -87,7 +87,7 @@ function Foot() {
         {theme === "dark" ? <Sun aria-hidden="true" /> : <Moon aria-hidden="true" />}
         {theme === "dark" ? "Light" : "Dark"}
       </button>
-    </div>
+    </footer>
   );
 }
 

@@ -1,4 +1,4 @@
-// The runs of steps, folded from the events of a journal: all of them, or those up to a scrubber's position.
+// One run of a step, its path, and its look: `run-history.ts` folds them from the events of a journal.
 import type { Step, Suspension, Usage } from "@andante/client";
 import type { ExecutionEvent } from "../api/types.ts";
 
@@ -6,6 +6,7 @@ export type StepStatus =
   | "running"
   | "retrying"
   | "suspended"
+  | "sleeping"
   | "completed"
   | "error"
   | "skipped"
@@ -13,185 +14,67 @@ export type StepStatus =
 
 export interface Attempt {
   readonly startAt: number;
-  endAt: number | null;
+  readonly endAt: number | null;
   /** The error of a failed attempt; undefined otherwise. */
-  error?: string | undefined;
+  readonly error?: string | undefined;
   /** It resumes a suspended step and does not count as a further attempt. */
   readonly resumed?: true;
 }
 
-/** One run of one step: a step inside a loop has one per round. */
+/** One run of one step at one position of the journal: a step inside a loop has one per round. */
 export interface StepRun {
   /** With `[n]` for rounds. */
   readonly path: string;
   readonly type: string;
   readonly stepIndex: number;
-  status: StepStatus;
+  /** A container waits or sleeps when all of its open steps do. */
+  readonly status: StepStatus;
   readonly startAt: number;
-  endAt: number | null;
-  /** Milliseconds of its suspensions that were resumed. */
-  waited: number;
-  readonly attempts: Attempt[];
-  input: unknown;
-  output: unknown;
-  error: string | undefined;
-  usage: Usage | undefined;
-  suspension: Suspension | undefined;
-  /** The numbers of its first and its last event. */
+  /** The end; for a waiting step the time since which it waits. */
+  readonly endAt: number | null;
+  /** Milliseconds of its waits that are over. */
+  readonly waited: number;
+  readonly attempts: readonly Attempt[];
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly error: string | undefined;
+  readonly usage: Usage | undefined;
+  /** Its open suspensions: its own, and those of its tools and models. */
+  readonly suspensions: readonly Suspension[];
+  /** When the next attempt starts. */
+  readonly retryAt: number | undefined;
+  /** The position of its first event. */
   readonly first: number;
-  last: number;
 }
 
-export interface Run {
-  /** By path, in the order in which they started. */
-  readonly steps: ReadonlyMap<string, StepRun>;
-  /** The state that the steps have set, by key. */
-  readonly state: Readonly<Record<string, unknown>>;
+/** A result inside a step that is kept: a checkpoint, a call of an agent, an evaluated function. */
+export interface Checkpoint {
+  /** The position of its event. */
+  readonly position: number;
+  /** The part of its path after `#`. */
+  readonly name: string;
   readonly startAt: number;
-  readonly endAt: number | null;
-  /** The time of the last event. */
-  readonly lastAt: number;
+  readonly endAt: number;
+  readonly output: unknown;
+  /** The error of a failed attempt, which is followed by another at `retryAt`. */
+  readonly error: string | undefined;
+  readonly retryAt: number | undefined;
+}
+
+/** The answer to a suspension. */
+export interface Answer {
+  /** The position of its event. */
+  readonly position: number;
+  readonly suspension: Suspension;
+  readonly answeredAt: number;
+  readonly userId: string | undefined;
+  /** No person answered: the deadline passed. */
+  readonly byDeadline: boolean;
+  readonly data: unknown;
 }
 
 export function errorText(error: ExecutionEvent["error"]): string | undefined {
   return typeof error === "object" ? `${error.name}: ${error.message}` : error;
-}
-
-export function foldRun(events: readonly ExecutionEvent[]): Run {
-  const steps = new Map<string, StepRun>();
-  const state: Record<string, unknown> = {};
-  const startAt = Date.parse(events[0]?.timestamp ?? new Date(0).toISOString());
-  let endAt: number | null = null;
-  let lastAt = startAt;
-  for (const event of events) {
-    lastAt = Date.parse(event.timestamp);
-    if (event.type === "state-changed") Object.assign(state, event.state);
-    else if (event.type.startsWith("workflow-")) endAt = applyToAll(steps, event, lastAt) ?? endAt;
-    else if (event.type === "execution-rewound") forget(steps, event.stepIndex ?? 0);
-    else if (event.stepPath !== undefined && !event.stepPath.includes("#"))
-      apply(steps, event, event.stepPath, lastAt);
-  }
-  return { steps, state, startAt, endAt, lastAt };
-}
-
-function apply(steps: Map<string, StepRun>, event: ExecutionEvent, path: string, at: number): void {
-  const { sequence = 0 } = event;
-  const known = steps.get(path);
-  const run: StepRun = known ?? {
-    path,
-    type: event.stepType ?? "",
-    stepIndex: event.stepIndex ?? 0,
-    status: "running",
-    startAt: at,
-    endAt: null,
-    waited: 0,
-    attempts: [],
-    ...{ input: undefined, output: undefined, error: undefined, usage: undefined, suspension: undefined },
-    first: sequence,
-    last: sequence,
-  };
-  run.last = sequence;
-  steps.set(path, run);
-  applyEvent(run, event, at);
-}
-
-function applyEvent(run: StepRun, event: ExecutionEvent, at: number): void {
-  const attempt = run.attempts.at(-1);
-  const end = (status: StepStatus) => {
-    run.status = status;
-    run.endAt = at;
-    if (attempt !== undefined && attempt.endAt === null) attempt.endAt = at;
-  };
-  switch (event.type) {
-    case "step-start":
-      run.status = "running";
-      run.endAt = null;
-      run.input = event.input;
-      run.attempts.push({ startAt: at, endAt: null });
-      return;
-    case "step-complete":
-      run.output = event.output;
-      run.usage = event.usage;
-      return end("completed");
-    case "step-skipped":
-      return end("skipped");
-    case "step-bailed":
-      run.output = event.result;
-      return end("completed");
-    case "step-error":
-      run.error = errorText(event.error);
-      if (attempt !== undefined) attempt.error = run.error;
-      return end("error");
-    case "step-retry": {
-      run.status = "retrying";
-      run.error = errorText(event.error);
-      if (attempt !== undefined) Object.assign(attempt, { endAt: at, error: run.error });
-      const next = event.retryAt === undefined ? at : Date.parse(event.retryAt);
-      run.attempts.push({ startAt: next, endAt: null });
-      return;
-    }
-    case "step-suspended":
-      run.suspension = event.suspension;
-      return end("suspended");
-    default:
-      return;
-  }
-}
-
-/** Applies an event of the whole execution. Returns the end time of a final event. */
-function applyToAll(steps: Map<string, StepRun>, event: ExecutionEvent, at: number): number | undefined {
-  if (event.type === "workflow-suspended") {
-    const path = event.suspension?.stepPath;
-    const run = path === undefined ? undefined : steps.get(path);
-    if (run === undefined) return undefined;
-    run.endAt ??= at;
-    const attempt = run.attempts.at(-1);
-    if (attempt !== undefined) attempt.endAt ??= at;
-    Object.assign(run, {
-      status: "suspended",
-      suspension: event.suspension,
-      last: event.sequence ?? run.last,
-    });
-    return undefined;
-  }
-  if (event.type === "workflow-resumed") {
-    const run = event.stepPath === undefined ? undefined : steps.get(event.stepPath);
-    if (run === undefined) return undefined;
-    if (run.endAt !== null) run.waited += at - run.endAt;
-    Object.assign(run, {
-      status: "running",
-      endAt: null,
-      suspension: undefined,
-      last: event.sequence ?? run.last,
-    });
-    run.attempts.push({ startAt: at, endAt: null, resumed: true });
-    return undefined;
-  }
-  const isEnd =
-    event.type === "workflow-complete" ||
-    event.type === "workflow-error" ||
-    event.type === "workflow-cancelled";
-  if (!isEnd) return undefined;
-  for (const run of steps.values()) {
-    if (run.endAt !== null && run.status !== "suspended") continue;
-    run.status =
-      event.type === "workflow-error" && run.type !== "" && hasFailedChild(steps, run.path)
-        ? "error"
-        : "cancelled";
-    run.endAt ??= at;
-  }
-  return at;
-}
-
-function hasFailedChild(steps: ReadonlyMap<string, StepRun>, path: string): boolean {
-  for (const [other, run] of steps)
-    if (run.status === "error" && (other.startsWith(`${path}/`) || other.startsWith(`${path}[`))) return true;
-  return false;
-}
-
-/** Removes the runs at or after this top-level step. */
-function forget(steps: Map<string, StepRun>, stepIndex: number): void {
-  for (const [path, run] of steps) if (run.stepIndex >= stepIndex) steps.delete(path);
 }
 
 /** Its duration, up to `at` for a running step, without the time of suspensions. */
@@ -221,21 +104,30 @@ export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** The id of the top-level step of a path. */
+export function topLevelId(path: string): string {
+  return path.split(/[/[#]/, 1)[0] ?? path;
+}
+
 /** The depth of a path. */
 export function depthOf(path: string): number {
   return path.split("/").length - 1;
 }
 
-/** One status for all rounds of a step: unfinished and failed rounds take precedence. */
-export function statusOfRounds(runs: readonly StepRun[]): StepStatus | undefined {
-  const order: readonly StepStatus[] = [
-    "error",
-    "suspended",
-    "retrying",
-    "running",
-    "cancelled",
-    "completed",
-    "skipped",
-  ];
-  return order.find((status) => runs.some((run) => run.status === status));
+/** The statuses of a step with several rounds, the one that is shown for all of them first. */
+export const statusesOfRounds: readonly StepStatus[] = [
+  "error",
+  "suspended",
+  "retrying",
+  "running",
+  "sleeping",
+  "cancelled",
+  "completed",
+  "skipped",
+];
+
+/** The step of a path: a checkpoint such as `charge#card` belongs to `charge`. */
+export function ownerPath(path: string): string {
+  const end = path.indexOf("#");
+  return end === -1 ? path : path.slice(0, end);
 }

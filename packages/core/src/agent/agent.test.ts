@@ -230,6 +230,28 @@ test("settings reach the model, and a call may change them within their ranges",
   );
 });
 
+test("a tool with a context schema of its own gets the agent's toolsContext, and the model the order, headers and reasoning", async () => {
+  const asked = controlledModel((_, number) =>
+    number === 1 ? { calls: [{ id: "c1", name: "weather", input: {} }] } : { text: ["sunny"] },
+  );
+  const weather = tool({
+    inputSchema: z.object({}),
+    contextSchema: z.object({ key: z.string() }),
+    execute: (_, { context }) => `with ${context.key}`,
+  });
+  const agent = new Agent({
+    ...{ id: "a", model: asked, tools: { other: tool({ inputSchema: z.object({}) }), weather } },
+    ...{ toolsContext: { weather: { key: "k7" } }, toolOrder: ["weather"], headers: { "x-tenant": "7" } },
+    reasoning: "medium",
+  });
+  const { text } = await agent.generate({ prompt: "hi", settings: { reasoning: "max" } });
+  expect(text).toBe("sunny");
+  const [first, second] = asked.asked;
+  expect(first).toMatchObject({ reasoning: "medium", headers: { "x-tenant": "7" } });
+  expect(first?.tools?.map(({ name }) => name)).toEqual(["weather", "other"]);
+  expect(JSON.stringify(second?.prompt.at(-1))).toContain("with k7");
+});
+
 describe("the settings of the host on an agent", () => {
   const numbers = {
     temperature: 0.5,
@@ -420,7 +442,9 @@ test("every option is accepted, and no memory is one, too", () => {
     ...{ onToolStart: nothing, onToolEnd: nothing, onStepEnd: nothing },
   };
   const options: Required<AgentOptions> = {
-    ...{ id: "a", name: "A", purpose: "p", instructions: "i", model: model(), tools: {}, activeTools: [] },
+    ...{ id: "a", name: "A", purpose: "p", description: "d", instructions: "i", model: model() },
+    ...{ tools: {}, activeTools: [], toolsContext: {}, toolOrder: [], toolCallConcurrency: 1, headers: {} },
+    reasoning: "low",
     ...{ prepareStep: nothing, stopWhen: [], repairToolCall: async () => null, output: Output.text() },
     ...{ messageMetadata: nothing, title: nothing, convertDataPart: nothing, toolChoice: "auto" },
     ...{ toolApproval: {}, approvalSecret: "s", approvalMaxAge: "1h", subAgents: [], recoverWithin: "1h" },
@@ -441,6 +465,7 @@ test("every option is accepted, and no memory is one, too", () => {
     ...{ messageMetadata, title, convertDataPart, toolApproval, budget, output, memory, window: 5 },
     ...{ approval: { secret: "s", maxAge: 3_600_000 }, recoverWithin: 3_600_000, maxSteps: 3 },
   });
+  expect(new Agent({ id: "b", model: "openai/x", description: "d" }).purpose).toBe("d");
   expect(new Agent({ id: "b", model: "openai/x", memory: false })).toMatchObject({
     ...{ name: "b", purpose: "", instructions: "", model: "openai/x", subAgents: [], tools: {} },
     ...{ window: 0, memory: {}, maxSteps: 20, recoverWithin: 900_000 },

@@ -76,7 +76,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   constructor(options: AgentOptions & { readonly id: Id }) {
     super();
     const where = checkAgentOptions(options);
-    const { id, name = id, purpose = "", subAgents = [], memory = {} } = options;
+    const { id, name = id, description = "", purpose = description, subAgents = [], memory = {} } = options;
     this.id = id;
     this.name = name;
     this.purpose = purpose;

@@ -2,9 +2,11 @@
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
+import { checkUrlId } from "../values/check-id.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { HeldTools } from "./call/callable-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
+import type { ToolDecision } from "./conversation/apply-tool-decisions.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent, type ToolSchemas } from "./describe-agent.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
@@ -15,6 +17,7 @@ import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
 import { ClientApprovals } from "./turn/client-approvals.ts";
+import type { DecidedCall } from "./turn/decide-approval.ts";
 import type { KeptTurn } from "./turn/kept-turn.ts";
 import { KeptTurns } from "./turn/kept-turns.ts";
 import type { ObjectPart } from "./turn/object-reply.ts";
@@ -53,6 +56,7 @@ export class Agents {
   readonly #agents: ReadonlyMap<string, CallableAgent>;
   readonly #turns: ActiveTurns;
   readonly #environment: TurnEnvironment;
+  readonly #executions: TurnExecutions;
   readonly #held: ReadonlySet<HeldTools>;
   readonly #toolSchemas: ToolSchemas = new WeakMap();
   #replies: Promise<typeof import("./turn/replies.ts")> | undefined;
@@ -67,6 +71,7 @@ export class Agents {
     for (const tools of this.#held) tools.retain();
     this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
+    this.#executions = executions;
     this.kept = new KeptTurns({
       agentIds: [...agents.keys()],
       executions,
@@ -207,6 +212,22 @@ export class Agents {
     const { elsewhere } = this.#environment;
     const live = await this.#findElsewhere({ agentId, conversationId, ...owner });
     return live && elsewhere?.read(live, conversationId);
+  }
+
+  /**
+   * Decides about a tool call that waits for approval in a conversation, for a person beside the chat. Resolves when the
+   * decision is kept; the reply then continues by itself. The first decision about a call counts, a later one is a
+   * conflict. `owner` limits it to the conversations of one user.
+   */
+  async decide(
+    conversationId: string,
+    decision: ToolDecision,
+    owner: OwnerOption = {},
+  ): Promise<DecidedCall> {
+    checkUrlId(conversationId, "conversationId");
+    const { decideApproval } = await this.loadReplies();
+    const parts = { environment: this.#environment, executions: this.#executions, agents: this.#agents };
+    return decideApproval(parts, conversationId, decision, owner);
   }
 
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */

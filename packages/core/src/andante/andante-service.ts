@@ -7,6 +7,7 @@ import { registerAgents } from "../agent/register-agents.ts";
 import type { RunningTurn } from "../agent/turn/turn-host.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
+import { explainExecution, explainRows } from "../execution/commands/explain.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
 import {
   checkReason,
@@ -16,6 +17,7 @@ import {
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
 import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
+import { type SearchOptions, type SearchPage, searchExecutions } from "../execution/commands/search.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
@@ -24,9 +26,11 @@ import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
+import { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import { StorageWatch } from "../execution/engine/storage-watch.ts";
 import { Waiters } from "../execution/engine/waiters.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
+import type { Explanation } from "../execution/stream/explanation.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -73,6 +77,7 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
+  readonly #indexer: SearchIndexer;
   readonly #ready: Promise<void>;
   readonly #loaded: Promise<void>;
   readonly #rows: ExecutionRows;
@@ -115,7 +120,7 @@ export class AndanteService implements Andante {
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
       endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
     };
-    const turns = new TurnKind(store, host, waiters);
+    const turns = new TurnKind(store, host, waiters, (change) => this.#engine.changes.report(change));
     this.#engine = new Engine({
       store,
       storage,
@@ -133,6 +138,7 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#indexer = new SearchIndexer(this.#engine);
     this.#ready = this.#start(opened);
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     // The first call reports a store that failed to open: no unhandled rejection.
@@ -274,9 +280,18 @@ export class AndanteService implements Andante {
     return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
+  async explain(executionId: string): Promise<Explanation> {
+    return explainExecution(this.#engine, await this.#rows.find(executionId));
+  }
+
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
     await this.#ready;
-    return listExecutions(this.store, options);
+    return listExecutions(this.store, options, (rows) => explainRows(this.#engine, rows));
+  }
+
+  async search(options: SearchOptions): Promise<SearchPage> {
+    await this.#ready;
+    return searchExecutions(this.store, options);
   }
 
   async events(
@@ -317,6 +332,7 @@ export class AndanteService implements Andante {
       engine: this.#engine,
       scheduler: this.#scheduler,
       retention: this.#retention,
+      indexer: this.#indexer,
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
@@ -337,6 +353,7 @@ export class AndanteService implements Andante {
     engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(engine, this.#recovery));
     this.#retention.start();
+    this.#indexer.start();
   }
 
   /**

@@ -7,7 +7,9 @@ import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
 import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
 import type { ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
+import type { SearchOptions, SearchPage } from "../execution/commands/search.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
+import type { Explanation } from "../execution/stream/explanation.ts";
 import type { ExecutionEvent, ExecutionResult, ExecutionState } from "../execution/stream/views.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
@@ -85,7 +87,17 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The registered agents and their replies. */
   readonly agents: Pick<
     Agents,
-    "list" | "read" | "check" | "text" | "object" | "stream" | "streamObject" | "chat" | "attach" | "stop"
+    | "list"
+    | "read"
+    | "check"
+    | "text"
+    | "object"
+    | "stream"
+    | "streamObject"
+    | "chat"
+    | "attach"
+    | "decide"
+    | "stop"
   >;
   readonly conversations: Conversations;
   /** Changes, counts and open suspensions of all executions. */
@@ -202,8 +214,14 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The workflow, the user and the conversation of an execution, without its state; undefined where there is none. */
   idsOf(executionId: string): Promise<ExecutionIds | undefined>;
 
+  /** What an execution waits for, in a sentence and as facts, or how it ended. Errors are in full. */
+  explain(executionId: string): Promise<Explanation>;
+
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;
+
+  /** Executions by the strings and numbers in their values, newest first, a page at a time. */
+  search(options: SearchOptions): Promise<SearchPage>;
 
   /** The journal of an execution after an event, in order, errors in full. */
   events(

@@ -4,6 +4,7 @@ import type { Engine } from "../execution/engine/engine.ts";
 import type { Recovery } from "../execution/engine/recovery.ts";
 import type { Retention } from "../execution/engine/retention.ts";
 import type { Scheduler } from "../execution/engine/scheduler.ts";
+import type { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import type { Observation } from "../observe/observation.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 
@@ -11,6 +12,7 @@ export interface ShutDownParts {
   readonly engine: Engine;
   readonly scheduler: Scheduler;
   readonly retention: Retention;
+  readonly indexer: SearchIndexer;
   readonly recovery: Recovery;
   readonly agents: Agents;
   readonly observation: Observation;
@@ -69,7 +71,7 @@ function closeLate({ engine, ready }: ShutDownParts): void {
 
 /** Parts that stop together, in the order of the stages. */
 function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
-  const { engine, scheduler, retention, recovery, agents, observation, ready, grace } = parts;
+  const { engine, scheduler, retention, indexer, recovery, agents, observation, ready, grace } = parts;
   // Inside it are two waits for the store.
   const whatRuns = grace + 3 * patience;
   return [
@@ -77,6 +79,7 @@ function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
     [
       { name: "due timers", stop: () => scheduler.stop(), patience },
       { name: "retention", stop: () => retention.stop(), patience },
+      { name: "the search index", stop: () => indexer.stop(), patience },
       { name: "recovery", stop: () => recovery.stopPolling(), patience },
     ],
     [

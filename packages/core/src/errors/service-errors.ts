@@ -1,4 +1,4 @@
-// Passing conditions of the service itself: full, shutting down, or its storage in trouble. All can be tried again.
+// Conditions of the service itself: full, shutting down, its storage in trouble, or a store that lacks an operation.
 import { AndanteError } from "./andante-error.ts";
 
 export class CapacityError extends AndanteError {
@@ -52,6 +52,16 @@ export class StoreUnavailableError extends AndanteError {
       status: 503,
       retryAfter: 2,
       cause,
+    });
+  }
+}
+
+/** The store keeps no index of values. */
+export class SearchUnsupportedError extends AndanteError {
+  constructor() {
+    super("This server cannot search in values: its store keeps no index of them", {
+      code: "search-unsupported",
+      status: 501,
     });
   }
 }

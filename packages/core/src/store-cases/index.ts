@@ -11,6 +11,7 @@ import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { resumeCases } from "./resume-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
+import { searchCases } from "./search-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
@@ -48,6 +49,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     observationCases,
     rollupCases,
     waitingCases,
+    searchCases,
   ];
   for (const cases of all) cases(name, makeStore);
 }

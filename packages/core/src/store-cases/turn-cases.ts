@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { BeginTurn, EndTurn, NewTurn, Store } from "../store/store.ts";
-import { commitOf, event, execution } from "./store-cases.ts";
+import { commitOf, event, execution, suspension } from "./store-cases.ts";
 
 const used = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
 const ended = { status: "completed", result: "{}", error: null } as const;
@@ -213,6 +213,100 @@ export function turnCases(name: string, makeStore: () => Store): void {
       await store.endTurn(endOf(begin.turn.executionId, { replyTo: undefined, message }));
       const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
       expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '"continued"']);
+    });
+
+    /** Ends the work of a turn whose reply waits for a person. */
+    const waitOf = (executionId: string): EndTurn => {
+      const open = [suspension({ path: "reply#1" }), suspension({ path: "reply#2", suspendedAt: 3_000 })];
+      const following = [event("workflow-complete", { timestamp: 5_000 })];
+      const idle = { resumes: 0, event: null };
+      const commit = commitOf(executionId, { following, open, idle, usage: used });
+      return { ...endOf(executionId), commit };
+    };
+    const begunTurn = async () => {
+      const begin = beginOf(post("u1"));
+      await store.beginTurn(begin);
+      return begin;
+    };
+    const waiting = async (which: object = { userId }) =>
+      (await store.waiting({ ...which, limit: 1_000 })).filter((each) => each.agentId === agentId);
+
+    test("a turn whose reply waits for a person is suspended, and its calls are in the list of waits", async () => {
+      const { turn } = await begunTurn();
+      const end = waitOf(turn.executionId);
+      const first = await store.endTurn(end);
+      expect(first).toMatchObject({ kind: "ok", idle: true });
+      expect(await store.endTurn(end)).toEqual(first);
+      expect((await store.conversations.read({ conversationId }))?.usage, "counted once").toEqual(used);
+      expect(await ids()).toEqual(["u1", "a1"]);
+      const head = { executionId: turn.executionId, status: "suspended", owner: null };
+      expect(await store.liveTurn(conversationId)).toMatchObject(head);
+      const { executionId, startAt } = turn;
+      const common = { executionId, workflowId: "", agentId, userId, conversationId, startAt };
+      const expected = end.commit.open.map((each) => ({ ...common, suspension: each }));
+      expect(await waiting()).toMatchObject(expected);
+      expect(await waiting({})).toMatchObject(expected);
+      expect(await waiting({ workflowId: "another" })).toEqual([]);
+      await store.heartbeat({ owner: "here", lease: 0 });
+      expect(await claims([agentId]), "no process has to run it").toEqual([]);
+      const upTo = { endAt: 99_000, executionId: last };
+      await store.deleteFinished({ kind: "turn", upTo, limit: 1_000, events: 10_000 });
+      expect(await waiting(), "it is kept as long as it waits").toHaveLength(2);
+    });
+
+    test.each<[string, BeginTurn["message"]]>([
+      [
+        "a decision",
+        { kind: "replace", messageId: "a1", previous: '{"id":"a1"}', body: '"decided"', at: 6_000 },
+      ],
+      ["another message of the user", { ...post("u2"), at: 6_000 }],
+    ])("%s ends the turn that waited", async (_, message) => {
+      const { turn } = await begunTurn();
+      const end = waitOf(turn.executionId);
+      await store.endTurn(end);
+      expect(await store.beginTurn(beginOf(message, { userId: "eve" }))).toEqual({ kind: "foreign" });
+      expect(await waiting(), "nothing is closed by a turn that does not begin").toHaveLength(2);
+      const next = beginOf(message, { startAt: 6_000 });
+      expect(await store.beginTurn(next)).toMatchObject({ kind: "begun" });
+      expect(await store.beginTurn(next), "repeated").toMatchObject({ kind: "begun" });
+      expect(await waiting()).toEqual([]);
+      const [head] = await store.heads([turn.executionId]);
+      expect(head).toMatchObject({ status: "cancelled" });
+      const { executionId } = next.turn;
+      expect(await store.liveTurn(conversationId)).toMatchObject({ executionId, status: "running" });
+    });
+
+    test("of two decisions one begins a turn", async () => {
+      const { turn } = await begunTurn();
+      const end = waitOf(turn.executionId);
+      await store.endTurn(end);
+      const decide = () =>
+        store.beginTurn(
+          beginOf({
+            ...{ kind: "replace", messageId: "a1", previous: '{"id":"a1"}', at: 6_000 },
+            body: `"${randomUUID()}"`,
+          }),
+        );
+      const results = await Promise.all([decide(), decide(), decide()]);
+      expect(results.filter(({ kind }) => kind === "begun")).toHaveLength(1);
+      expect(results.filter(({ kind }) => kind === "busy" || kind === "changed")).toHaveLength(2);
+    });
+
+    test("a conversation in which a reply waits is removed with its waits, by a person or because it is old", async () => {
+      for (const remove of [
+        () => store.conversations.remove({ conversationId, key: randomUUID() }),
+        () => store.conversations.removeUnchanged({ before: 99_000, limit: 1_000 }),
+      ]) {
+        conversationId = randomUUID();
+        const { turn } = await begunTurn();
+        const end = waitOf(turn.executionId);
+        await store.endTurn(end);
+        expect(await waiting()).toHaveLength(2);
+        await remove();
+        expect(await waiting()).toEqual([]);
+        expect(await store.state(turn.executionId)).toBeUndefined();
+        expect(await ids()).toBeUndefined();
+      }
     });
 
     test("an abandoned turn is claimed by its agent's name, never by a workflow's", async () => {

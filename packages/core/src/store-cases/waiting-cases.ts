@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Store, Suspension } from "../store/store.ts";
 import type { WaitingQuery } from "../store/suspension.ts";
+import { pauseOf } from "./pause-of.ts";
 import { commitOf, execution, suspension } from "./store-cases.ts";
 
 export function waitingCases(name: string, makeStore: () => Store): void {
@@ -44,6 +45,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       expect(oldest).toEqual({
         executionId: younger.executionId,
         workflowId,
+        agentId: null,
         userId: "ada",
         conversationId: "talk",
         startAt: 7,
@@ -86,6 +88,16 @@ export function waitingCases(name: string, makeStore: () => Store): void {
         due: null,
       });
       expect(await idsOf({ userId })).toEqual([mine.suspensionId]);
+    });
+
+    test("a pause is not among them: it waits for no answer", async () => {
+      const workflowId = randomUUID();
+      const userId = randomUUID();
+      const gate = suspension({ suspendedAt: 2 });
+      const { executionId } = await wait({ workflowId, userId }, [gate]);
+      await store.pause(pauseOf(executionId, { suspensionId: randomUUID() }));
+      expect(await idsOf({ workflowId })).toEqual([gate.suspensionId]);
+      expect(await idsOf({ userId })).toEqual([gate.suspensionId]);
     });
 
     test("a page ends when it is long enough", async () => {

@@ -17,6 +17,7 @@ import type {
 } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
+import type { SearchStore } from "./search-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
 
@@ -159,7 +160,7 @@ export interface BeginTurn {
  *   were asked for, oldest first, at most 8 000 000 characters of them and at least one message.
  * - `has-reply`, `foreign`: as in `PostResult`.
  * - `changed`: the last message is not any more as the caller read it.
- * - `busy`: another turn of the conversation is live, wherever it runs.
+ * - `busy`: another turn of the conversation runs, in this process or another. A suspended one is ended instead.
  */
 export type BeginTurnResult =
   | { readonly kind: "begun"; readonly before?: readonly StoredMessage[] }
@@ -168,7 +169,10 @@ export type BeginTurnResult =
 
 /** The last commit of a turn and the message that the conversation keeps, in one write. */
 export interface EndTurn {
-  /** One with an `end`; its number is the key of both. */
+  /**
+   * One with an `end`; or, for a reply that waits for a person, one that opens suspensions and goes idle: the turn stays live,
+   * suspended, until the next turn of its conversation begins. Its number is the key of both.
+   */
   readonly commit: Commit;
   /** The usage of the turn is added to it from the turn's row. */
   readonly reply: Omit<KeepReply, "usage">;
@@ -520,7 +524,7 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** How far those of these executions have come that exist, in any order; at most 1000 at once. */
   heads(executionIds: readonly string[]): Promise<readonly ExecutionHead[]>;
-  /** The turn that is live in a conversation. */
+  /** The turn that is live in a conversation: it runs, or is suspended. */
   liveTurn(conversationId: string): Promise<ExecutionHead | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
@@ -531,7 +535,7 @@ export interface Store {
   keepSnapshot(snapshot: Snapshot): Promise<void>;
   snapshot(executionId: string): Promise<Snapshot | undefined>;
   list(query: ListQuery): Promise<readonly ListedExecution[]>;
-  /** Open suspensions of workflows, oldest first. */
+  /** Open suspensions of workflows and turns, oldest first. */
   waiting(query: WaitingQuery): Promise<readonly WaitingSuspension[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
@@ -585,6 +589,8 @@ export interface Store {
   readonly conversations: ConversationStore;
   /** Which tool approvals were used. */
   readonly approvals: ApprovalStore;
+  /** The index of values; absent where executions cannot be found by them. */
+  readonly search?: SearchStore<ListedExecution>;
   /** Finishes earlier calls, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

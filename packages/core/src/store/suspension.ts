@@ -32,7 +32,10 @@ export interface WaitingQuery {
 /** An open suspension with the execution that waits there. */
 export interface WaitingSuspension {
   readonly executionId: string;
+  /** "" for a turn. */
   readonly workflowId: string;
+  /** The agent whose turn it is; null for a workflow. */
+  readonly agentId: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: number;

@@ -14,6 +14,7 @@ import {
 import { checkDefinitionId } from "../values/step-path.ts";
 import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
+import type { WorkflowSearch } from "./step.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { type Workflow, WorkflowChain } from "./workflow.ts";
 
@@ -43,6 +44,12 @@ export interface WorkflowOptions<
   readonly hooks?: WorkflowHooks<Json<SchemaOutput<I>>, HookResult<Result>>;
   /** Tags of every execution, beside those given at its start: at most 20, of 1 to 100 characters. Default: none. */
   readonly tags?: readonly string[];
+  /**
+   * The values by which executions are found: the strings and numbers of `input`, `result`, `state`, `suspension` (the
+   * data passed to `suspend`) and `tags`. `false`: none. `{ exclude: ["input.card"] }`: all but those at these paths and
+   * below; a path has no numbers of array elements. Default: all.
+   */
+  readonly search?: WorkflowSearch;
 }
 
 /** The result as hooks receive it: the type that the result schema declares, after JSON. */
@@ -59,6 +66,7 @@ const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
   timeout: true,
   hooks: true,
   tags: true,
+  search: true,
 };
 
 /**
@@ -116,6 +124,7 @@ export function createWorkflow<
   const { tags = [] } = options;
   const problem = problemWithTags(tags);
   if (problem !== undefined) throw new DefinitionError({ where, problem: `tags: ${problem}` });
+  checkSearch(options.search, where);
   return new WorkflowChain({
     id: options.id,
     name: options.name ?? options.id,
@@ -128,5 +137,19 @@ export function createWorkflow<
     steps: [],
     hooks: options.hooks,
     tags: joinTags(tags),
+    search: options.search,
   });
+}
+
+const searchedPath = /^(input|result|state|suspension|tags)(\..+)?$/;
+
+function checkSearch(search: unknown, where: string): void {
+  if (search === undefined || search === false) return;
+  const paths =
+    typeof search === "object" && search !== null && "exclude" in search ? search.exclude : undefined;
+  if (Array.isArray(paths) && paths.every((path) => typeof path === "string" && searchedPath.test(path)))
+    return;
+  const problem =
+    'search: expected false or { exclude } with paths that begin with "input", "result", "state", "suspension" or "tags"';
+  throw new DefinitionError({ where, problem });
 }

@@ -165,7 +165,12 @@ export interface WorkflowDefinition {
   readonly hooks?: WorkflowHooks | undefined;
   /** Tags of every execution of it. Default: none. */
   readonly tags?: readonly string[] | undefined;
+  /** The values by which its executions are found. Default: all. */
+  readonly search?: WorkflowSearch | undefined;
 }
+
+/** False: executions are not found by their values. `exclude`: the paths of values that are left out, with all below. */
+export type WorkflowSearch = false | { readonly exclude: readonly string[] };
 
 /** The branches a container holds: several for andAll, andRace and andBranch, one for the others; none for other steps. */
 export function innerSteps(step: Step): readonly (readonly Step[])[] {

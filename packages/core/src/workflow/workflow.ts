@@ -16,7 +16,7 @@ import type {
   SameAsOutput,
 } from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
-import type { Step, WorkflowDefinition } from "./step.ts";
+import type { Step, WorkflowDefinition, WorkflowSearch } from "./step.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./steps/and-agent.ts";
 import { allStep, type BranchesOptions, raceStep } from "./steps/and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./steps/and-branch.ts";
@@ -141,6 +141,7 @@ export class WorkflowChain<
   readonly steps: readonly Step[];
   readonly hooks: WorkflowHooks | undefined;
   readonly tags: readonly string[] | undefined;
+  readonly search: WorkflowSearch | undefined;
 
   constructor(definition: WorkflowDefinition & { readonly id: Id }) {
     this.id = definition.id;
@@ -154,6 +155,7 @@ export class WorkflowChain<
     this.steps = definition.steps;
     this.hooks = definition.hooks;
     this.tags = definition.tags;
+    this.search = definition.search;
   }
 
   /** Runs a function and passes on its return value. */

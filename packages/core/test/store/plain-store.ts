@@ -6,6 +6,7 @@ import {
   type Decision,
   decisions,
   type ExecutionRecord,
+  endOfWait,
   type Facts,
   isAbandoned,
   lookback,
@@ -332,7 +333,10 @@ export function plainStore(): Store {
       ({ record, fixed }) =>
         record.kind === "turn" && record.endAt === null && fixed.conversationId === conversationId,
     );
-  const conversations = new PlainConversations(removeTurns, (id) => liveTurn(id) !== undefined);
+  const conversations = new PlainConversations(
+    removeTurns,
+    (id) => liveTurn(id)?.record.status === "running",
+  );
 
   const beginTurn = (argument: BeginTurn): BeginTurnResult => {
     const { turn, message, before } = argument;
@@ -341,10 +345,11 @@ export function plainStore(): Store {
       if (before === undefined || message.kind !== "post") return { kind: "begun" };
       return { kind: "begun", before: conversations.before(conversationId, message.messageId, before) };
     };
+    const live = liveTurn(conversationId)?.record;
     const early = beforeTurn(turn, {
       token: executions.get(turn.executionId)?.record.token,
       owner: conversations.ownerOf(conversationId),
-      live: liveTurn(conversationId)?.record.executionId,
+      live,
     });
     if (early === "repeated") return began();
     if (early !== undefined) return early;
@@ -354,6 +359,7 @@ export function plainStore(): Store {
       const { kind } = conversations.post({ ...message, conversationId, userId, agentId });
       if (kind !== "posted") return { kind };
     }
+    if (live !== undefined) perform(decisions.cancel, endOfWait(turn, live.executionId));
     insert(
       turn,
       { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null },
@@ -375,9 +381,9 @@ export function plainStore(): Store {
     adopt: decided(decisions.adopt),
     beginTurn,
     endTurn: ({ commit, reply }: Parameters<Store["endTurn"]>[0]) => {
-      const live = executions.get(commit.executionId)?.record.endAt === null;
+      const wasRunning = executions.get(commit.executionId)?.record.status === "running";
       const result = perform(decisions.commit, commit);
-      if (live && result.kind === "ok")
+      if (wasRunning && result.kind === "ok")
         conversations.keepReply({ ...reply, usage: kept(commit.executionId).record.usage ?? nothingUsed });
       return result;
     },
@@ -469,7 +475,7 @@ export function plainStore(): Store {
       return readPage(found.slice(0, query.limit), listed, query.length);
     },
     waiting: ({ workflowId, userId, after, limit, length }: Parameters<Store["waiting"]>[0]) => {
-      const found = workflows()
+      const found = all()
         .filter(
           ({ fixed }) =>
             (workflowId === undefined || fixed.workflowId === workflowId) &&
@@ -479,6 +485,7 @@ export function plainStore(): Store {
           [...suspensions.values()].map(({ suspension }) => ({
             executionId,
             workflowId: fixed.workflowId,
+            agentId: fixed.agentId,
             userId: fixed.userId,
             conversationId: fixed.conversationId,
             startAt: fixed.startAt,

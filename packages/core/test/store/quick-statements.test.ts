@@ -8,6 +8,7 @@ import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { claimAbandoned } from "../../src/store/sqlite/operations/claim-abandoned.ts";
 import { openSuspension, performDecision, recordOf } from "../../src/store/sqlite/perform-decision.ts";
 import { quickCommit, quickResume } from "../../src/store/sqlite/quick-statements.ts";
+import { SearchFrontier } from "../../src/store/sqlite/search-frontier.ts";
 import { createRandom } from "../support/random.ts";
 import { type RandomExecution, randomWrites } from "../support/random-writes.ts";
 
@@ -15,7 +16,7 @@ const database = new DatabaseSync(":memory:");
 migrate(database);
 afterAll(() => database.close());
 const perform = performDecision(database);
-const open = openSuspension(database);
+const open = openSuspension(database, new SearchFrontier(database));
 
 function insert(of: RandomExecution): void {
   database

@@ -64,7 +64,10 @@ export const fastStatement = (s: string) => `with given as (
   written as (
     insert into ${s}.journal (execution_id, sequence, events, write_key)
     select execution_id, given.sequence, events, write_key from given join moved using (execution_id)
-    where events is not null)
+    where events is not null),
+  queued as (
+    insert into ${s}.search_queue (execution_id)
+    select execution_id from given join moved using (execution_id) where given.end_at is not null)
   select execution_id from moved`;
 
 /** Whether it is as its owner knows it: an owner that knows of later events has read them from a store that had them. */

@@ -69,7 +69,7 @@ create index executions_with_work on executions (owner, start_at, execution_id)
 create index executions_by_timeout on executions (timeout_at)
   where timeout_at is not null and end_at is null and not paused;
 create index executions_waiting on executions (user_id)
-  where status = 'suspended' and user_id is not null and kind = 'workflow';
+  where status = 'suspended' and user_id is not null;
 create index executions_parked on executions (workflow_id) where parked is not null;
 -- One live turn for each conversation.
 create unique index executions_live_turn on executions (conversation_id) where kind = 'turn' and end_at is null;
@@ -104,8 +104,8 @@ create table suspensions (
 );
 
 create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
--- The list of open suspensions, oldest first.
-create index suspensions_by_time on suspensions (suspended_at, suspension_id);
+-- The list of open suspensions that wait for an answer, oldest first.
+create index suspensions_by_time on suspensions (suspended_at, suspension_id) where path is not null;
 create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and not held;
 
 -- Times that executions wait for: sleeps and retries.
@@ -145,6 +145,49 @@ create table execution_tags (
   start_at bigint not null,
   execution_id text collate "C" not null,
   primary key (tag, start_at, execution_id)
+);
+
+-- The index of values: the strings and numbers by which executions are found, in lower case, with their paths.
+create table search_values (
+  value text collate "C" not null,
+  start_at bigint not null,
+  execution_id text collate "C" not null,
+  path text collate "C" not null,
+  user_id text collate "C"
+);
+
+create unique index search_values_newest on search_values (value, start_at desc, execution_id desc, path);
+create index search_values_by_user on search_values (user_id, value, start_at desc, execution_id desc)
+  where user_id is not null;
+
+-- The entries of each execution that is indexed, to change and delete them by.
+create table search_entries (
+  execution_id text collate "C" primary key,
+  start_at bigint not null,
+  -- The last event and the version of the rules that they take into account.
+  sequence bigint not null,
+  rules integer not null,
+  -- A JSON array.
+  entries text not null
+);
+
+-- Executions that were started, suspended, ended or deleted since they were indexed.
+create table search_queue (
+  id bigint generated always as identity primary key,
+  execution_id text collate "C" not null
+);
+
+-- One row, which the node that indexes locks.
+create table search_turn (
+  id integer primary key
+);
+insert into search_turn values (1);
+
+-- The values of each workflow that are not searched: a JSON array of paths, or true.
+create table search_rules (
+  workflow_id text collate "C" primary key,
+  exclude text not null,
+  version integer not null
 );
 
 -- Conversations with agents, their messages, and the tool approvals that were used.

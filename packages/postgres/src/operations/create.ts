@@ -84,7 +84,8 @@ export function createStatement(s: string, executions: readonly NewExecution[]):
     begun as (
       insert into ${s}.journal (execution_id, sequence, events)
       select execution_id, sequence, events from given join made using (execution_id)
-      where events is not null)${tags.length > 0 ? tagged : ""}
+      where events is not null),
+    queued as (insert into ${s}.search_queue (execution_id) select execution_id from made)${tags.length > 0 ? tagged : ""}
     select execution_id from made`;
   return [statement, values];
 }

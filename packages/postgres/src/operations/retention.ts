@@ -2,6 +2,8 @@
 import type { DeleteFinished, EndPosition } from "@andante/core/store";
 import { integer, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
+import { queueStatement } from "../write/changes.ts";
+import { forgetStatements } from "./search.ts";
 
 /** The newest ended execution beyond the `keep` most recent ones. */
 export function endedBeyond(readers: Readers, s: string) {
@@ -50,7 +52,14 @@ export function deleteFinished(readers: Readers, s: string) {
         whole.push(executionId);
       }
       if (whole.length > 0)
-        for (const statement of [...belongings, deleteTags, deleteRows]) await query(statement, [whole]);
+        for (const statement of [
+          ...belongings,
+          deleteTags,
+          deleteRows,
+          ...forgetStatements(s),
+          queueStatement(s),
+        ])
+          await query(statement, [whole]);
       const longer = found[whole.length];
       if (longer === undefined) return { executionIds: whole, more: found.length === limit };
       // The next call continues with it.

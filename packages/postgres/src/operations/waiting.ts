@@ -1,4 +1,4 @@
-// Lists open suspensions of workflows, oldest first, a page at a time.
+// Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses wait for no answer and are left out.
 import { readPage } from "@andante/core/internal";
 import type { WaitingQuery, WaitingSuspension } from "@andante/core/store";
 import { toWaiting } from "../columns.ts";
@@ -15,13 +15,13 @@ export function waiting(readers: Readers, s: string) {
 export function waitingStatement(s: string, query: WaitingQuery): { statement: string; values: unknown[] } {
   const { after } = query;
   const where = new Where()
-    .add("kind = 'workflow'")
+    .add("path is not null")
     // The second condition is the index's own: it is used only where the statement repeats it.
     .add("user_id = ? and status = 'suspended'", query.userId)
     .add("workflow_id = ?", query.workflowId)
     .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId);
   const limit = where.bind(query.limit);
-  const statement = `select suspensions.*, workflow_id, user_id, conversation_id, start_at
+  const statement = `select suspensions.*, workflow_id, agent_id, user_id, conversation_id, start_at
     from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
     ${where} order by suspended_at, suspension_id limit ${limit}`;
   return { statement, values: where.values };

@@ -12,6 +12,11 @@ import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
 import { updateRows, valuesOf } from "./row.ts";
 
+/** Puts executions into the queue of the index of values. */
+export function queueStatement(s: string): string {
+  return `insert into ${s}.search_queue (execution_id) select * from unnest($1::text[])`;
+}
+
 export class CollectedChanges implements Changes {
   readonly #records: ExecutionRecord[] = [];
   readonly #ends: (Outcome & { readonly executionId: string })[] = [];
@@ -135,6 +140,8 @@ export class CollectedChanges implements Changes {
         this.#journal.map((each) => each.key),
       ],
     );
+    const changed = [...this.#opened, ...this.#ends].map(({ executionId }) => executionId);
+    add(changed, queueStatement(s), [changed]);
     return found;
   }
 

@@ -8,8 +8,10 @@ import {
   type ChangeConversation,
   type CommitResult,
   type ConversationRow,
+  decisions,
   type EndTurn,
   type ExecutionHead,
+  endOfWait,
   type ForkResult,
   type KeepReply,
   type MessageQuery,
@@ -22,7 +24,7 @@ import {
   sumUsage,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { commit, insert, remove } from "./executions.ts";
+import { commit, insert, perform, remove } from "./executions.ts";
 import { removeEvents } from "./journal.ts";
 import { hashOf, type Kept, keys } from "./layout.ts";
 import { columnsOf, field, line, optional } from "./lines.ts";
@@ -406,11 +408,8 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
   };
   const there = await cells.read<Kept>(keys.row(executionId));
   const conversation = await conversationOf(cells, { conversationId });
-  const early = beforeTurn(turn, {
-    token: there?.record.token,
-    owner: conversation?.row.userId,
-    live: (await liveTurnOf(cells, conversation))?.record.executionId,
-  });
+  const live = (await liveTurnOf(cells, conversation))?.record;
+  const early = beforeTurn(turn, { token: there?.record.token, owner: conversation?.row.userId, live });
   if (early === "repeated") return began();
   if (early !== undefined) return early;
   if (message.kind === "replace") {
@@ -419,6 +418,7 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
     const { kind } = await post(cells, { ...message, conversationId, userId, agentId }, executionId);
     if (kind !== "posted") return { kind };
   }
+  if (live !== undefined) await perform(cells, decisions.cancel, endOfWait(turn, live.executionId));
   await insert(
     cells,
     turn,
@@ -437,14 +437,14 @@ async function endTurn(
   at: number,
 ): Promise<CommitResult> {
   const row = keys.row(argument.executionId);
-  const wasLive = (await cells.read<Kept>(row))?.record.endAt === null;
+  const wasRunning = (await cells.read<Kept>(row))?.record.status === "running";
   const result = await commit(cells, argument, at);
   const usage = cells.get<Kept>(row)?.record.usage ?? nothingUsed;
-  if (wasLive && result.kind === "ok") await keepReply(cells, { ...reply, usage });
+  if (wasRunning && result.kind === "ok") await keepReply(cells, { ...reply, usage });
   return result;
 }
 
-/** Removes a conversation and the turn that runs in it. */
+/** Removes a conversation and the turn that is live in it. */
 async function removeWithTurn(cells: Cells, conversation: Conversation): Promise<void> {
   const live = await liveTurnOf(cells, conversation);
   if (live !== undefined) {
@@ -461,8 +461,8 @@ async function removeUnchanged(
 ): Promise<boolean> {
   const found = await conversationOf(cells, { conversationId });
   if (found === undefined || found.row.updatedAt >= before) return false;
-  if ((await liveTurnOf(cells, found)) !== undefined) return false;
-  removeConversation(cells, found);
+  if ((await liveTurnOf(cells, found))?.record.status === "running") return false;
+  await removeWithTurn(cells, found);
   return true;
 }
 

@@ -177,10 +177,12 @@ export function isUnparked([, parkedUnder, begun]: Parked, definition: string, o
 
 function placesOf(kept: Kept): Places {
   const { executionId } = kept.record;
-  const lines = kept.suspensions.map(({ suspensionId, suspendedAt }) => [
-    keys.waitingLine(suspensionId),
-    waitingLineOf(kept, suspendedAt, suspensionId),
-  ]);
+  // A pause waits for no answer.
+  const lines = kept.suspensions.flatMap(({ path, suspensionId, suspendedAt }) =>
+    path === null
+      ? []
+      : [[keys.waitingLine(suspensionId), waitingLineOf(kept, suspendedAt, suspensionId)] as const],
+  );
   return {
     members: {
       [keys.working(executionId)]: workingOf(kept),

@@ -76,8 +76,8 @@ async function waiting(
     const kept = byId.get(executionId);
     const suspension = kept?.suspensions.find((each) => each.suspensionId === suspensionId);
     if (kept === undefined || suspension === undefined) return [];
-    const { workflowId, userId, conversationId, startAt } = kept.fixed;
-    return [{ executionId, workflowId, userId, conversationId, startAt, suspension }];
+    const { workflowId, agentId, userId, conversationId, startAt } = kept.fixed;
+    return [{ executionId, workflowId, agentId, userId, conversationId, startAt, suspension }];
   });
 }
 

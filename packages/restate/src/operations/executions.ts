@@ -99,17 +99,17 @@ async function waiting(shards: Shards, { workflowId, userId, after, limit, lengt
   const { suspensionId, executionId: execution } = waitingColumns;
   const at = number(waitingColumns.suspendedAt);
   const conditions = [
-    isWorkflow,
     isText(waitingColumns.workflowId, workflowId),
     isOptional(waitingColumns.userId, userId),
     beyond(">", [at, suspensionId], after && [after.suspendedAt, after.suspensionId]),
   ];
-  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution`;
+  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution, service_key as shard`;
   const rest = `${conditions.join("")} order by at, suspension limit ${limit}`;
-  const wanted = (await shards.search(select, "y/", rest)).map((row) => ({
-    executionId: textIn(row, "execution"),
-    suspensionId: textIn(row, "suspension"),
-  }));
+  const wanted = (await shards.search(select, "y/", rest)).map((row) => {
+    const executionId = textIn(row, "execution");
+    shards.noteMoved(executionId, Number(textIn(row, "shard").split(".").at(-1)));
+    return { executionId, suspensionId: textIn(row, "suspension") };
+  });
   const ids = [...new Set(wanted.map(({ executionId }) => executionId))];
   const found = await byShard(shards, ids, (shard, its) => {
     const here = wanted.filter(({ executionId }) => its.includes(executionId));

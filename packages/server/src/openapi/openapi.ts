@@ -229,6 +229,7 @@ const reasons: Record<number, string> = {
   422: "The model's reply does not fit the schema",
   500: "Internal server error",
   429: "Too many of the caller's wait already; try again later",
+  501: "The store does not support it",
   502: "The model provider failed",
   503: "Temporarily unavailable; try again later",
 };

@@ -1,4 +1,4 @@
-// The inbox: the open suspensions of all workflows that a caller may see, oldest first, in pages.
+// The inbox: the open suspensions of all workflows and chats that a caller may see, oldest first, in pages.
 import type { Andante } from "@andante/core";
 
 /** A page of suspensions, each with resume data that fits its schema, where it has one. Throws when `signal` is aborted. */

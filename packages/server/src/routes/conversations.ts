@@ -1,6 +1,7 @@
 // Conversations: list, read, change, fork, export and remove them.
 import { ConversationNotFoundError } from "@andante/core/errors";
 import { entryIds } from "../auth/entry-ids.ts";
+import { ForbiddenError } from "../errors/auth-errors.ts";
 import { jsonLines, jsonLinesType } from "../response/json-lines.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
@@ -8,6 +9,8 @@ import {
   conversation,
   conversationPage,
   conversationsQuery,
+  decided,
+  decisionBody,
   forkBody,
   messagePage,
   messagesQuery,
@@ -135,6 +138,33 @@ export const conversationRoutes = [
       const callerId = context.caller.userId;
       const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, callerId, signal, ...owner };
       return context.andante.conversations.fork(conversationId, fork);
+    },
+  }),
+  route({
+    ...ofConversation,
+    method: "POST",
+    path: `${one}/decisions`,
+    action: "conversations.decide",
+    operationId: "decideApproval",
+    summary: "Decide about a tool call that waits for approval; the reply continues by itself",
+    body: decisionBody,
+    response: { kind: "json", description: "The decision is kept", data: decided },
+    errors: [400, 403, 404, 409, 413, 415, 429, 503],
+    handle: async (context) => {
+      const [conversationId, owner] = mine(context);
+      const { reason, ...body } = context.body;
+      // The user of a chat decides about the call as the model made it.
+      if (body.input !== undefined && context.scope === "own")
+        throw new ForbiddenError({ action: "conversations.decide" });
+      const decision = { ...body, reason: reason ?? undefined };
+      const { waiting } = await context.andante.agents.decide(conversationId, decision, owner);
+      const { approvalId, approved } = body;
+      const by = context.caller.userId;
+      context.logger.info(
+        { conversationId, approvalId, approved, userId: by },
+        "a tool approval was decided",
+      );
+      return { conversationId, waiting };
     },
   }),
   route({

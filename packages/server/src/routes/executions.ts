@@ -9,15 +9,20 @@ import { type RouteContext, route } from "../route.ts";
 import type { Value } from "../schemas/component.ts";
 import {
   attachQuery,
+  countsQuery,
   eventsQuery,
+  executionCounts,
   executionEvent,
   executionEvents,
   executionPage,
   executionResult,
   executionState,
+  explanation,
   listQuery,
   replayBody,
   resumeBody,
+  searchPage,
+  searchQuery,
   suspendBody,
   suspendResult,
   workflowListQuery,
@@ -58,6 +63,11 @@ const list = {
   tag,
   response: { kind: "json", description: "A page of executions", data: executionPage },
 } as const;
+
+/** Maximum executions of a status that are counted: a page of the list, a few milliseconds of a reader thread. */
+const mostCounted = 500;
+/** Milliseconds for which the counted executions are kept. */
+const countsKept = 2000;
 
 type Visible = Pick<RouteContext, "andante" | "params" | "caller" | "scope">;
 
@@ -242,6 +252,25 @@ export const executionRoutes = [
   }),
   route({
     ...ofExecution,
+    method: "GET",
+    path: `${anyExecution}/explain`,
+    access: "protected",
+    reveals: "own",
+    action: "executions.read",
+    // The errors of attempts are in full, as in the journal.
+    requires: ["executions.events"],
+    costs: "read",
+    operationId: "explainExecution",
+    summary: "Explain what an execution waits for, or how it ended",
+    response: { kind: "json", description: "A sentence and the facts behind it", data: explanation },
+    errors: [404],
+    handle: async (context) => {
+      const { executionId } = await findVisible(context);
+      return context.andante.explain(executionId);
+    },
+  }),
+  route({
+    ...ofExecution,
     ...byReason,
     path: `${anyExecution}/cancel`,
     access: "protected",
@@ -274,20 +303,92 @@ export const executionRoutes = [
     errors: [400],
     handle: (context) => listVisible(context, context.query),
   }),
+  route({
+    ...list,
+    path: "/api/search",
+    // It shows values, as an execution itself does.
+    requires: ["executions.read"],
+    operationId: "searchExecutions",
+    summary: "Find executions by a string or a number in their values, newest first",
+    query: searchQuery,
+    response: {
+      kind: "json",
+      description: "A page of executions with the places of the text",
+      data: searchPage,
+    },
+    errors: [400, 501],
+    handle: searchVisible,
+  }),
+  route({
+    ...list,
+    path: "/api/execution-counts",
+    operationId: "countExecutions",
+    summary: `Count executions by status, the newest ${mostCounted} of each`,
+    query: countsQuery,
+    response: { kind: "json", description: "The counts", data: executionCounts },
+    errors: [400, 503],
+    handle: countVisible,
+  }),
 ];
 
+/** Counts with the filters of the list, so that both have the same executions. */
+async function countVisible(context: RouteContext & { readonly query: Value<typeof countsQuery> }) {
+  const { andante, caller, cachedReads, http, permission, query, scope } = context;
+  const { id, userId = scope === "all" ? undefined : caller.userId, ...rest } = query;
+  const isRefused = scope !== "all" && (userId === undefined || userId !== caller.userId);
+  const asked = { ...rest, idPrefix: id, userId, limit: mostCounted };
+  const count = async (status: ExecutionState["status"]) => {
+    if (isRefused) return { count: 0, more: false };
+    const page = await cachedReads.get({
+      key: `count ${JSON.stringify({ ...asked, status })}`,
+      milliseconds: countsKept,
+      signal: http.req.raw.signal,
+      // Only the ids are kept.
+      read: async () => {
+        const { executions, nextCursor } = await andante.list({ ...asked, status });
+        return { ids: executions.map(entryIds), more: nextCursor !== null };
+      },
+    });
+    return { count: (await permission.visible(page.ids, (ids) => ids)).length, more: page.more };
+  };
+  const [running, suspended, completed, error, cancelled] = await Promise.all([
+    count("running"),
+    count("suspended"),
+    count("completed"),
+    count("error"),
+    count("cancelled"),
+  ]);
+  return { running, suspended, completed, error, cancelled };
+}
+
 /** A page of executions visible to the caller. A caller without an id owns none. */
-async function listVisible(context: RouteContext, { id, ...query }: Value<typeof listQuery>) {
+async function listVisible(context: RouteContext, { id, explain, ...given }: Value<typeof listQuery>) {
   const { userId } = context.caller;
-  if (context.scope === "all") return listPermitted(context, { ...query, idPrefix: id });
+  const query = { ...given, idPrefix: id, explain: explain === "true" };
+  if (context.scope === "all") return listPermitted(context, query);
   if (userId === undefined || (query.userId ?? userId) !== userId)
     return { executions: [], nextCursor: null };
-  return listPermitted(context, { ...query, idPrefix: id, userId });
+  return listPermitted(context, { ...query, userId });
 }
 
 /** A page without the executions that the host's `authorize` refuses: a short page may not be the last. */
 async function listPermitted({ andante, permission }: RouteContext, query: ListOptions) {
   const page = await andante.list(query);
+  return { ...page, executions: await permission.visible(page.executions, entryIds) };
+}
+
+/** A page of found executions visible to the caller, as in a list. */
+async function searchVisible({
+  andante,
+  caller,
+  scope,
+  permission,
+  query,
+}: RouteContext<unknown, Value<typeof searchQuery>>) {
+  const userId = scope === "all" ? query.userId : caller.userId;
+  if (scope !== "all" && (userId === undefined || (query.userId ?? userId) !== userId))
+    return { executions: [], nextCursor: null, complete: true };
+  const page = await andante.search({ ...query, userId });
   return { ...page, executions: await permission.visible(page.executions, entryIds) };
 }
 

@@ -1,10 +1,11 @@
 // All executions at once: the inbox, counts over time, the feed of changes, and the status of the server.
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
-import type { Permission } from "../auth/permission.ts";
+import { Permission } from "../auth/permission.ts";
 import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
 import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
+import { groupFailures, readFailures } from "../overview/failures.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -12,6 +13,8 @@ import {
   activity,
   activityQuery,
   changeEvent,
+  failureGroups,
+  failuresQuery,
   inbox,
   inboxQuery,
   serverStatus,
@@ -35,6 +38,8 @@ const activityKept = 2000;
 
 /** Rows about executions that the caller may see. */
 const ofVisible = { method: "GET", access: "protected", reveals: "own", tag } as const;
+
+const isOfChat = ({ agentId }: { readonly agentId: string | null }) => agentId !== null;
 
 const endOfMinute = (time: number) => new Date(Math.ceil(time / minute) * minute);
 
@@ -61,6 +66,7 @@ export const overviewRoutes = [
         store: { name: path.basename(andante.store.location), bytes, nodes },
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
+        search: andante.store.search !== undefined,
         authentication: gate.enabled,
         user:
           caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },
@@ -72,10 +78,10 @@ export const overviewRoutes = [
     path: "/api/inbox",
     action: "executions.list",
     requires: ["executions.read"],
-    resource: ["workflowId", "userId", "conversationId"],
+    resource: ["workflowId", "agentId", "userId", "conversationId"],
     costs: "read",
     operationId: "getInbox",
-    summary: "List what waits for a person, of all workflows, the oldest first",
+    summary: "List what waits for a person, of all workflows and chats, the oldest first",
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
@@ -88,8 +94,12 @@ export const overviewRoutes = [
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
-      const items = await permission.visible(page.items, entryIds);
-      return { ...page, items: items.map(({ conversationId: _, ...item }) => item) };
+      const seen = await permission.visible(page.items, entryIds);
+      // The call of a tool is a part of a message: a caller who may not read the messages does not see it either.
+      const reading = { action: "conversations.messages", reveals: "own" } as const;
+      const messages = new Permission(context.authorize, context.gate.enabled, context.caller, reading);
+      const chats = await messages.visible(seen.filter(isOfChat), entryIds);
+      return { ...page, items: seen.filter((item) => !isOfChat(item) || chats.includes(item)) };
     },
   }),
   route({
@@ -149,6 +159,33 @@ export const overviewRoutes = [
       const key = `steps ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
       return cachedReads.get({ key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+    },
+  }),
+  route({
+    ...ofVisible,
+    path: "/api/failures",
+    action: "executions.list",
+    resource: ["workflowId", "userId"],
+    costs: "read",
+    operationId: "getFailures",
+    summary: "Group the executions that failed by their error",
+    query: failuresQuery,
+    response: { kind: "json", description: "The groups, the largest first", data: failureGroups },
+    errors: [400, 503],
+    handle: async (context) => {
+      const { query, andante, http, permission, cachedReads } = context;
+      const to = query.to ?? endOfMinute(andante.live.now());
+      const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
+      const span = { from: from.toISOString(), to: to.toISOString() };
+      const owner = ownerIn(context);
+      // A caller without an id owns no executions.
+      if (owner === null) return { ...span, groups: [], complete: true };
+      const asked = { workflowId: query.workflowId, userId: owner, from, to };
+      const key = `failures ${JSON.stringify(asked)}`;
+      const read = (signal: AbortSignal) => readFailures(andante, asked, signal);
+      const cached = { key, milliseconds: activityKept, signal: http.req.raw.signal, read };
+      const { executions, complete } = await cachedReads.get(cached);
+      return { ...span, groups: groupFailures(await permission.visible(executions, entryIds)), complete };
     },
   }),
   route({

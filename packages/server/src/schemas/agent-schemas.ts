@@ -1,5 +1,5 @@
 // The schemas of requests and responses about agents and conversations, as the API description names them.
-import { type CallSettings, settingRanges } from "@andante/core/internal";
+import { type CallSettings, reasoningLevels, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import {
   component,
@@ -115,6 +115,7 @@ const callOptions = shape(() => ({
   stopSequences: strings(),
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
+  reasoning: z.enum(["provider-default", ...reasoningLevels]),
   providerOptions: records<JsonValue>(),
 }));
 
@@ -185,6 +186,23 @@ export const changeBody = component("ChangeConversationRequest", () =>
 );
 export const forkBody = component("ForkRequest", () =>
   z.object({ conversationId: orNull(z.string()), upTo: orNull(z.string()) }),
+);
+export const decisionBody = component("DecisionRequest", () =>
+  z.object({
+    approvalId: z.string(),
+    approved: z.boolean(),
+    reason: orNull(z.string().max(10_000)).describe("The model reads it when the call is denied"),
+    input: z
+      .unknown()
+      .optional()
+      .describe("The input of the tool in place of the model's; for callers who see all conversations"),
+  }),
+);
+export const decided = component("Decided", () =>
+  z.object({
+    conversationId: z.string(),
+    waiting: z.int().describe("How many calls of the message still wait: the reply continues when none does"),
+  }),
 );
 export const removed = component("Removed", () => z.object({ conversationId: z.string() }));
 

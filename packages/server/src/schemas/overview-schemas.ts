@@ -19,6 +19,7 @@ export const serverStatus = component("ServerStatus", () =>
       limit: z.int(),
     }),
     suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
+    search: z.boolean().describe("Whether executions can be found by their values"),
     authentication: z.boolean(),
     user: z.looseObject({ id: z.string().optional() }).nullable().describe("The caller"),
   }),
@@ -28,7 +29,13 @@ const inboxItem = component("InboxItem", () =>
   z
     .object({
       executionId: z.string(),
-      workflowId: z.string(),
+      workflowId: z.string().describe("Empty for a tool call of a chat"),
+      agentId: z.string().nullable().describe("The agent of a chat; null for a workflow"),
+      conversationId: z.string().nullable(),
+      approvalId: z
+        .string()
+        .nullable()
+        .describe("What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow"),
       userId: z.string().nullable(),
       startAt: timestamp(),
       suspension: suspension(),
@@ -133,10 +140,40 @@ export const stepActivityQuery = shape(() =>
   }),
 );
 
+export const failureGroups = component("FailureGroups", () =>
+  z.object({
+    from: timestamp(),
+    to: timestamp(),
+    groups: z.array(
+      z.object({
+        workflowId: z.string(),
+        stepPath: z.string().nullable().describe("The step that failed; null when none did"),
+        name: z.string().describe("The name of the error"),
+        message: z.string().describe("Its message with `#` in place of ids and numbers"),
+        count: z.int(),
+        firstAt: timestamp(),
+        lastAt: timestamp(),
+        executionId: z.string().describe("The newest of them"),
+      }),
+    ),
+    complete: z.boolean().describe("False when there were more failures than were read"),
+  }),
+);
+
+export const failuresQuery = shape(() =>
+  z.object({
+    workflowId: z.string().optional(),
+    from: time("Executions that started at this time or later; a day ago by default"),
+    to: time("Before this time; now by default"),
+  }),
+);
+
 const executionChange = component("ExecutionChange", () =>
   z.object({
     executionId: z.string(),
-    workflowId: z.string(),
+    workflowId: z
+      .string()
+      .describe("Empty for a chat whose tool calls wait for approval, or do not any more"),
     userId: z.string().nullable(),
     status: executionStatus().optional().describe("Absent when it has not changed"),
     stepPath: z.string().optional(),

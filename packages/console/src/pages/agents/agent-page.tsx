@@ -1,19 +1,22 @@
 // One agent: its conversations, the chat, its instructions and tools.
-import type { AgentDetail, Conversation } from "@andante/client";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import type { AgentDetail } from "@andante/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
-import { agentQuery, conversationsQuery, replySpansQuery, waitsQuery } from "../../api/queries.ts";
+import { Suspense, useCallback, useEffect, useMemo } from "react";
+import { newId } from "../../api/new-id.ts";
+import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
+import { lazyPart } from "../../components/late-code.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
+import { ModelCalls } from "./model-calls.tsx";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
+import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
 import "./agent.css";
-import { Ago } from "../../components/time.tsx";
 
 const approvalWords = {
   always: "A person must allow each call of it",
@@ -22,24 +25,19 @@ const approvalWords = {
 
 const noTools: ReadonlyMap<string, number> = new Map();
 
-const Chat = lazy(() => import("./chat.tsx"));
+const Chat = lazyPart(() => import("./chat.tsx"));
 
 export function AgentPage() {
   const { agentId = "" } = useParams({ strict: false });
-  const { data: agent, error } = useQuery(agentQuery(agentId));
+  const { data: agent, error, isPending } = useQuery(agentQuery(agentId));
   return (
     <Page title={agent?.name ?? agentId} crumbs={[{ name: "Agents", to: "/agents" }]}>
       <Problem padded error={error} what={`Agent ${agentId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {/* Nothing of one agent stays on the page of another. */}
       {agent && <Whole key={agent.id} agent={agent} />}
     </Page>
   );
-}
-
-/** The id of a conversation. Not `crypto.randomUUID`, which is missing on a page over plain HTTP from another machine. */
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function Whole({ agent }: { readonly agent: AgentDetail }) {
@@ -85,7 +83,7 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
         </div>
       </div>
       <div className="agent">
-        <Talks conversations={conversations} chosen={chat} agentId={agent.id} onNew={begin} />
+        <Talks chosen={chat} agentId={agent.id} onNew={begin} />
         {chat && (
           <Suspense fallback={<div />}>
             <Chat
@@ -107,7 +105,10 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
   return (
     <aside className="what-it-is" aria-label="About the agent">
       <h3>Instructions</h3>
-      <p className="muted">{agent.instructions ?? "You may not see these."}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
+      <p className="muted instructions" tabIndex={0}>
+        {agent.instructions ?? "You may not see these."}
+      </p>
       {agent.tools.length > 0 && <h3>Tools</h3>}
       {agent.tools.map(({ name, description, approval }) => (
         <div key={name} className="tool-item">
@@ -134,12 +135,13 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
         <>
           <h3>This reply</h3>
           <p className="muted num">
-            {plural(facts.calls, "model call")} · {count(facts.inputTokens)} in, {count(facts.outputTokens)}{" "}
-            out ·{" "}
+            {plural(facts.calls.length, "model call")} · {count(facts.inputTokens)} in,{" "}
+            {count(facts.outputTokens)} out ·{" "}
             <Link className="link" to="/traces/$traceId" params={{ traceId: facts.traceId }}>
               open trace →
             </Link>
           </p>
+          <ModelCalls calls={facts.calls} />
         </>
       )}
       <h3>
@@ -148,46 +150,5 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
         </Link>
       </h3>
     </aside>
-  );
-}
-
-/** The last message is read for this many of the newest conversations: only it shows a pending approval. */
-const looked = 20;
-
-/** The conversations of an agent, newest first, with a mark on those that wait for an approval. */
-function Talks({
-  conversations,
-  chosen,
-  agentId,
-  onNew,
-}: {
-  readonly conversations: readonly Conversation[];
-  readonly chosen: string | undefined;
-  readonly agentId: string;
-  readonly onNew: () => void;
-}) {
-  const waits = useQueries({ queries: conversations.slice(0, looked).map(waitsQuery) });
-  return (
-    <nav className="talks" aria-label="Conversations">
-      <button type="button" className="btn" onClick={onNew}>
-        New conversation
-      </button>
-      {conversations.map(({ conversationId, title, updatedAt, usage }, index) => (
-        <Link
-          key={conversationId}
-          to="/agents/$agentId"
-          params={{ agentId }}
-          search={{ chat: conversationId }}
-          className={conversationId === chosen ? "talk on" : "talk"}
-        >
-          <b className="cut">{title ?? conversationId}</b>
-          <small>
-            <Ago time={updatedAt} suffix=" ago" /> · {count(usage.totalTokens)} tokens
-          </small>
-          {waits[index]?.data === true && <Status status="waiting" word="needs approval" />}
-        </Link>
-      ))}
-      {conversations.length === 0 && <p className="faint">Conversations are kept here.</p>}
-    </nav>
   );
 }

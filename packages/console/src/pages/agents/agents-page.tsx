@@ -5,15 +5,16 @@ import { Bot } from "lucide-react";
 import { agentsQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { plural } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import "../workflows/workflows.css";
 
 export function AgentsPage() {
-  const { data: agents, error } = useQuery(agentsQuery);
+  const { data: agents, error, isPending } = useQuery(agentsQuery);
   return (
     <Page title="Agents" note={agents && plural(agents.length, "agent")}>
       <div className="content padded">
         <Problem error={error} what="The agents cannot be read" />
+        {isPending && <Skeleton />}
         {agents?.length === 0 && (
           <div className="empty">
             <h2>No agent is registered</h2>

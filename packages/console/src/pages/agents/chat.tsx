@@ -1,16 +1,23 @@
 // A chat with an agent: streams replies, shows tools as cards, asks for approvals, and resumes after a reload.
 import { useChat } from "@ai-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import {
   DefaultChatTransport,
+  isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { address, andante, headers, part } from "../../api/andante.ts";
+import { agentQuery, causesQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
+import { isObject } from "../../form/as-schema.ts";
+import { causesIn } from "./failure-causes.ts";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
-import { MessagePart } from "./message-part.tsx";
+import { EditMessage, MessageActions } from "./message-actions.tsx";
+import { type CallDecision, type DecisionProps, MessagePart } from "./message-part.tsx";
+import { useDecidedElsewhere } from "./use-decided-elsewhere.ts";
 import { useFollow } from "./use-follow.ts";
 import { useOlder } from "./use-older.ts";
 
@@ -45,22 +52,55 @@ function OpenChat({
     () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
     [agentId],
   );
-  const { messages, setMessages, sendMessage, addToolApprovalResponse, status, error } = useChat({
-    id: conversationId,
-    messages: kept.messages,
-    transport,
-    resume: true,
-    // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
-    throttle: 50,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
-  });
+  const { messages, setMessages, sendMessage, regenerate, addToolApprovalResponse, resumeStream, ...chat } =
+    useChat({
+      id: conversationId,
+      messages: kept.messages,
+      transport,
+      resume: true,
+      // A reply may arrive in thousands of pieces a second, more than a reader needs to see.
+      throttle: 50,
+      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
+    });
+  const { status, error } = chat;
   const isBusy = status === "submitted" || status === "streaming";
   const [stopError, setStopError] = useState<unknown>();
+  const [stopped, setStopped] = useState<string>();
+  const failedTools = messages.flatMap(({ parts }) => parts.filter(isFailedTool)).length;
+  const failures = `${failedTools} ${error?.message ?? ""}`;
+  const { data: causes } = useQuery({
+    ...causesQuery(conversationId, failures),
+    enabled: failures !== "0 " && !isBusy,
+    select: causesIn,
+  });
+  const again = () => void regenerate();
   const stop = () => {
     setStopError(undefined);
+    setStopped(messages.at(-1)?.id);
     andante.agent(agentId).stop(conversationId).catch(setStopError);
   };
+  const [decideError, setDecideError] = useState<unknown>();
+  /** Shows the messages as they are kept, and the reply that runs. */
+  const follow = async () => {
+    const { messages: fresh } = await loadMessages(conversationId);
+    const ids = new Set(fresh.map(({ id }) => id));
+    setMessages((shown) => [...shown.filter(({ id }) => !ids.has(id)), ...fresh]);
+    await resumeStream();
+    void client.invalidateQueries({ queryKey: ["conversations", agentId] });
+  };
+  const decide = async (approvalId: string, { input, ...decision }: CallDecision) => {
+    setDecideError(undefined);
+    // The chat's own way takes only the decision: the call is the kept one.
+    if (input === undefined) return addToolApprovalResponse({ id: approvalId, ...decision });
+    await andante.conversation(conversationId).decide({ approvalId, ...decision, input });
+    await follow();
+  };
+  useDecidedElsewhere(conversationId, isBusy ? undefined : messages.at(-1), () =>
+    follow().catch(setDecideError),
+  );
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const schemaOf = (name: string) => agent?.tools.find((each) => each.name === name)?.inputSchema;
   const box = useRef<HTMLElement>(null);
   const last = messages.at(-1);
   const onScroll = useFollow(box, last, status === "submitted");
@@ -88,17 +128,32 @@ function OpenChat({
           {messages.length === 0 && (
             <p className="muted">Say something; the reply streams in as it is made.</p>
           )}
-          {messages.map((message) => (
+          {messages.map((message, index) => (
             <Message
               key={message.id}
               message={message}
+              before={messages[index - 1]?.id}
+              agentId={agentId}
+              conversationId={conversationId}
               name={name}
               tools={tools}
+              causes={causes?.tools ?? noCauses}
               streams={isBusy && message === last}
-              onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
+              isStopped={message.id === stopped || (isEmpty(message) && error === undefined)}
+              onRegenerate={isBusy || message !== last ? undefined : again}
+              onDecide={decide}
+              schemaOf={schemaOf}
             />
           ))}
-          {error && <Problem error={new Error(wordsOf(error))} what="The reply was interrupted" />}
+          {error && (
+            <FailedReply
+              error={error}
+              cause={causes?.reply}
+              conversationId={conversationId}
+              onAgain={messages.length === 0 ? undefined : again}
+            />
+          )}
+          <Problem error={decideError} what="The reply cannot be shown" />
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
         </div>
       </section>
@@ -141,33 +196,113 @@ function wordsOf({ message }: Error): string {
   }
 }
 
+/** Whether a message has nothing to show. */
+function isEmpty({ parts }: UIMessage): boolean {
+  return !parts.some((each) => isToolUIPart(each) || "text" in each || "url" in each);
+}
+
+const noCauses: ReadonlyMap<string, string> = new Map();
+const isFailedTool = (part: UIMessage["parts"][number]) =>
+  isToolUIPart(part) && part.state === "output-error";
+
+/** A reply that failed: the words for every caller, the cause for those who may read the log, and another attempt. */
+function FailedReply({
+  error,
+  cause,
+  conversationId,
+  onAgain,
+}: {
+  readonly error: Error;
+  readonly cause: string | undefined;
+  readonly conversationId: string;
+  readonly onAgain: (() => void) | undefined;
+}) {
+  return (
+    <div className="failed-reply">
+      <Problem error={new Error(wordsOf(error))} what="The reply was interrupted" />
+      {cause !== undefined && <pre className="failure">{cause}</pre>}
+      <div className="row">
+        {onAgain && (
+          <button type="button" className="btn" onClick={onAgain}>
+            Try again
+          </button>
+        )}
+        <Link className="link" to="/logs" search={{ level: "warn", text: conversationId }}>
+          Its log lines →
+        </Link>
+      </div>
+    </div>
+  );
+}
+
 function Message({
   message,
+  before,
+  agentId,
+  conversationId,
   name,
   tools,
+  causes,
   streams,
-  onDecide,
-}: {
+  isStopped,
+  onRegenerate,
+  ...decisions
+}: DecisionProps & {
   readonly message: UIMessage;
+  /** The id of the message before it. */
+  readonly before: string | undefined;
+  readonly agentId: string;
+  readonly conversationId: string;
   readonly name: string;
   readonly tools: ReadonlyMap<string, number>;
+  /** The errors of tools, by call id. */
+  readonly causes: ReadonlyMap<string, string>;
   readonly streams: boolean;
-  readonly onDecide: (approvalId: string, approved: boolean) => void;
+  /** It ended before it was complete. */
+  readonly isStopped: boolean;
+  readonly onRegenerate: (() => void) | undefined;
 }) {
+  const [editing, setEditing] = useState(false);
+  const text = textOf(message);
+  const place = { agentId, conversationId };
   if (message.role === "user") {
+    if (editing)
+      return <EditMessage {...place} before={before} text={text} onClose={() => setEditing(false)} />;
     return (
       <div className="message user">
-        <div className="said">{textOf(message)}</div>
+        <MessageActions {...place} messageId={message.id} text={text} onEdit={() => setEditing(true)} />
+        <div className="said">{text}</div>
       </div>
     );
   }
+  const isPartial = isStopped || (isObject(message.metadata) && message.metadata.partial === true);
+  const isAsking = message.parts.some((each) => isToolUIPart(each) && each.state === "approval-requested");
   return (
     <div className={streams ? "message streams" : "message"}>
       <div className="who">{name}</div>
       {message.parts.map((each, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
-        <MessagePart key={index} part={each} tools={tools} onDecide={onDecide} />
+        <MessagePart
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
+          key={index}
+          part={each}
+          tools={tools}
+          causes={causes}
+          {...decisions}
+        />
       ))}
+      {isPartial && !streams && (
+        <p className="faint">
+          {text === "" ? "Stopped before the first word." : "Stopped here: the reply is not complete."}
+        </p>
+      )}
+      {!streams && (
+        <MessageActions
+          {...place}
+          messageId={message.id}
+          text={text}
+          onRegenerate={isAsking ? undefined : onRegenerate}
+        />
+      )}
     </div>
   );
 }

@@ -1,12 +1,29 @@
-// One part of a reply: text, or a tool card with its input, its output and the approval buttons.
+// One part of a reply: text, or a tool card with its input, its output and the decision about its approval.
+import type { JsonSchema } from "@andante/client";
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
+import { useState } from "react";
 import { inlineJson } from "../../components/inline-json.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import Markdown from "../../components/markdown/markdown.tsx";
 import { Status } from "../../components/status.tsx";
+import { LazyForm } from "../../form/lazy-form.tsx";
 import { duration } from "../../format/numbers.ts";
 
 type Part = UIMessage["parts"][number];
+
+/** A decision about a tool call; `input` is there when it was edited. */
+export interface CallDecision {
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly input?: unknown;
+}
+
+/** The props of decisions about the calls of a chat. */
+export interface DecisionProps {
+  readonly onDecide: (approvalId: string, decision: CallDecision) => Promise<unknown>;
+  /** The schema of a tool's input. */
+  readonly schemaOf: (toolName: string) => JsonSchema | undefined;
+}
 
 const words: Readonly<Record<string, readonly [status: string, word: string]>> = {
   "input-streaming": ["running", "preparing"],
@@ -21,12 +38,15 @@ const words: Readonly<Record<string, readonly [status: string, word: string]>> =
 export function MessagePart({
   part,
   tools,
+  causes,
   onDecide,
-}: {
+  schemaOf,
+}: DecisionProps & {
   readonly part: Part;
   /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
-  readonly onDecide: (approvalId: string, approved: boolean) => void;
+  /** The errors of tools, by call id; only for users who may read the log. */
+  readonly causes: ReadonlyMap<string, string>;
 }) {
   if (part.type === "text") return <Markdown text={part.text} />;
   if (part.type === "reasoning" && part.text !== "")
@@ -50,8 +70,16 @@ export function MessagePart({
       <div>
         <Input value={part.input} whole={asks} />
         {part.state === "output-available" && <Output value={part.output} />}
-        {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
-        {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
+        {part.state === "output-error" && (
+          <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>
+        )}
+        {asks && (
+          <Decision
+            schema={schemaOf(getToolName(part))}
+            input={part.input}
+            onDecide={(decision) => onDecide(part.approval.id, decision)}
+          />
+        )}
       </div>
     </section>
   );
@@ -76,16 +104,52 @@ function isLong(value: unknown): boolean {
   return (JSON.stringify(value)?.length ?? 0) > most;
 }
 
-function Decision({ onDecide }: { readonly onDecide: (approved: boolean) => void }) {
+/** Allows or denies a call, with a reason; the input can be edited before it is allowed. */
+function Decision({
+  schema,
+  input,
+  onDecide,
+}: {
+  readonly schema: JsonSchema | undefined;
+  readonly input: unknown;
+  readonly onDecide: (decision: CallDecision) => Promise<unknown>;
+}) {
+  const [reason, setReason] = useState("");
+  const [edits, setEdits] = useState(false);
+  const given = reason.trim() === "" ? {} : { reason: reason.trim() };
+  const decide = (approved: boolean) => void onDecide({ approved, ...given });
   return (
-    <div className="row" style={{ marginTop: 8 }}>
-      <button type="button" className="btn primary" onClick={() => onDecide(true)}>
-        Allow
-      </button>
-      <button type="button" className="btn" onClick={() => onDecide(false)}>
-        Deny
-      </button>
-      <span className="faint">Nothing runs until you decide.</span>
+    <div className="decision">
+      {edits && (
+        <LazyForm
+          schema={schema}
+          initial={input}
+          submit="Allow with this input"
+          onSubmit={(edited) => onDecide({ approved: true, ...given, input: edited })}
+        />
+      )}
+      <input
+        className="field"
+        aria-label="Reason"
+        placeholder="Reason, optional; the model reads it when you deny"
+        maxLength={10_000}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <div className="row">
+        {!edits && (
+          <button type="button" className="btn primary" onClick={() => decide(true)}>
+            Allow
+          </button>
+        )}
+        <button type="button" className="btn" onClick={() => decide(false)}>
+          Deny
+        </button>
+        <button type="button" className="btn" aria-pressed={edits} onClick={() => setEdits(!edits)}>
+          {edits ? "Keep the input" : "Edit the input…"}
+        </button>
+        <span className="faint">Nothing runs until you decide.</span>
+      </div>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { replyFacts } from "./reply-facts.ts";
 
 const span = (startTime: string, duration: number, attributes: Span["attributes"]) => ({
+  spanId: startTime,
   startTime,
   duration,
   attributes,
@@ -22,7 +23,21 @@ const tool = (id: string, milliseconds: number) =>
 test("the first word is that of the newest reply's first model call, tokens are of all its calls", () => {
   const newest = trace("b", [chat("2026-01-01T00:00:02Z", 0.9), chat("2026-01-01T00:00:00Z", 0.42)]);
   const facts = replyFacts([newest, trace("a", [chat("2026-01-01T00:00:00Z", 3)])]);
-  expect(facts).toMatchObject({ traceId: "b", firstWord: 420, calls: 2, inputTokens: 200, outputTokens: 14 });
+  expect(facts).toMatchObject({ traceId: "b", firstWord: 420, inputTokens: 200, outputTokens: 14 });
+  expect(facts?.calls.map(({ spanId, outputTokens }) => [spanId, outputTokens])).toEqual([
+    ["2026-01-01T00:00:00Z", 7],
+    ["2026-01-01T00:00:02Z", 7],
+  ]);
+});
+
+test("a call has its prompt where content is recorded", () => {
+  const recorded = span("2026-01-01T00:00:00Z", 900, {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.response.model": "gpt-5",
+    "gen_ai.input.messages": '[{"role":"user"}]',
+  });
+  const facts = replyFacts([trace("a", [recorded])]);
+  expect(facts?.calls).toMatchObject([{ model: "gpt-5", content: [["Prompt", [{ role: "user" }]]] }]);
 });
 
 test("times of tools are found by their call, of every reply; the newer one where a model gave an id twice", () => {

@@ -1,12 +1,24 @@
 // Facts about replies from the traces of a conversation: time to the first token, and the duration of each tool call.
 import type { Span, Trace } from "@andante/client";
 
+/** A call of the model. */
+export interface ModelCall {
+  readonly spanId: string;
+  readonly model: string;
+  /** Milliseconds; null while it runs. */
+  readonly duration: number | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** The recorded content by its name: none where the server does not record it. */
+  readonly content: readonly (readonly [name: string, value: unknown])[];
+}
+
 export interface ReplyFacts {
   /** The trace of the newest reply. */
   readonly traceId: string;
   /** Milliseconds until the model's first token; undefined without one. */
   readonly firstWord: number | undefined;
-  readonly calls: number;
+  readonly calls: readonly ModelCall[];
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Duration of each tool call in milliseconds, by call id. */
@@ -15,7 +27,7 @@ export interface ReplyFacts {
 
 /** The fields of a trace that are read. */
 type Read = Pick<Trace, "traceId"> & {
-  readonly spans: readonly Pick<Span, "startTime" | "duration" | "attributes">[];
+  readonly spans: readonly Pick<Span, "spanId" | "startTime" | "duration" | "attributes">[];
 };
 
 /** Undefined without a trace: tracing is off, or the conversation is empty. */
@@ -36,11 +48,40 @@ export function replyFacts(traces: readonly Read[]): ReplyFacts | undefined {
   return {
     traceId: newest.traceId,
     firstWord: typeof first === "number" ? first * 1000 : undefined,
-    calls: calls.length,
+    calls: calls.map(callOf),
     inputTokens: sum("gen_ai.usage.input_tokens"),
     outputTokens: sum("gen_ai.usage.output_tokens"),
     tools,
   };
+}
+
+const recorded = [
+  ["System prompt", "gen_ai.system_instructions"],
+  ["Prompt", "gen_ai.input.messages"],
+  ["Reply", "gen_ai.output.messages"],
+  ["Tools", "gen_ai.tool.definitions"],
+] as const;
+
+function callOf({ spanId, duration, attributes }: Read["spans"][number]): ModelCall {
+  return {
+    spanId,
+    model: String(attributes["gen_ai.response.model"] ?? attributes["gen_ai.request.model"] ?? "model"),
+    duration,
+    inputTokens: numberOf(attributes["gen_ai.usage.input_tokens"]),
+    outputTokens: numberOf(attributes["gen_ai.usage.output_tokens"]),
+    content: recorded.flatMap(([name, attribute]) =>
+      attributes[attribute] === undefined ? [] : [[name, parsed(attributes[attribute])] as const],
+    ),
+  };
+}
+
+/** Content is recorded as JSON text. */
+function parsed(value: unknown): unknown {
+  try {
+    return typeof value === "string" ? JSON.parse(value) : value;
+  } catch {
+    return value;
+  }
 }
 
 function numberOf(value: unknown): number {

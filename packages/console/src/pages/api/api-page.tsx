@@ -1,62 +1,121 @@
-// The interactive API page in the console's frame and theme; choosing a workflow fills in a valid call.
+// Every operation of the API, to read and to try; choosing a workflow fills in a valid call.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { Problem } from "../../components/problem.tsx";
-import { Page } from "../../layout/page.tsx";
-import { drawSwagger, fillIn } from "./swagger.ts";
+import { useSlash } from "../../components/use-keys.ts";
+import { plural } from "../../format/numbers.ts";
+import { Page, Skeleton } from "../../layout/page.tsx";
+import { useSearchChange } from "../../layout/search.ts";
+import { OperationView } from "./operation-view.tsx";
+import { type Operation, readDescription } from "./operations.ts";
 import "./api.css";
 
-type System = Awaited<ReturnType<typeof drawSwagger>>;
+/** The operation that runs a workflow; its examples have the ids of workflows. */
+const runs = "executeWorkflow";
 
 export function ApiPage() {
-  const place = useRef<HTMLDivElement>(null);
-  const [system, setSystem] = useState<System>();
-  const [error, setError] = useState<unknown>();
-  useEffect(() => {
-    if (place.current === null) return;
-    let over = false;
-    // A new element for each rendering: a late one must not overwrite another.
-    const drawing = document.createElement("div");
-    place.current.append(drawing);
-    const stopNaming = nameControls(drawing);
-    drawSwagger(drawing).then(
-      (drawn) => over || setSystem(drawn),
-      (problem: unknown) => over || setError(problem),
-    );
-    return () => {
-      over = true;
-      stopNaming();
-      drawing.remove();
-    };
-  }, []);
+  const { data, error, isPending } = useQuery({
+    queryKey: ["description"],
+    queryFn: ({ signal }) => readDescription(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const { item, text = "", workflowId } = useSearch({ strict: false });
+  const change = useSearchChange();
+  const field = useRef<HTMLInputElement>(null);
+  useSlash(field);
+  const wanted = text.toLowerCase();
+  const shown = data?.operations.filter(({ method, path, summary, tag }) =>
+    `${method} ${path} ${summary} ${tag}`.toLowerCase().includes(wanted),
+  );
+  const tags = [...new Set(shown?.map(({ tag }) => tag))];
   return (
-    <Page title="API" note="try any endpoint">
-      <div className="content padded">
+    <Page title="API" note={data && plural(data.operations.length, "operation")}>
+      <div className="content padded api">
+        <Examples
+          chosen={workflowId}
+          onChoose={(id) => change({ workflowId: id, item: runs, text: undefined })}
+        />
         <Problem error={error} what="The description cannot be shown" />
-        <Examples system={system} />
-        <div ref={place} className="swagger" />
+        {isPending && <Skeleton />}
+        {data && (
+          <input
+            ref={field}
+            className="field"
+            aria-label="Operations that contain"
+            placeholder="contains …  /"
+            value={text}
+            onChange={({ target }) => change({ text: target.value })}
+          />
+        )}
+        {shown?.length === 0 && <p className="muted">No operation contains this.</p>}
+        {data &&
+          tags.map((tag) => (
+            <section key={tag} aria-label={tag}>
+              <h2>{tag}</h2>
+              {shown
+                ?.filter((operation) => operation.tag === tag)
+                .map((operation) => (
+                  <Row
+                    key={operation.id}
+                    operation={operation}
+                    schemas={data.schemas}
+                    example={operation.id === runs ? workflowId : undefined}
+                    isOpen={operation.id === item}
+                    onToggle={(isOpen) => change({ item: isOpen ? operation.id : undefined })}
+                  />
+                ))}
+            </section>
+          ))}
       </div>
     </Page>
   );
 }
 
+function Row({
+  operation,
+  schemas,
+  example,
+  isOpen,
+  onToggle,
+}: {
+  readonly operation: Operation;
+  readonly schemas: ReadonlyMap<string, unknown>;
+  readonly example: string | undefined;
+  readonly isOpen: boolean;
+  readonly onToggle: (isOpen: boolean) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another example of an open operation is scrolled to, too
+  useEffect(() => {
+    if (isOpen) place.current?.scrollIntoView({ block: "nearest" });
+  }, [isOpen, example]);
+  const { id, method, path, summary } = operation;
+  return (
+    <div ref={place} className="card operation" id={id}>
+      <button type="button" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
+        <span className="method mono">{method}</span>
+        <span className="path mono">{path}</span>
+        <span className="muted cut">{summary}</span>
+      </button>
+      {isOpen && <OperationView key={example} operation={operation} schemas={schemas} example={example} />}
+    </div>
+  );
+}
+
 /** A valid call of the chosen workflow: as a shell command, and filled in below. */
-function Examples({ system }: { readonly system: System | undefined }) {
+function Examples({
+  chosen,
+  onChoose,
+}: {
+  readonly chosen: string | undefined;
+  readonly onChoose: (workflowId: string) => void;
+}) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
-  const [chosen, setChosen] = useState<string>();
   const id = chosen ?? workflows[0]?.id;
   const { data: example } = useQuery({ ...exampleQuery(id ?? ""), enabled: id !== undefined });
-  const tryIt = () => {
-    if (system === undefined || id === undefined) return;
-    void fillIn(system, id).then((call) => call?.scrollIntoView({ block: "start" }));
-  };
-  // Only after the user's choice, not for the initial workflow.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: not for each rendering
-  useEffect(() => {
-    if (chosen !== undefined) tryIt();
-  }, [chosen, system]);
   if (id === undefined) return null;
   return (
     <section className="card examples">
@@ -66,7 +125,7 @@ function Examples({ system }: { readonly system: System | undefined }) {
           className="field right"
           aria-label="Workflow"
           value={id}
-          onChange={(event) => setChosen(event.target.value)}
+          onChange={(event) => onChoose(event.target.value)}
         >
           {workflows.map((workflow) => (
             <option key={workflow.id} value={workflow.id}>
@@ -74,7 +133,7 @@ function Examples({ system }: { readonly system: System | undefined }) {
             </option>
           ))}
         </select>
-        <button type="button" className="btn" disabled={system === undefined} onClick={tryIt}>
+        <button type="button" className="btn" onClick={() => onChoose(id)}>
           Try it here
         </button>
       </h2>
@@ -86,22 +145,4 @@ function Examples({ system }: { readonly system: System | undefined }) {
       ))}
     </section>
   );
-}
-
-const missing = [
-  ["select.examples-select-element", "aria-label", "Example"],
-  ["textarea.body-param__text", "aria-label", "Request body"],
-  ["pre.microlight", "tabindex", "0"],
-] as const;
-
-/** Names the controls of Swagger UI that have no accessible name, later ones too, until the returned function is called. */
-function nameControls(place: Element): () => void {
-  const name = () => {
-    for (const [selector, attribute, value] of missing)
-      for (const control of place.querySelectorAll(`${selector}:not([${attribute}])`))
-        control.setAttribute(attribute, value);
-  };
-  const observer = new MutationObserver(name);
-  observer.observe(place, { childList: true, subtree: true });
-  return () => observer.disconnect();
 }

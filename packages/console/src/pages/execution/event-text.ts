@@ -1,7 +1,7 @@
 // A one-line summary of an event.
 import type { ExecutionEvent } from "../../api/types.ts";
 import { inlineJson } from "../../components/inline-json.ts";
-import { errorText } from "../../run/step-runs.ts";
+import { errorText, ownerPath } from "../../run/step-runs.ts";
 
 export function eventText(event: ExecutionEvent, input: unknown): string {
   const step = event.stepPath ?? "";
@@ -38,7 +38,8 @@ export function eventText(event: ExecutionEvent, input: unknown): string {
 
 /** The step of an event; a checkpoint such as `charge#card` belongs to `charge`. */
 export function stepOf(event: ExecutionEvent): string | undefined {
-  return (event.stepPath ?? event.suspension?.stepPath)?.replace(/#.*$/, "");
+  const path = event.stepPath ?? event.suspension?.stepPath;
+  return path && ownerPath(path);
 }
 
 export function eventTone(type: string): "bad" | "wait" | undefined {

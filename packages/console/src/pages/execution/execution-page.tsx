@@ -2,7 +2,7 @@
 import type { Span, Step } from "@andante/client";
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { type CSSProperties, type RefObject, useCallback, useDeferredValue, useMemo, useRef } from "react";
 import {
   executionQuery,
   executionSpansQuery,
@@ -11,19 +11,23 @@ import {
 } from "../../api/queries.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
+import { Splitter, usePaneSize } from "../../components/splitter.tsx";
 import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { type Crumb, Page } from "../../layout/page.tsx";
-import { useSearchChange } from "../../layout/search.ts";
-import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
+import { type Run, RunHistory } from "../../run/run-history.ts";
+import { definitionPath, errorText } from "../../run/step-runs.ts";
 import { stepOf } from "./event-text.ts";
 import { Heading } from "./heading.tsx";
 import { journalQuery } from "./journal.ts";
 import { MiddleTabs } from "./middle-tabs.tsx";
 import { Scrubber } from "./scrubber.tsx";
+import { matchingEvents, neighbour } from "./shown-events.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { stepsFrom, stepView } from "./step-views.ts";
+import { timeAxis } from "./time-axis.ts";
+import { usePlace } from "./use-place.ts";
 import { Waterfall } from "./waterfall.tsx";
 import "./execution.css";
 
@@ -49,41 +53,65 @@ export function ExecutionPage() {
 
 function Whole({ executionId, workflowId }: { readonly executionId: string; readonly workflowId: string }) {
   const client = useQueryClient();
-  const change = useSearchChange();
-  const search = useSearch({ strict: false });
   const { data: state } = useQuery(executionQuery(executionId));
   const { data: workflow } = useQuery(workflowQuery(workflowId));
   const { data: events = noEvents, error } = useQuery(journalQuery(client, executionId));
-  const [moved, setMoved] = useState<number>();
-  const position = Math.min(moved ?? events.length, events.length);
-  const whole = useMemo(() => foldRun(events), [events]);
+  const [place, go] = usePlace();
+  const { text = "" } = useSearch({ strict: false });
+  const wanted = useDeferredValue(text);
+  const shown = useMemo(() => matchingEvents(events, wanted), [events, wanted]);
+  const position = Math.min(place.event ?? events.length, events.length);
+  const { history, whole } = useHistory(events);
   const isBack = position < events.length;
-  const run = useMemo(
-    () => (isBack ? foldRun(events.slice(0, position)) : whole),
-    [events, position, isBack, whole],
-  );
+  const run = useMemo(() => (isBack ? history.at(position) : whole), [history, whole, position, isBack]);
   const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
   const spans = useAgentSpans(
     executionId,
     useMemo(() => hasAgent(steps), [steps]),
   );
-  const selected = search.step ?? standsAt(run, steps);
+  const selected = place.step ?? run.current?.path ?? steps[0]?.id;
   const now = useNow(whole.endAt === null);
   const at = isBack ? run.lastAt : now;
+  // A suspended execution runs nothing: its bars end with its last event.
+  const until = whole.endAt ?? (state?.status === "suspended" ? whole.lastAt : now);
+  const axis = useMemo(() => timeAxis(whole, until), [whole, until]);
   const lookOf = useCallback((path: string, step: Step) => stepView(run, path, step, at), [run, at]);
-  const select = useCallback((step: string) => change({ step }), [change]);
+  const select = useCallback((step: string) => go({ step }, "now"), [go]);
+  const move = useCallback((to: number | undefined) => go({ event: to }), [go]);
   const chooseEvent = (index: number) => {
-    setMoved(index + 1 >= events.length ? undefined : index + 1);
     const event = events[index];
     const step = event && stepOf(event);
-    if (step !== undefined) select(step);
+    go({ event: index + 1, ...(step !== undefined && { step }) });
   };
+  const step = (by: number) => {
+    if (by > 0 && position >= events.length) return move(undefined);
+    chooseEvent(neighbour(shown, { position, total: events.length, by }));
+  };
+  const failed = state?.status === "error" && whole.current?.status === "error" ? whole.current : undefined;
+  const three = useRef<HTMLDivElement>(null);
+  const bottom = useRef<HTMLDivElement>(null);
+  const [left, setLeft] = usePaneSize("graph");
+  const [right, setRight] = usePaneSize("step");
+  const [height, setHeight] = usePaneSize("waterfall");
   if (state === undefined) return null;
   return (
     <>
-      <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} />
+      <Heading
+        state={state}
+        workflow={workflow}
+        steps={steps}
+        failure={failureIn(events)}
+        failed={failed?.path}
+        active={axis.active}
+        onSelect={select}
+      />
       <Problem error={error} what="The events cannot be read" />
-      <div className="three">
+      <div
+        className="three"
+        ref={three}
+        style={columns(left, right)}
+        data-waits={state.status === "suspended" || undefined}
+      >
         <div className="canvas">
           {steps.length > 0 && (
             <LazyGraph
@@ -97,24 +125,43 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
         <MiddleTabs
           state={state}
           events={events}
+          shown={shown}
           run={run}
           position={position}
           selected={selected}
+          isOpened={place.event !== undefined}
           onEvent={chooseEvent}
+          onStep={step}
+          onClose={() => move(undefined)}
         />
         <StepPanel state={state} workflow={workflow} run={run} steps={steps} selected={selected} />
+        <Splitter label="Width of the graph" axis="x" pane={() => child(three, ".canvas")} onSize={setLeft} />
+        <Splitter
+          label="Width of the step"
+          axis="x"
+          sign={-1}
+          pane={() => child(three, ".detail")}
+          onSize={setRight}
+        />
       </div>
-      <div className="bottom">
-        <Scrubber events={events} position={position} onMove={setMoved} onEvent={chooseEvent} />
+      <Splitter
+        label="Height of the waterfall"
+        axis="y"
+        sign={-1}
+        pane={() => bottom.current}
+        onSize={setHeight}
+      />
+      <div className="bottom" ref={bottom} style={height === undefined ? {} : { height }}>
+        <Scrubber events={events} position={position} onMove={move} onStep={step} />
         <Waterfall
           run={run}
           whole={whole}
           spans={spans}
+          axis={axis}
           at={at}
-          until={whole.endAt ?? now}
           selected={selected}
           // The current step of a running execution changes: do not scroll the rows for it.
-          follow={search.step ?? (state.status === "running" ? undefined : selected)}
+          follow={place.step ?? (state.status === "running" ? undefined : selected)}
           onSelect={select}
         />
       </div>
@@ -122,21 +169,37 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   );
 }
 
+/** The widths of the outer panes, where the user has chosen them. */
+function columns(left: number | undefined, right: number | undefined): CSSProperties {
+  const names: Record<string, string> = {};
+  if (left !== undefined) names["--left"] = `${left}px`;
+  if (right !== undefined) names["--right"] = `${right}px`;
+  return names;
+}
+
+function child(box: RefObject<HTMLElement | null>, selector: string): Element | null {
+  return box.current?.querySelector(selector) ?? null;
+}
+
+/** The runs at every position; only new events are folded. */
+function useHistory(events: readonly ExecutionEvent[]): {
+  readonly history: RunHistory;
+  readonly whole: Run;
+} {
+  const kept = useRef(new RunHistory());
+  return useMemo(() => {
+    if (!kept.current.extend(events)) {
+      kept.current = new RunHistory();
+      kept.current.extend(events);
+    }
+    return { history: kept.current, whole: kept.current.at(events.length) };
+  }, [events]);
+}
+
 /** The error of a failed execution from its last event, in full, for users that may read the journal. */
 function failureIn(events: readonly ExecutionEvent[]): string | undefined {
   const last = events.at(-1);
   return last?.type === "workflow-error" ? errorText(last.error) : undefined;
-}
-
-/** The initially selected step: a waiting or failed one, else a running one, else the last. */
-function standsAt(run: Run, steps: readonly Step[]): string | undefined {
-  const runs = [...run.steps.values()];
-  const interesting = ["suspended", "error", "retrying", "running"] as const;
-  for (const status of interesting) {
-    const found = runs.findLast((step) => step.status === status);
-    if (found !== undefined) return found.path;
-  }
-  return runs.at(-1)?.path ?? steps[0]?.id;
 }
 
 function hasAgent(steps: readonly Step[]): boolean {

@@ -3,19 +3,31 @@ import type { ExecutionState, Step, Suspension, WorkflowDetail } from "@andante/
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
-import { executionLogsQuery, inboxQuery } from "../../api/queries.ts";
+import { executionLogsQuery, serverQuery } from "../../api/queries.ts";
+import { ErrorText } from "../../components/error-text.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { Status } from "../../components/status.tsx";
-import { Ago, useNow } from "../../components/time.tsx";
+import { Ago, Clock, useNow } from "../../components/time.tsx";
+import { draftKey } from "../../form/draft.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { dueText } from "../../format/due.ts";
-import { count, duration, plural } from "../../format/numbers.ts";
+import { count, duration, plural, preciseClock } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
-import { attemptsOf, definitionPath, findStep, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
+import type { Run } from "../../run/run-history.ts";
+import {
+  type Attempt,
+  attemptsOf,
+  type Checkpoint,
+  definitionPath,
+  findStep,
+  type Answer as Given,
+  ownerPath,
+  type StepRun,
+  tookOf,
+} from "../../run/step-runs.ts";
 import { ReplayDialog } from "./execution-actions.tsx";
-import { runsOf } from "./step-views.ts";
 
 export function StepPanel({
   state,
@@ -33,14 +45,15 @@ export function StepPanel({
   if (selected === undefined) return <aside className="detail" />;
   const path = definitionPath(selected);
   const step = findStep(steps, path.split("/"));
-  const runs = runsOf(run, path);
-  const one = run.steps.get(selected) ?? runs.at(-1);
-  const open = state.suspensions?.find(({ stepPath }) => stepPath === (one?.path ?? selected));
-  const pause = state.suspensions?.find(({ stepPath }) => stepPath === undefined);
+  const rounds = run.rounds(path);
+  const one = run.get(selected) ?? rounds?.last;
+  const open = state.suspensions?.filter(({ stepPath }) => isOf(stepPath, one?.path ?? selected)) ?? [];
   return (
     <aside className="detail" aria-label="Selected step">
       <div className="row">
-        <h3 className="cut">{step?.name ?? selected}</h3>
+        <h3 className="cut" dir="auto">
+          {step?.name ?? selected}
+        </h3>
         {one ? (
           <Status status={one.status} word={stepStatusLabel(one.status)} />
         ) : (
@@ -49,19 +62,26 @@ export function StepPanel({
       </div>
       <div className="sub">{subtitle(step, one, steps)}</div>
       {step?.purpose && <p className="muted">{step.purpose}</p>}
-      {runs.length > 1 && (
+      {rounds && rounds.total > 1 && (
         <p className="muted">
-          {count(runs.length)} rounds; this is {one?.path}
+          {count(rounds.total)} rounds; this is {one?.path}
         </p>
       )}
-      {pause && <Answer state={state} suspension={pause} />}
-      {open && <Answer state={state} suspension={open} />}
-      {one && <Details run={one} state={state} />}
+      {open.map((suspension) => (
+        <Answer key={suspension.suspensionId} state={state} suspension={suspension} />
+      ))}
+      {one && <Answers answers={run.answers(one.path)} />}
+      {one && <Details run={one} state={state} checkpoints={run.checkpoints(one.path)} />}
       {step && workflow && state.status !== "running" && workflow.steps.includes(step) && (
         <ReplayFrom state={state} steps={steps} step={step} />
       )}
     </aside>
   );
+}
+
+/** Whether the suspension is of this step, one of its tools or models, or of the whole execution. */
+function isOf(stepPath: string | undefined, path: string): boolean {
+  return stepPath === undefined || ownerPath(stepPath) === path;
 }
 
 function subtitle(step: Step | undefined, run: StepRun | undefined, steps: readonly Step[]): string {
@@ -96,13 +116,12 @@ function ReplayFrom({
   );
 }
 
-/** The suspension and the form for its resume data. */
+/** The suspension and the form for its resume data; a pause has no form, because continuing needs no data. */
 function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
   const client = useQueryClient();
   const now = useNow();
-  const { data: inbox } = useQuery(inboxQuery);
+  const { data: server } = useQuery(serverQuery);
   const { suspensionId, reason, data, deadline, resumeSchema } = suspension;
-  const listed = inbox?.items.find((item) => item.suspension.suspensionId === suspensionId);
   const answer = async (value: unknown) => {
     const execution = andante.workflow(state.workflowId).execution(state.executionId);
     await execution.startResume(value, { suspensionId });
@@ -122,21 +141,22 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
           </>
         )}
         <dt>Reason</dt>
-        <dd>{reason || "none given"}</dd>
+        <dd dir="auto">{reason || "none given"}</dd>
       </dl>
       {data !== undefined && (
         <div style={{ marginTop: 10 }}>
           <JsonView label="data" value={data} />
         </div>
       )}
-      {state.status === "suspended" && (
+      {suspension.stepPath !== undefined && state.status === "suspended" && (
         <section className="asks" aria-label="Answer">
           <h4>Answer</h4>
           <LazyForm
-            key={`${suspensionId} ${listed === undefined}`}
+            key={suspensionId}
             schema={resumeSchema}
-            initial={startingPoint(suspension, listed?.example)}
+            initial={startingPoint(suspension)}
             submit="Resume"
+            draft={draftKey(server?.user?.id, state.executionId, suspension)}
             onSubmit={answer}
           />
         </section>
@@ -145,15 +165,90 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
   );
 }
 
-function Details({ run, state }: { readonly run: StepRun; readonly state: ExecutionState }) {
+/** Who answered the suspensions of a step, what, and after how long. */
+function Answers({ answers }: { readonly answers: readonly Given[] }) {
+  if (answers.length === 0) return null;
+  return (
+    <section aria-label="Answers">
+      <h4>{plural(answers.length, "answer")}</h4>
+      {answers.map(({ position, suspension, answeredAt, userId, byDeadline, data }) => (
+        <div key={position} className="answered">
+          <dl className="pairs">
+            <dt>Asked</dt>
+            <dd dir="auto">{suspension.reason || "without a reason"}</dd>
+            <dt>Answered by</dt>
+            <dd dir="auto">{byDeadline ? "its deadline" : (userId ?? "a caller without an id")}</dd>
+            <dt>After</dt>
+            <dd>
+              {duration(answeredAt - Date.parse(suspension.suspendedAt))}, at{" "}
+              <Clock time={isoOf(answeredAt)} />
+            </dd>
+          </dl>
+          {suspension.data !== undefined && <JsonView label="data of the question" value={suspension.data} />}
+          <JsonView label="answer" value={data ?? null} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}
+
+/** The kept results inside a step, newest last; an old one can be opened in the event log. */
+function Checkpoints({ checkpoints }: { readonly checkpoints: readonly Checkpoint[] }) {
+  if (checkpoints.length === 0) return null;
+  const shown = checkpoints.slice(-20);
+  return (
+    <section aria-label="Checkpoints">
+      <h4>
+        Checkpoints{" "}
+        {checkpoints.length > shown.length && `(the last ${shown.length} of ${count(checkpoints.length)})`}
+      </h4>
+      {shown.map(({ position, name, startAt, endAt, output, error, retryAt }) => (
+        <details key={position} className="checkpoint">
+          <summary>
+            <code>{name}</code>{" "}
+            <span className="faint num">
+              {error === undefined ? duration(endAt - startAt) : "failed"}
+              {retryAt !== undefined && `, next attempt at ${preciseClock(retryAt)}`}
+            </span>
+          </summary>
+          {error === undefined ? (
+            <JsonView label={`value of ${name}`} value={output ?? null} />
+          ) : (
+            <p className="failure">{error}</p>
+          )}
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function attemptTime({ startAt, endAt }: Attempt, now: number): string {
+  if (startAt > now) return `starts in ${duration(startAt - now)}, at ${preciseClock(startAt)}`;
+  return endAt === null ? "under way" : duration(endAt - startAt);
+}
+
+function Details({
+  run,
+  state,
+  checkpoints,
+}: {
+  readonly run: StepRun;
+  readonly state: ExecutionState;
+  readonly checkpoints: readonly Checkpoint[];
+}) {
   const { data: logs = [] } = useQuery(executionLogsQuery(state.executionId));
+  const now = useNow(run.endAt === null);
   const own = logs.filter(({ stepPath }) => stepPath === run.path);
   return (
     <>
       {run.error !== undefined && run.status !== "completed" && (
         <>
           <h4>Error</h4>
-          <p className="failure">{run.error}</p>
+          <ErrorText text={run.error} />
         </>
       )}
       {run.usage && (
@@ -185,13 +280,18 @@ function Details({ run, state }: { readonly run: StepRun; readonly state: Execut
               // biome-ignore lint/suspicious/noArrayIndexKey: append-only, and starts may be equal
               <li key={index}>
                 {attempt.resumed ? "resumed" : attemptsOf({ attempts: run.attempts.slice(0, index + 1) })} ·{" "}
-                {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}
-                {attempt.error && <div className="failure">{attempt.error}</div>}
+                {attemptTime(attempt, now)}
+                {attempt.error && attempt.error !== run.error && (
+                  <div className="failure cut" dir="auto" title={attempt.error}>
+                    {attempt.error}
+                  </div>
+                )}
               </li>
             ))}
           </ol>
         </>
       )}
+      <Checkpoints checkpoints={checkpoints} />
       {own.length > 0 && (
         <>
           <h4>Logs</h4>

@@ -2,7 +2,7 @@
 import type { Step } from "@andante/client";
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { foldRun } from "../../run/step-runs.ts";
+import { foldRun } from "../../run/run-history.ts";
 import { stepView } from "./step-views.ts";
 
 const step: Step = { id: "charge", name: "Charge", type: "andThen", purpose: "" };

@@ -4,46 +4,27 @@ import type { ExecutionEvent } from "../../api/types.ts";
 import { duration, plural } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { StepView } from "../../graph/step-graph.tsx";
-import {
-  attemptsOf,
-  definitionPath,
-  type Run,
-  type StepRun,
-  statusOfRounds,
-  tookOf,
-} from "../../run/step-runs.ts";
-
-/** The runs of a step of the definition: one, or one per round. */
-export function runsOf(run: Run, path: string): StepRun[] {
-  const only = run.steps.get(path);
-  if (only !== undefined) return [only];
-  const found: StepRun[] = [];
-  for (const [each, step] of run.steps)
-    if (each.includes("[") && definitionPath(each) === path) found.push(step);
-  return found;
-}
+import type { Rounds, Run } from "../../run/run-history.ts";
+import { attemptsOf, tookOf } from "../../run/step-runs.ts";
 
 /** `at` is the shown time: now, or the time of the event at the scrubber. */
 export function stepView(run: Run, path: string, step: Step, at: number): StepView {
-  const runs = runsOf(run, path);
-  const status = statusOfRounds(runs);
-  return { status, words: status === undefined ? step.type : wordsFor(runs, status, step, at) };
+  const rounds = run.rounds(path);
+  return { status: rounds?.status, words: rounds === undefined ? step.type : wordsFor(rounds, at) };
 }
 
-function wordsFor(runs: readonly StepRun[], status: string, step: Step, at: number): string {
-  const [first] = runs;
-  if (first === undefined) return step.type;
-  if (runs.length > 1) {
-    const done = runs.filter((run) => run.status === "completed").length;
-    return `${stepStatusLabel(status)} · ${done} of ${plural(runs.length, "round")}`;
-  }
-  const asked = first.suspension?.suspendedAt;
+function wordsFor({ total, done, status, last }: Rounds, at: number): string {
+  if (total > 1) return `${stepStatusLabel(status)} · ${done} of ${plural(total, "round")}`;
+  const asked = last.suspensions[0]?.suspendedAt;
   if (status === "suspended" && asked !== undefined)
     return `waiting for a person · ${duration(at - Date.parse(asked))}`;
+  if (status === "suspended" && last.endAt !== null) return `waiting inside · ${duration(at - last.endAt)}`;
   if (status === "skipped") return "skipped";
-  const attempts = attemptsOf(first);
+  const attempts = attemptsOf(last);
+  if (status === "retrying" && last.retryAt !== undefined && last.retryAt > at)
+    return `attempt ${attempts - 1} failed · next in ${duration(last.retryAt - at)}`;
   const tried = attempts > 1 ? ` · ${attempts} attempts` : "";
-  return `${stepStatusLabel(status)} · ${duration(tookOf(first, at))}${tried}`;
+  return `${stepStatusLabel(status)} · ${duration(tookOf(last, at))}${tried}`;
 }
 
 /** The steps derived from a journal, for a workflow that is no longer registered. */

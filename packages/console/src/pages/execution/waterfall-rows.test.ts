@@ -2,7 +2,7 @@
 import type { Span } from "@andante/client";
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { foldRun } from "../../run/step-runs.ts";
+import { foldRun } from "../../run/run-history.ts";
 import { isSelected, pageOf, waterfallRows } from "./waterfall-rows.ts";
 
 const timestamp = new Date(0).toISOString();

@@ -1,7 +1,8 @@
 // The rows of the waterfall: steps by their start, each followed by the spans of its agents. A loop with many rounds is
 // shown in pages.
 import type { Span } from "@andante/client";
-import { definitionPath, depthOf, lastName, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
+import type { Run } from "../../run/run-history.ts";
+import { definitionPath, depthOf, lastName, type StepRun, tookOf } from "../../run/step-runs.ts";
 
 export type WaterfallRow =
   | { readonly kind: "step"; readonly key: string; readonly depth: number; readonly run: StepRun }
@@ -31,10 +32,11 @@ export function waterfallRows(
   pages: ReadonlyMap<string, number>,
 ): WaterfallRow[] {
   const rows: WaterfallRow[] = [];
-  const loops = roundsOf(run);
+  const steps = run.steps();
+  const loops = roundsOf(steps);
   const listed = new Set<string>();
   const below = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
-  for (const step of ordered(run)) {
+  for (const step of steps) {
     const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
     if (loop !== undefined) {
       const durations = loops.get(loop) ?? [];
@@ -59,14 +61,18 @@ export function waterfallRows(
   return rows;
 }
 
-/** Containers before their steps, siblings by their start. */
-function ordered(run: Run): StepRun[] {
-  return [...run.steps.values()].sort((one, other) => one.first - other.first);
+/** The rows of the steps that had begun, as they were then. */
+export function rowsAt(rows: readonly WaterfallRow[], run: Run): WaterfallRow[] {
+  return rows.flatMap((row): WaterfallRow[] => {
+    if (row.kind !== "step") return run.get(row.path) === undefined && row.kind === "span" ? [] : [row];
+    const then = run.get(row.run.path);
+    return then === undefined ? [] : [{ ...row, run: then }];
+  });
 }
 
-function roundsOf(run: Run): Map<string, number[]> {
+function roundsOf(steps: readonly StepRun[]): Map<string, number[]> {
   const loops = new Map<string, number[]>();
-  for (const step of run.steps.values()) {
+  for (const step of steps) {
     const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
     if (loop === undefined) continue;
     const durations = loops.get(loop) ?? [];

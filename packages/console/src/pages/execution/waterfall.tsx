@@ -6,12 +6,15 @@ import { Dot } from "../../components/status.tsx";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { toneOf } from "../../format/status.ts";
-import { type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
+import type { Run } from "../../run/run-history.ts";
+import { type StepRun, tookOf } from "../../run/step-runs.ts";
+import type { TimeAxis } from "./time-axis.ts";
 import {
   isSelected,
   pageOf,
   roundsPerPage,
   rowName,
+  rowsAt,
   type WaterfallRow,
   waterfallRows,
 } from "./waterfall-rows.ts";
@@ -19,8 +22,7 @@ import {
 const rowHeight = 28;
 
 interface Scale {
-  readonly from: number;
-  readonly width: number;
+  readonly axis: TimeAxis;
   /** The shown time: bars without an end by then extend to it. */
   readonly at: number;
 }
@@ -29,28 +31,29 @@ export function Waterfall({
   run,
   whole,
   spans,
+  axis,
   at,
-  until,
   selected,
   follow,
   onSelect,
 }: {
   readonly run: Run;
-  /** The whole run, independent of the scrubber, for the time axis. */
+  /** The whole run, independent of the scrubber: its rows are computed once. */
   readonly whole: Run;
   readonly spans: readonly Span[];
+  /** The time axis of the whole run. */
+  readonly axis: TimeAxis;
   /** The shown time. */
   readonly at: number;
-  /** The end of the time axis. */
-  readonly until: number;
   readonly selected: string | undefined;
   /** The step that is scrolled into view. */
   readonly follow: string | undefined;
   readonly onSelect: (path: string) => void;
 }) {
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
-  const rows = useMemo(() => waterfallRows(run, spans, pages), [run, spans, pages]);
-  const scale = useMemo(() => ({ ...timeScale(whole, until), at }), [whole, until, at]);
+  const all = useMemo(() => waterfallRows(whole, spans, pages), [whole, spans, pages]);
+  const rows = useMemo(() => rowsAt(all, run), [all, run]);
+  const scale = useMemo(() => ({ axis, at }), [axis, at]);
   const list = useVirtualRows(rows.length, rowHeight, { overscan: 12 });
   const { virtual } = list;
   useEffect(() => {
@@ -89,24 +92,6 @@ export function Waterfall({
       )}
     </VirtualRows>
   );
-}
-
-/**
- * The time axis covers the time in which steps ran. A long suspension would compress everything else, so the axis ends
- * soon after the last activity.
- */
-function timeScale(run: Run, until: number): Omit<Scale, "at"> {
-  let last = run.startAt;
-  for (const { attempts, startAt } of run.steps.values()) {
-    last = Math.max(last, startAt);
-    for (const attempt of attempts)
-      last = Math.max(last, attempt.endAt ?? Math.min(until, attempt.startAt + 1));
-  }
-  const isRunning = [...run.steps.values()].some(
-    ({ status }) => status === "running" || status === "retrying",
-  );
-  const end = isRunning ? Math.max(last, until) : last;
-  return { from: run.startAt, width: Math.max(1, (end - run.startAt) * 1.02) };
 }
 
 function FallRow({
@@ -155,9 +140,15 @@ function FallRow({
 }
 
 function timeOf(run: StepRun, at: number): string {
-  const { suspension, status } = run;
-  if (status === "suspended" && suspension) return duration(at - Date.parse(suspension.suspendedAt));
+  const { status } = run;
+  if (status === "suspended") return duration(at - since(run));
   return duration(tookOf(run, at));
+}
+
+/** The time since which a step waits: of its suspension, or of the steps inside. */
+function since({ suspensions, endAt, startAt }: StepRun): number {
+  const asked = suspensions[0]?.suspendedAt;
+  return asked === undefined ? (endAt ?? startAt) : Date.parse(asked);
 }
 
 function spanTime({ duration: milliseconds }: Span): string {
@@ -170,14 +161,15 @@ function spanName({ name }: Span): string {
   return tool === undefined ? name.replace(/^chat /, "") : `${tool}()`;
 }
 
-function bar(scale: Scale, start: number, end: number) {
-  const left = Math.min(100, Math.max(0, (100 * (start - scale.from)) / scale.width));
-  const width = Math.max(0.4, (100 * (end - start)) / scale.width);
+function bar({ axis }: Scale, start: number, end: number) {
+  const left = axis.place(start);
+  const width = Math.max(0.4, axis.place(end) - left);
   return { left: `${left}%`, width: `min(${width}%, ${100 - left}%)` };
 }
 
 function StepBars({ run, scale }: { readonly run: StepRun; readonly scale: Scale }) {
   const end = run.endAt ?? scale.at;
+  const sleeps = run.type.startsWith("andSleep");
   const tone = run.type === "andAgent" && run.status !== "error" ? "agent" : toneOf(run.status);
   return (
     <>
@@ -187,7 +179,11 @@ function StepBars({ run, scale }: { readonly run: StepRun; readonly scale: Scale
           key={index}
           data-tone={attempt.error === undefined ? tone : "bad"}
           className={
-            run.path.includes("/") || run.type === "andThen" || run.type === "andAgent" ? "" : "container"
+            sleeps
+              ? "slept"
+              : run.path.includes("/") || run.type === "andThen" || run.type === "andAgent"
+                ? ""
+                : "container"
           }
           style={bar(scale, attempt.startAt, attempt.endAt ?? end)}
         />

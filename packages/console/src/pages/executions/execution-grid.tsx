@@ -3,12 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
 import { consoleRoot, part } from "../../api/andante.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { shortId } from "../../format/numbers.ts";
-import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
-import { type Selection, selectionOf } from "./selection.ts";
+import { Progress, RowStatus, StepAt, useStepsCounts } from "./row-cells.tsx";
+import { type Selection, selectionOf, withRange } from "./selection.ts";
 
 const rowHeight = 34;
 /** The next page is requested this many rows before the end, so that it is loaded before the user reaches it. */
@@ -18,11 +17,14 @@ export function ExecutionGrid({
   rows,
   chosen,
   onChoose,
+  onHold,
   more,
 }: {
   readonly rows: readonly ExecutionSummary[];
   readonly chosen: Selection;
   readonly onChoose: (chosen: Selection) => void;
+  /** Called when the pointer enters and leaves the list: its rows stay in place meanwhile. */
+  readonly onHold: (isHeld: boolean) => void;
   /** Reads the next page; undefined when there is none, or it is being loaded. */
   readonly more: (() => void) | undefined;
 }) {
@@ -33,13 +35,16 @@ export function ExecutionGrid({
     if (lastShown >= rows.length - ahead) more?.();
   }, [lastShown, rows.length, more]);
   const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
-  const latest = useRef({ chosen, onChoose });
-  latest.current = { chosen, onChoose };
+  const latest = useRef({ chosen, onChoose, rows });
+  latest.current = { chosen, onChoose, rows };
+  /** The row that was clicked last: a range begins there. */
+  const anchor = useRef<string>(undefined);
   // A stable function, so that unchanged rows are not rendered again.
-  const toggle = useCallback((row: ExecutionSummary) => {
-    const next = new Map(latest.current.chosen);
-    if (!next.delete(row.executionId)) next.set(row.executionId, row);
-    latest.current.onChoose(next);
+  const toggle = useCallback(({ executionId }: ExecutionSummary, isRange: boolean) => {
+    const { chosen, onChoose, rows } = latest.current;
+    const from = isRange ? anchor.current : executionId;
+    anchor.current = executionId;
+    onChoose(withRange(chosen, rows, from ?? executionId, executionId));
   }, []);
   const navigate = useNavigate();
   const open = useCallback(
@@ -60,14 +65,14 @@ export function ExecutionGrid({
       <span>Workflow</span>
       <span>Execution</span>
       <span>User</span>
-      <span>Current step</span>
+      <span>{rows[0]?.matches === undefined ? "Current step" : "Match"}</span>
       <span>Steps</span>
       <span className="right">Started</span>
       <span className="right">Duration</span>
     </div>
   );
   return (
-    <VirtualRows list={list} rows={rows} className="grid" label="Executions" head={head}>
+    <VirtualRows list={list} rows={rows} className="grid" label="Executions" head={head} onHold={onHold}>
       {(row, start) => (
         <Row
           key={row.executionId}
@@ -95,7 +100,7 @@ const Row = memo(function Row({
   readonly start: number;
   readonly chosen: boolean;
   readonly counts: ReadonlyMap<string, number>;
-  readonly onToggle: (row: ExecutionSummary) => void;
+  readonly onToggle: (row: ExecutionSummary, isRange: boolean) => void;
   readonly onOpen: (executionId: string) => void;
 }) {
   const { executionId, status, workflowId, userId, startAt, endAt } = row;
@@ -116,11 +121,13 @@ const Row = memo(function Row({
           type="checkbox"
           aria-label={`Choose ${executionId}`}
           checked={chosen}
-          onChange={() => onToggle(row)}
+          onChange={({ nativeEvent }) =>
+            onToggle(row, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+          }
         />
       </span>
       <span>
-        <Status status={row.parked ? "parked" : status} />
+        <RowStatus row={row} />
       </span>
       <b style={{ fontWeight: 560 }}>{workflowId}</b>
       {/* Not the router's link, whose subscriptions are half the work of a row. */}
@@ -133,7 +140,7 @@ const Row = memo(function Row({
         {shortId(executionId)}
       </a>
       <span className="muted">{userId ?? "–"}</span>
-      <span className="muted" title={row.error?.message}>
+      <span className="muted" title={titleOf(row)}>
         <StepAt row={row} />
       </span>
       <Progress row={row} counts={counts} />
@@ -146,6 +153,11 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+/** The text of a cell that may be cut: all matches of a search, or the whole error. */
+function titleOf({ matches, error }: ExecutionSummary): string | undefined {
+  return matches?.map(({ path, value }) => `${path}: ${value}`).join("\n") ?? error?.message;
+}
 
 /** A plain click is handled by the row; with a modifier key the browser opens the link in a new tab or window. */
 function leaveToRow(event: MouseEvent): void {

@@ -2,58 +2,81 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type ExecutionFilters, executionsQuery, serverQuery, workflowsQuery } from "../../api/queries.ts";
-import type { ExecutionSummary } from "../../api/types.ts";
+import {
+  countsQuery,
+  executionsQuery,
+  searchQuery,
+  seesAll,
+  serverQuery,
+  workflowsQuery,
+} from "../../api/queries.ts";
+import type { ExecutionPage, ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
-import { count } from "../../format/numbers.ts";
-import { executionStatuses } from "../../format/status.ts";
-import { Page } from "../../layout/page.tsx";
-import type { Search } from "../../layout/search.ts";
+import { plural } from "../../format/numbers.ts";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
-import { useActivityOf } from "./list-counts.ts";
+import { filtersOf } from "./filters-of.ts";
+import { heldRows } from "./held-rows.ts";
+import { countsOf, totalText } from "./list-counts.ts";
 import { OverTime } from "./over-time.tsx";
 import { asTheyStand, selectionOf } from "./selection.ts";
-import { spanOf } from "./spans.ts";
+import { ViewMenu } from "./view-menu.tsx";
 import "./executions.css";
 import { RunForm } from "../workflows/run-form.tsx";
-
-/** The filters of the address, as the server takes them. */
-function filtersOf({ workflowId, userId, tag, id, since, ...search }: Search): ExecutionFilters {
-  const status = executionStatuses.find((each) => each === search.status);
-  const given = { status, workflowId, userId, tag, id, from: spanOf(since)?.from };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
-}
 
 export function ExecutionsPage() {
   const search = useSearch({ strict: false });
   const filters = useMemo(() => filtersOf(search), [search]);
-  const list = useInfiniteQuery(executionsQuery(filters));
+  const isSearch = filters.text !== undefined;
+  const listed = useInfiniteQuery({ ...executionsQuery(filters), enabled: !isSearch });
+  const found = useInfiniteQuery({ ...searchQuery(filters), enabled: isSearch });
+  const list = isSearch ? found : listed;
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
+  const [held, setHeld] = useState<readonly ExecutionSummary[]>();
+  const shown = useMemo(() => heldRows(held, rows), [held, rows]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
-  const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
+  // The rows move again: new filters have other rows, and a command on many makes new ones.
+  const choose = useCallback((left: readonly ExecutionSummary[]) => {
+    setChosen(selectionOf(left));
+    setHeld(undefined);
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: new filters clear the selection, which may be out of view
   useEffect(() => choose([]), [JSON.stringify(search), choose]);
+  const { data: counted } = useQuery({ ...countsQuery(filters), enabled: !isSearch });
+  // The executions that a search finds are not counted.
+  const counts = isSearch ? undefined : counted;
+  const inAll = counts && countsOf(counts, filters.status);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page
       title="Executions"
-      note={list.data && <Note shown={rows.length} more={list.hasNextPage} search={search} />}
+      note={list.data && totalText(inAll, rows.length, !list.hasNextPage)}
+      action={<ViewMenu search={search} />}
     >
       <div className="executions">
-        <Filters search={search} />
+        <Filters search={search} counts={counts} />
         <OverTime search={search} />
         <Problem padded error={list.error} what="The list cannot be read" />
-        {list.data && rows.length === 0 ? (
-          <EmptyList isFiltered={isFiltered} />
+        {isSearch && <SearchNote text={filters.text ?? ""} pages={list.data?.pages ?? []} />}
+        {list.isPending ? (
+          <Skeleton />
+        ) : rows.length === 0 ? (
+          list.data && <EmptyList isFiltered={isFiltered} />
         ) : (
           <ExecutionGrid
-            rows={rows}
+            rows={shown.rows}
+            onHold={(isHeld) => setHeld(isHeld ? shown.rows : undefined)}
             chosen={chosen}
             onChoose={setChosen}
             more={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
           />
+        )}
+        {shown.waiting > 0 && (
+          <button type="button" className="chip on newer" onClick={() => setHeld(rows)}>
+            {plural(shown.waiting, "newer execution")}: show
+          </button>
         )}
         <BulkActions executions={asTheyStand(chosen, rows)} onChoose={choose} />
       </div>
@@ -61,31 +84,26 @@ export function ExecutionsPage() {
   );
 }
 
-/** The total number of executions when all are loaded or the server knows it, else the number in the counted period. */
-function Note({
-  shown,
-  more,
-  search,
-}: {
-  readonly shown: number;
-  readonly more: boolean;
-  readonly search: Search;
-}) {
-  const { activity, label } = useActivityOf(search);
-  const { data: server } = useQuery(serverQuery);
-  if (!more) return `${count(shown)} in all`;
-  const { status, workflowId, userId, tag, id, since } = search;
-  const isByStatusAlone = (workflowId ?? userId ?? tag ?? id ?? since) === undefined;
-  if (status === "suspended" && isByStatusAlone && server && server.suspended !== null)
-    return `${count(server.suspended)} in all`;
-  const started = activity?.points.reduce((sum, point) => sum + point.started, 0) ?? 0;
-  if (started < shown || (status ?? userId ?? tag ?? id) !== undefined) return `more than ${count(shown)}`;
-  return `${count(started)} started, ${label}`;
+/** The limits of a search, where they may hide executions. */
+function SearchNote({ text, pages }: { readonly text: string; readonly pages: readonly ExecutionPage[] }) {
+  const notes = [
+    ...(text.trim().length < 3 ? ["Fewer than three characters find whole values only."] : []),
+    ...(pages.some(({ complete }) => complete === false)
+      ? ["So many values match that not all of them were read. A longer text finds the others."]
+      : []),
+  ];
+  if (notes.length === 0) return null;
+  return (
+    <p className="search-note muted" role="status">
+      {notes.join(" ")}
+    </p>
+  );
 }
 
 /** The empty list: no execution matches the filters, or none has run yet. */
 function EmptyList({ isFiltered }: { readonly isFiltered: boolean }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
+  const { data: server } = useQuery(serverQuery);
   const [first] = workflows;
   if (isFiltered) {
     return (
@@ -93,7 +111,7 @@ function EmptyList({ isFiltered }: { readonly isFiltered: boolean }) {
         <h2>Nothing matches these filters</h2>
         <p>
           <Link className="link" to="/executions" search={{}}>
-            Show all executions
+            {seesAll(server) ? "Show all executions" : "Show all your executions"}
           </Link>
         </p>
       </div>
@@ -101,7 +119,8 @@ function EmptyList({ isFiltered }: { readonly isFiltered: boolean }) {
   }
   return (
     <div className="empty">
-      <h2>Nothing has run yet</h2>
+      <h2>{seesAll(server) ? "Nothing has run yet" : "You have run nothing yet"}</h2>
+      {!seesAll(server) && <p>You see only your own executions; those of others are not listed.</p>}
       <p>
         {first === undefined ? (
           <>

@@ -1,16 +1,25 @@
 // The filters of the list: each is a query parameter of the address.
+import type { ExecutionCounts } from "@andante/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
+import { serverQuery } from "../../api/queries.ts";
 import { Choice, Menu, WorkflowMenu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-keys.ts";
 import { executionStatuses } from "../../format/status.ts";
 import { type Search, useSearchChange } from "../../layout/search.ts";
-import { useStatusCounts } from "./list-counts.ts";
+import { countText } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 
-export const Filters = memo(function Filters({ search }: { readonly search: Search }) {
-  const counts = useStatusCounts(search);
+export const Filters = memo(function Filters({
+  search,
+  counts,
+}: {
+  readonly search: Search;
+  readonly counts: ExecutionCounts | undefined;
+}) {
+  const { data: server } = useQuery(serverQuery);
   const set = useSearchChange({ replace: false });
   return (
     <div className="filters">
@@ -27,16 +36,28 @@ export const Filters = memo(function Filters({ search }: { readonly search: Sear
           to="/executions"
           search={{ ...search, status }}
           className={search.status === status ? "chip on" : "chip"}
-          {...(counts[status] && { title: `${counts[status].number} ${counts[status].words}` })}
         >
-          {status} {counts[status] && <small className="num">{counts[status].number}</small>}
+          {status}{" "}
+          {counts && counts[status].count > 0 && <small className="num">{countText(counts[status])}</small>}
         </Link>
       ))}
       <span className="gap" />
       <WorkflowMenu chosen={search.workflowId} onChoose={(workflowId) => set({ workflowId })} />
       <Word name="userId" label="user" search={search} />
       <Word name="tag" label="tag" search={search} />
-      <IdField value={search.id ?? ""} onChange={(id) => set({ id })} />
+      {server?.search && (
+        <TextField
+          label="value begins with"
+          value={search.text ?? ""}
+          onChange={(text) => set({ text: text || undefined })}
+        />
+      )}
+      <TextField
+        label="id begins with"
+        slash
+        value={search.id ?? ""}
+        onChange={(id) => set({ id: id || undefined })}
+      />
       <span className="grow" />
       <Menu label={spanOf(search.since)?.label ?? "any time"}>
         <Choice onSelect={() => set({ since: undefined })}>any time</Choice>
@@ -100,18 +121,29 @@ function Word({
   );
 }
 
-/** Filters by a prefix of the id; `/` focuses the input. */
-function IdField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
+/** A filter by the beginning of an id or a value. `slash`: the key `/` focuses it. */
+function TextField({
+  label,
+  slash = false,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly slash?: boolean;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}) {
   const field = useRef<HTMLInputElement>(null);
+  const none = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  useSlash(field);
+  useSlash(slash ? field : none);
   return (
     <input
       ref={field}
       className="field id-field mono"
-      aria-label="id begins with"
-      placeholder="id begins with  /"
+      aria-label={label}
+      placeholder={slash ? `${label}  /` : label}
       value={text}
       onChange={(event) => setText(event.target.value)}
       onBlur={() => text !== value && onChange(text.trim())}

@@ -1,9 +1,7 @@
-// The numbers of executions that are known without counting the list: the server's counts per minute, running
-// executions and the inbox. A list of millions is never counted for a page.
-import type { ExecutionStatus } from "@andante/client";
+// The numbers above the list: of its executions by status, and of those that started over time.
+import type { ExecutionCounts } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
+import { activityQuery } from "../../api/queries.ts";
 import { count } from "../../format/numbers.ts";
 import type { Search } from "../../layout/search.ts";
 import { spanOf } from "./spans.ts";
@@ -16,31 +14,25 @@ export function useActivityOf({ workflowId, since }: Search) {
   return { activity: data, label: span?.label ?? "last hour" };
 }
 
-export type StatusCounts = Readonly<
-  Partial<Record<ExecutionStatus, { readonly number: string; readonly words: string }>>
->;
+type StatusCount = ExecutionCounts[keyof ExecutionCounts];
 
-/** The known counts by status; none with a filter by user, tag or id, which the counts do not have. */
-export function useStatusCounts(search: Search): StatusCounts {
-  const { activity, label } = useActivityOf(search);
-  const { data: server } = useQuery(serverQuery);
-  const { data: inbox } = useQuery(inboxQuery);
-  const { workflowId, userId, tag, id } = search;
-  return useMemo(() => {
-    if (userId ?? tag ?? id) return {};
-    const sum = (of: "completed" | "failed" | "cancelled") =>
-      activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
-    const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
-    // Null for a user that sees only its own executions.
-    const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
-    const known = {
-      running: [count(running), running, "now"],
-      suspended: [`${count(waiting ?? 0)}${inbox?.more ? "+" : ""}`, waiting ?? 0, "now, for a person"],
-      completed: [count(sum("completed")), sum("completed"), label],
-      error: [count(sum("failed")), sum("failed"), label],
-      cancelled: [count(sum("cancelled")), sum("cancelled"), label],
-    } as const;
-    const some = Object.entries(known).filter(([, [, value]]) => value > 0);
-    return Object.fromEntries(some.map(([status, [number, , words]]) => [status, { number, words }]));
-  }, [activity, server, inbox, workflowId, userId, tag, id, label]);
+/** "12", or "500+" when there are more than were counted. */
+export function countText({ count: number, more }: StatusCount): string {
+  return `${count(number)}${more ? "+" : ""}`;
+}
+
+/** The executions of one status, or of all. */
+export function countsOf(counts: ExecutionCounts, status: keyof ExecutionCounts | undefined): StatusCount {
+  const some = status === undefined ? Object.values(counts) : [counts[status]];
+  return {
+    count: some.reduce((total, each) => total + each.count, 0),
+    more: some.some(({ more }) => more),
+  };
+}
+
+/** The number of executions of a list; "more than" where it is not counted. */
+export function totalText(counted: StatusCount | undefined, shown: number, isWhole: boolean): string {
+  if (isWhole) return `${count(shown)} in all`;
+  const { count: sum = 0, more = true } = counted ?? {};
+  return sum > shown && !more ? `${count(sum)} in all` : `more than ${count(Math.max(sum, shown))}`;
 }

@@ -20,6 +20,7 @@ export const OverTime = memo(function OverTime({ search }: { readonly search: Se
       {points.map((point) => (
         <Bar key={point.at} point={point} most={most} />
       ))}
+      <small className="faint">started, {label}</small>
     </div>
   );
 });

@@ -5,6 +5,7 @@ import {
   activityQuery,
   executionsQuery,
   inboxQuery,
+  seesAll,
   serverQuery,
   workflowsQuery,
 } from "../../api/queries.ts";
@@ -17,6 +18,7 @@ import { Figures } from "./figures.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";
 import { Registered } from "./registered.tsx";
+import { ViewsCard } from "./views-card.tsx";
 import { WaitingCard } from "./waiting-card.tsx";
 import "./home.css";
 import { RunForm } from "../workflows/run-form.tsx";
@@ -51,6 +53,7 @@ export function HomePage() {
             </>
           )}
           <Registered activity={activity} wide={isNew} />
+          <ViewsCard />
         </div>
       </div>
     </Page>
@@ -106,11 +109,17 @@ function FailedCard() {
 /** Home before the first execution: the first workflow with an example input, and the same call as a command. */
 function Welcome() {
   const { data: workflows } = useQuery(workflowsQuery);
+  const { data: server } = useQuery(serverQuery);
   const [first] = workflows ?? [];
   return (
     <section className="card wide">
-      <h2>Nothing has run yet</h2>
+      <h2>{seesAll(server) ? "Nothing has run yet" : "You have run nothing yet"}</h2>
       <div style={{ padding: 16 }}>
+        {!seesAll(server) && (
+          <p className="muted" style={{ marginBottom: 12 }}>
+            You see only your own executions; those of others are not listed.
+          </p>
+        )}
         {first === undefined ? (
           <p className="muted">
             Register a workflow with <code className="mono">serve</code>, and it can be started from here.

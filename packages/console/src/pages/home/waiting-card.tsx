@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Ago, useNow } from "../../components/time.tsx";
 import { deadlineWords } from "../../format/due.ts";
-import { titleOf } from "../inbox/item-title.ts";
+import { placeOf, titleOf } from "../inbox/item-title.ts";
 import { NotYet } from "./not-yet.tsx";
 
 export function WaitingCard({
@@ -36,7 +36,7 @@ export function WaitingCard({
 }
 
 function WaitRow({ item }: { readonly item: InboxItem }) {
-  const { suspension, workflowId, userId } = item;
+  const { suspension, userId } = item;
   const detail = inlineWords(suspension.data, 120);
   return (
     <div className="wait-row">
@@ -46,7 +46,7 @@ function WaitRow({ item }: { readonly item: InboxItem }) {
         </div>
         {detail !== "" && <div className="quote cut">{detail}</div>}
         <div className="where cut">
-          {workflowId} / {suspension.stepId} · asked <Ago time={suspension.suspendedAt} suffix=" ago" />
+          {placeOf(item)} · asked <Ago time={suspension.suspendedAt} suffix=" ago" />
           {userId !== null && ` by ${userId}`}
           <Deadline deadline={suspension.deadline} />
         </div>

@@ -6,6 +6,7 @@ import { itemToShow, nextAfter } from "./choose-item.ts";
 const itemOf = (suspensionId: string, workflowId = "refund"): InboxItem => ({
   executionId: `of ${suspensionId}`,
   workflowId,
+  ...{ agentId: null, conversationId: null, approvalId: null },
   userId: null,
   startAt: "2026-01-01T00:00:00.000Z",
   suspension: {

@@ -2,21 +2,24 @@
 import type { Inbox, InboxItem, Step } from "@andante/client";
 import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { andante } from "../../api/andante.ts";
-import { inboxQuery, workflowQuery } from "../../api/queries.ts";
+import { inboxQuery, serverQuery, workflowQuery } from "../../api/queries.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { isPicture } from "../../components/markdown/addresses.ts";
 import { Dot } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
+import { draftKey } from "../../form/draft.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { isMac } from "../../format/keys.ts";
 import { labelOf } from "../../format/labels.ts";
 import { duration } from "../../format/numbers.ts";
-import { attemptsOf, foldRun, type StepRun, tookOf } from "../../run/step-runs.ts";
+import { foldRun } from "../../run/run-history.ts";
+import { attemptsOf, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { journalQuery } from "../execution/journal.ts";
+import { answerItem } from "./answer-item.ts";
+import { ChatLink } from "./chat-link.tsx";
 import { titleOf } from "./item-title.ts";
 
 export function InboxEntry({
@@ -29,12 +32,13 @@ export function InboxEntry({
   readonly onSkip: (() => void) | undefined;
 }) {
   const client = useQueryClient();
-  const { suspension, workflowId, executionId } = item;
+  const { suspension, executionId } = item;
   const { resumeSchema } = suspension;
+  const { data: server } = useQuery(serverQuery);
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
     const { suspensionId } = suspension;
-    await andante.workflow(workflowId).execution(executionId).startResume(data, { suspensionId });
+    await answerItem(item, data);
     onAnswered(item);
     // Removed from the list at once; the feed confirms it.
     const leave = (inbox: Inbox) => without(inbox, suspensionId);
@@ -53,8 +57,9 @@ export function InboxEntry({
         <section className="answer" aria-label="Answer">
           <LazyForm
             schema={resumeSchema}
-            initial={startingPoint(suspension, item.example)}
+            initial={startingPoint(suspension)}
             submit="Answer and continue"
+            draft={draftKey(server?.user?.id, executionId, suspension)}
             onSubmit={answer}
             beside={
               <>
@@ -72,12 +77,24 @@ export function InboxEntry({
         </section>
       </div>
       <aside className="trail">
-        <Trail item={item} />
-        <p>
-          <ExecutionLink className="link" id={executionId}>
-            Open execution <span className="mono">{executionId.slice(0, 13)}</span> →
-          </ExecutionLink>
-        </p>
+        {item.agentId === null ? (
+          <>
+            <Trail item={item} />
+            <p>
+              <ExecutionLink className="link" id={executionId}>
+                Open execution <span className="mono">{executionId.slice(0, 13)}</span> →
+              </ExecutionLink>
+            </p>
+          </>
+        ) : (
+          <>
+            <h3>What happens next</h3>
+            <p>The reply of {item.agentId} continues in the chat. Nothing runs until you decide.</p>
+            <p>
+              <ChatLink item={item}>Open the chat →</ChatLink>
+            </p>
+          </>
+        )}
         <p className="faint">
           asked <Ago time={suspension.suspendedAt} suffix=" ago" />
           {item.userId !== null && ` by ${item.userId}`}
@@ -174,7 +191,7 @@ function Trail({ item }: { readonly item: InboxItem }) {
           <h3>How it got here</h3>
           <ol>
             {before.slice(-5).map((step) => (
-              <Past key={step.id} step={step} run={run.steps.get(step.id)} />
+              <Past key={step.id} step={step} run={run.get(step.id)} />
             ))}
           </ol>
         </>

@@ -20,9 +20,10 @@ import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { Page } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
+import { ChatLink } from "./chat-link.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 import { InboxEntry } from "./inbox-entry.tsx";
-import { countOf, titleOf } from "./item-title.ts";
+import { countOf, placeOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
 import { andante } from "../../api/andante.ts";
 
@@ -107,14 +108,19 @@ export function InboxPage() {
 /** The last answered item, and the progress of its execution. */
 function Answered({ item }: { readonly item: InboxItem }) {
   const { executionId } = item;
-  const { data } = useQuery(executionQuery(executionId));
+  const isOfChat = item.agentId !== null;
+  const { data } = useQuery({ ...executionQuery(executionId), enabled: !isOfChat });
   return (
     <div className="answered" role="status">
       <Status status={data?.status ?? "running"} />
       <span className="cut">Answered: {titleOf(item)}</span>
-      <ExecutionLink className="link" id={executionId}>
-        Watch it continue →
-      </ExecutionLink>
+      {isOfChat ? (
+        <ChatLink item={item}>Watch it continue →</ChatLink>
+      ) : (
+        <ExecutionLink className="link" id={executionId}>
+          Watch it continue →
+        </ExecutionLink>
+      )}
     </div>
   );
 }
@@ -126,7 +132,7 @@ function Filters({
   readonly inbox: Inbox | undefined;
   readonly chosen: string | undefined;
 }) {
-  const items = inbox?.items ?? [];
+  const items = inbox?.items.filter(({ agentId }) => agentId === null) ?? [];
   const counts = Map.groupBy(items, ({ workflowId }) => workflowId);
   return (
     <div className="inbox-filters">
@@ -150,7 +156,7 @@ function Filters({
 
 function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean }) {
   const now = useNow();
-  const { suspension, workflowId } = item;
+  const { suspension } = item;
   const search = useSearch({ strict: false });
   return (
     <Link
@@ -175,9 +181,7 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
           <Ago time={suspension.suspendedAt} />
         </span>
       </div>
-      <div className="where">
-        {workflowId} / {suspension.stepId}
-      </div>
+      <div className="where">{placeOf(item)}</div>
     </Link>
   );
 }
@@ -198,7 +202,8 @@ function EmptyInbox() {
       <h2>Nothing waits for a person</h2>
       <p>
         A step that calls <code className="mono">suspend</code> waits here, with its reason, its data and a
-        form made from its resume schema. Whoever answers it sees the execution continue at once.
+        form made from its resume schema, and so does a tool call of a chat that needs approval. After the
+        answer the execution or the reply continues at once.
       </p>
       {example && <TryIt id={example.id} name={example.name} />}
     </div>

@@ -5,6 +5,11 @@ export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension"
   return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;
 }
 
+/** Where it waits. */
+export function placeOf({ suspension, workflowId, agentId }: InboxItem): string {
+  return agentId === null ? `${workflowId} / ${suspension.stepId}` : `${agentId} / chat`;
+}
+
 /** The number of loaded items, with "+" if there are more. */
 export function countOf(inbox: Inbox | undefined): string {
   return `${inbox?.items.length ?? 0}${inbox?.more ? "+" : ""}`;

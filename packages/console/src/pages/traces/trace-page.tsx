@@ -11,7 +11,7 @@ import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
 import { count, plural, preciseClock, shortId } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { spanRows, spanStatus } from "./span-rows.ts";
 import { SpanWaterfall } from "./span-waterfall.tsx";
@@ -20,10 +20,11 @@ import "../workflows/workflows.css";
 
 export function TracePage() {
   const { traceId = "" } = useParams({ strict: false });
-  const { data: trace, error } = useQuery(traceQuery(traceId));
+  const { data: trace, error, isPending } = useQuery(traceQuery(traceId));
   return (
     <Page title={shortId(traceId)} crumbs={[{ name: "Traces", to: "/traces" }]}>
       <Problem padded error={error} what={`Trace ${traceId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {trace && <Whole trace={trace} />}
     </Page>
   );

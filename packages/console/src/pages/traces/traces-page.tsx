@@ -7,7 +7,7 @@ import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import "../executions/executions.css";
 
 const kinds = [
@@ -45,6 +45,7 @@ export function TracesPage() {
       </div>
       <div className="content">
         <Problem error={error} what="The traces cannot be read" />
+        {list.isPending && <Skeleton />}
         {traces?.length === 0 && (
           <div className="empty">
             <h2>No traces yet</h2>

@@ -2,14 +2,15 @@
 import type { Step, WorkflowDetail } from "@andante/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { activityQuery, executionsQuery, workflowQuery } from "../../api/queries.ts";
+import { useMemo } from "react";
+import { activityQuery, executionsQuery, stepActivityQuery, workflowQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { findStep } from "../../run/step-runs.ts";
 import { RunForm } from "./run-form.tsx";
@@ -25,17 +26,31 @@ expectGraph();
 
 export function WorkflowPage() {
   const { workflowId = "" } = useParams({ strict: false });
-  const { data: workflow, error } = useQuery(workflowQuery(workflowId));
+  const { data: workflow, error, isPending } = useQuery(workflowQuery(workflowId));
   return (
     <Page title={workflow?.name ?? workflowId} crumbs={[{ name: "Workflows", to: "/workflows" }]}>
       <Problem padded error={error} what={`Workflow ${workflowId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {workflow && <Whole workflow={workflow} />}
     </Page>
   );
 }
 
-/** A definition has no status: shows the purpose of each step. */
-const lookOf = (_: string, { purpose, type }: Step) => ({ status: undefined, words: purpose || type });
+/** A definition has no status: shows the figures of each step that has run in the last day, else its purpose. */
+function useLook(workflowId: string) {
+  const { data } = useQuery(stepActivityQuery(workflowId));
+  return useMemo(() => {
+    const figures = new Map(data?.steps.map((step) => [step.stepPath, step]));
+    return (path: string, { purpose, type }: Step) => {
+      const { p95 = null, failed = 0 } = figures.get(path) ?? {};
+      const known = [
+        ...(p95 === null ? [] : [`p95 ${duration(p95)}`]),
+        ...(failed > 0 ? [`${count(failed)} failed`] : []),
+      ];
+      return { status: undefined, words: known.join(" · ") || purpose || type };
+    };
+  }, [data]);
+}
 
 const tabs: readonly [TabName, ...TabName[]] = [
   { id: "run", name: "Run" },
@@ -49,6 +64,7 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
   const { tab: wanted, step } = useSearch({ strict: false });
   const { id: tab, name } = tabOf(tabs, wanted);
   const { data: activity } = useQuery(activityQuery({ workflowId: workflow.id }));
+  const lookOf = useLook(workflow.id);
   const busy = activity?.workflows.find(({ workflowId }) => workflowId === workflow.id);
   return (
     <>

@@ -4,17 +4,18 @@ import { Link } from "@tanstack/react-router";
 import { activityQuery, workflowsQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import "./workflows.css";
 
 export function WorkflowsPage() {
-  const { data: workflows, error } = useQuery(workflowsQuery);
+  const { data: workflows, error, isPending } = useQuery(workflowsQuery);
   const { data: activity } = useQuery(activityQuery());
   const known = new Map(activity?.workflows.map((each) => [each.workflowId, each]));
   return (
     <Page title="Workflows" note={workflows && plural(workflows.length, "workflow")}>
       <div className="content padded">
         <Problem error={error} what="The workflows cannot be read" />
+        {isPending && <Skeleton />}
         {workflows?.length === 0 && (
           <div className="empty">
             <h2>No workflow is registered</h2>

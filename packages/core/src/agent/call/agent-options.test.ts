@@ -77,6 +77,7 @@ test.each<[object, string]>([
   [{ memory: { tokens: "9" } }, "memory.tokens must be 1 or more"],
   [{ maxRetries: -1 }, "maxRetries must be 0 or more"],
   [{ maxRetries: 0.5 }, "maxRetries must be 0 or more"],
+  [{ toolCallConcurrency: 0 }, "toolCallConcurrency must be 1 or more"],
   [{ approvalSecret: "" }, secret],
   [{ approvalSecret: 5 }, secret],
   [{ allowProviderOptions: ["openai"] }, allowed],
@@ -91,6 +92,9 @@ test.each<[object, string]>([
 
 test("a setting out of its range is refused with the name of the agent", () => {
   expect(() => check({ temperature: -1 })).toThrow(/^Agent "a": .*temperature/);
+  expect(() => check({ reasoning: "deep" })).toThrow(
+    /^Agent "a": .*reasoning: expected one of provider-default, none/,
+  );
 });
 
 test.each<[string, unknown, string]>([

@@ -33,6 +33,8 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly name?: string;
   /** Its purpose; a model chooses sub-agents by it. Default: "". */
   readonly purpose?: string;
+  /** The AI SDK's name of `purpose`, which counts where both are given. Default: none. */
+  readonly description?: string;
   /**
    * The system prompt: a string, or the AI SDK's system messages with provider options, such as for prompt caching; or a
    * function of the operation that makes it. Default: none.
@@ -42,9 +44,20 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly model: PerOperation<LanguageModel>;
   /**
    * A tool set of the AI SDK, or a function of the operation that makes it. The `context` in a tool's execution options
-   * is the operation's. Default: none.
+   * is that of `toolsContext`, else the operation. Default: none.
    */
   readonly tools?: PerOperation<ToolSet>;
+  /**
+   * The `context` of single tools by their name, such as a key or a client, or a function of the operation that makes
+   * it. A tool's `contextSchema` validates it. Default: every tool gets the operation.
+   */
+  readonly toolsContext?: PerOperation<Readonly<Record<string, unknown>>>;
+  /** The order in which the model gets the tools; those that are left out follow by name. Default: that of `tools`. */
+  readonly toolOrder?: readonly string[];
+  /** Maximum tool calls of a step that run at once. Default: all of them. */
+  readonly toolCallConcurrency?: number;
+  /** HTTP headers of each model call, for providers that use HTTP. Default: none. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Which of the tools the model sees. Default: all. */
   readonly activeTools?: readonly string[];
   /** Whether and which tool the model must call. Default: it chooses. */
@@ -109,9 +122,14 @@ const knownOptions: KnownOptions<AgentOptions> = {
   id: true,
   name: true,
   purpose: true,
+  description: true,
   instructions: true,
   model: true,
   tools: true,
+  toolsContext: true,
+  toolOrder: true,
+  toolCallConcurrency: true,
+  headers: true,
   activeTools: true,
   prepareStep: true,
   stopWhen: true,
@@ -135,6 +153,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   stopSequences: true,
   frequencyPenalty: true,
   presencePenalty: true,
+  reasoning: true,
   providerOptions: true,
   allowProviderOptions: true,
   maxSteps: true,
@@ -179,6 +198,7 @@ export function checkAgentOptions(options: AgentOptions): string {
     ["memory.window", window, 1],
     ["memory.tokens", tokens, 1],
     ["maxRetries", options.maxRetries, 0],
+    ["toolCallConcurrency", options.toolCallConcurrency, 1],
   ] as const;
   for (const [name, value, min] of counts) {
     if (value !== undefined && !(Number.isInteger(value) && value >= min))

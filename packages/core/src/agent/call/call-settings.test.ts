@@ -66,6 +66,7 @@ test("the settings among other options", () => {
   const settings = {
     ...{ temperature: 1, topP: 1, topK: 1, maxOutputTokens: 1, seed: 1, stopSequences: ["x"] },
     ...{ frequencyPenalty: 1, presencePenalty: 1, providerOptions: {}, maxSteps: 1 },
+    reasoning: "low" as const,
   };
   expect(pickSettings({ ...settings, ...{ id: "a", tools: {} } })).toEqual(settings);
 });

@@ -4,6 +4,11 @@ import { InvalidOptionError } from "../../errors/index.ts";
 import { optionJson } from "../../values/check-options.ts";
 import { isRecord, propertyOf } from "../../values/fields.ts";
 
+/** How much a model reasons before it replies, the least first. */
+export const reasoningLevels = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+export type Reasoning = "provider-default" | (typeof reasoningLevels)[number];
+
 /** How one call differs from the agent's own settings. */
 export interface CallSettings {
   readonly temperature?: number | undefined;
@@ -14,6 +19,7 @@ export interface CallSettings {
   readonly stopSequences?: string[] | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
+  readonly reasoning?: Reasoning | undefined;
   /** Options for the provider's package, by its name; a caller may set those that the agent allows. */
   readonly providerOptions?: Record<string, Record<string, JSONValue>> | undefined;
   /** Model calls in one reply. */
@@ -23,7 +29,7 @@ export interface CallSettings {
 /** The settings among other options. */
 export function pickSettings(settings: CallSettings): CallSettings {
   const { temperature, topP, topK, maxOutputTokens, seed, stopSequences } = settings;
-  const { frequencyPenalty, presencePenalty, providerOptions, maxSteps } = settings;
+  const { frequencyPenalty, presencePenalty, reasoning, providerOptions, maxSteps } = settings;
   return {
     temperature,
     topP,
@@ -33,6 +39,7 @@ export function pickSettings(settings: CallSettings): CallSettings {
     stopSequences,
     frequencyPenalty,
     presencePenalty,
+    reasoning,
     providerOptions,
     maxSteps,
   };
@@ -65,6 +72,7 @@ export function checkSettings(settings: CallSettings): void {
     const value = propertyOf(settings, name);
     if (value !== undefined) checkNumber(name, value, range);
   }
+  checkReasoning(settings.reasoning);
   checkStopSequences(settings.stopSequences);
   checkProviderOptions(settings.providerOptions);
 }
@@ -74,6 +82,12 @@ function checkNumber(option: string, value: unknown, { min, max, integer }: Rang
   if (fits && (!integer || Number.isInteger(value))) return;
   const kind = integer ? "a whole number" : "a number";
   throw new InvalidOptionError({ option, problem: `expected ${kind} from ${min} to ${max}` });
+}
+
+function checkReasoning(value: unknown): void {
+  const accepted: readonly unknown[] = ["provider-default", ...reasoningLevels];
+  if (value === undefined || accepted.includes(value)) return;
+  throw new InvalidOptionError({ option: "reasoning", problem: `expected one of ${accepted.join(", ")}` });
 }
 
 function checkStopSequences(value: unknown): void {

@@ -37,6 +37,20 @@ test("only options on it may be given, by its own provider", () => {
   expect(check({ constructor: { name: "x" } })).toThrow(refused("constructor.name"));
 });
 
+test.each([
+  ["low", "max", "low"],
+  ["high", "medium", "medium"],
+  ["low", "low", "low"],
+  ["none", "minimal", "none"],
+  [undefined, "xhigh", "xhigh"],
+  ["high", undefined, "high"],
+  ["low", "provider-default", "low"],
+  ["provider-default", "max", "provider-default"],
+  [undefined, undefined, undefined],
+] as const)("reasoning %s of the host and %s of the caller is %s", (own, given, merged) => {
+  expect(mergeSettings({ reasoning: own }, { reasoning: given }).reasoning).toBe(merged);
+});
+
 test("without stop sequences none are sent: some providers refuse an empty list", () => {
   expect(mergeSettings({}, {}).stopSequences).toBeUndefined();
   expect(mergeSettings({}, { stopSequences: [] }).stopSequences).toBeUndefined();

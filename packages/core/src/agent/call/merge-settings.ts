@@ -1,7 +1,13 @@
 // The settings of one call: the caller's, within the limits that the host set on the agent.
 import { InvalidOptionError } from "../../errors/index.ts";
 import { isRecord, propertyOf } from "../../values/fields.ts";
-import { type CallSettings, pickSettings, settingRanges } from "./call-settings.ts";
+import {
+  type CallSettings,
+  pickSettings,
+  type Reasoning,
+  reasoningLevels,
+  settingRanges,
+} from "./call-settings.ts";
 
 /** Options of providers that callers may set, by the provider's name. */
 export type AllowedProviderOptions = Readonly<Record<string, readonly string[]>>;
@@ -18,9 +24,17 @@ export function mergeSettings(own: CallSettings, given: CallSettings): CallSetti
     // A seed is not a measure: one that the host set stays.
     else if (name !== "seed") merged[name] = Math.min(mine, asked);
   }
+  const reasoning = mergeReasoning(own.reasoning, given.reasoning);
   const stopSequences = [...new Set([...(own.stopSequences ?? []), ...(given.stopSequences ?? [])])];
   const providerOptions = mergeProviderOptions(own.providerOptions, given.providerOptions);
-  return { ...merged, ...(stopSequences.length > 0 && { stopSequences }), providerOptions };
+  return { ...merged, reasoning, ...(stopSequences.length > 0 && { stopSequences }), providerOptions };
+}
+
+/** The lower level. The provider's default has no place among the levels, so the host's setting stays. */
+function mergeReasoning(own?: Reasoning, given?: Reasoning): Reasoning | undefined {
+  if (own === undefined || given === undefined) return own ?? given;
+  if (own === "provider-default" || given === "provider-default") return own;
+  return reasoningLevels.indexOf(given) < reasoningLevels.indexOf(own) ? given : own;
 }
 
 function mergeProviderOptions(

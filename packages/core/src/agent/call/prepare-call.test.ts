@@ -66,11 +66,19 @@ test("every option of the agent and of the call reaches the AI SDK", async () =>
       ...{ toolApproval: { ping: "user-approval" }, budget: { calls: 3 }, maxRetries: 5, maxSteps: 7 },
       ...{ temperature: 0.5, topP: 0.9, topK: 4, maxOutputTokens: 9, seed: 1, stopSequences: ["."] },
       ...{ frequencyPenalty: 0.1, presencePenalty: 0.2, providerOptions: { test: { a: 1 } } },
-      ...{ timeout: { totalMs: 50 }, memory: { tokens: 10 } },
+      ...{
+        timeout: { totalMs: 50 },
+        memory: { tokens: 10 },
+        reasoning: "high",
+        headers: { "x-tenant": "7" },
+      },
+      ...{ toolsContext: () => ({ ping: { key: 1 } }), toolOrder: ["ping"], toolCallConcurrency: 2 },
     },
     { messages: [], operation: observed, output, abortSignal, ...callbacks },
   );
   expect(settings).toStrictEqual({
+    ...{ reasoning: "high", headers: { "x-tenant": "7" } },
+    ...{ toolsContext: { ping: { key: 1 } }, toolOrder: ["ping"], toolCallConcurrency: 2 },
     ...{ temperature: 0.5, topP: 0.9, topK: 4, maxOutputTokens: 9, seed: 1, stopSequences: ["."] },
     ...{ frequencyPenalty: 0.1, presencePenalty: 0.2, providerOptions: { test: { a: 1 } } },
     model: expect.objectContaining({ modelId: "scripted" }),

@@ -58,12 +58,13 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   );
   const instructions = await resolveOption("instructions", options.instructions, operation);
   const tools = call.tools ?? (await agent.toolsFor(operation));
+  const toolsContext = await resolveOption("toolsContext", options.toolsContext, operation);
   const { modelMs, others } = timeoutsOf(options.timeout);
   const tokens = options.memory ? options.memory.tokens : undefined;
   const wrap = modelWrapper(modelMs, operation, tokens);
   const model = wrap(await resolveOption("model", options.model, operation));
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
-  const { toolChoice, hooks, repairToolCall } = options;
+  const { toolChoice, toolOrder, toolCallConcurrency, headers, hooks, repairToolCall } = options;
   const output = call.output ?? options.output;
   const { loop } = operation;
   const ownApproval = hostApproval(options.toolApproval);
@@ -80,8 +81,12 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       model,
       ...(instructions !== undefined && instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
-      tools: toolsWithin(tools, operation, toolGuard(agent, options, operation)),
+      tools: toolsWithin(tools, operation, { guard: toolGuard(agent, options, operation), toolsContext }),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry, repairToolCall }),
+      ...defined({ toolCallConcurrency, headers }),
+      // The AI SDK knows a type for it only from tools that are known at compile time.
+      ...(toolsContext && { toolsContext: toolsContext as never }),
+      ...(toolOrder && { toolOrder: [...toolOrder] }),
       ...(options.activeTools && { activeTools: [...options.activeTools] }),
       ...(options.prepareStep && { prepareStep: preparing(options.prepareStep, model, wrap) }),
       experimental_download: downloadAll(boundedDownload(operation.files), abortSignal),

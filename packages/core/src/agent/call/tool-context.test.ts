@@ -1,4 +1,4 @@
-// The context of a tool: the operation, as far as its own schema accepts it.
+// The context of a tool: the host's own for this tool, or the operation, as far as the tool's schema accepts it.
 import { jsonSchema, type Schema, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -7,7 +7,7 @@ import type { ToolWork } from "../durable/tool-call.ts";
 import { Operation } from "./operation.ts";
 import { type ToolGuard, toolsWithin } from "./tool-context.ts";
 
-function run(contextSchema: z.ZodType | Schema<object> | undefined) {
+function run(contextSchema: z.ZodType | Schema<object> | undefined, toolsContext?: Record<string, unknown>) {
   const seen: unknown[] = [];
   const given = tool({
     inputSchema: z.object({}),
@@ -17,7 +17,8 @@ function run(contextSchema: z.ZodType | Schema<object> | undefined) {
     },
   });
   const operation = Operation.from(undefined, undefined);
-  const { look } = toolsWithin({ look: { ...given, ...(contextSchema && { contextSchema }) } }, operation);
+  const tools = { look: { ...given, ...(contextSchema && { contextSchema }) } };
+  const { look } = toolsWithin(tools, operation, { toolsContext });
   const output = async () => look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
   return { output: output(), seen, operation };
 }
@@ -34,6 +35,23 @@ function expectSeen(seen: readonly unknown[], operation: Operation) {
   expect([context.usage.totalTokens, context.ownUsage.totalTokens]).toEqual([5, 3]);
   expect(context.usage).toBe(operation.usage);
 }
+
+test("the host's own for this tool comes first, as its schema returns it", async () => {
+  const schema = z.object({ key: z.string(), retries: z.number().default(3) });
+  const own = run(schema, { look: { key: "k", other: 1 } });
+  expect(await own.output).toBe("done");
+  expect(own.seen).toEqual([{ key: "k", retries: 3 }]);
+  const refused = run(schema, { look: {} });
+  await expect(refused.output).rejects.toThrow("the tool's contextSchema refused the context");
+  expect(refused.seen).toEqual([]);
+  const unchecked = run(undefined, { look: "as it is" });
+  await unchecked.output;
+  expect(unchecked.seen).toEqual(["as it is"]);
+  // A context of another tool, or a name that every object has, is not this tool's.
+  const others = run(undefined, { toString: 1, other: 2 });
+  await others.output;
+  expectSeen(others.seen, others.operation);
+});
 
 test("without a schema it is the operation itself", async () => {
   const { output, seen, operation } = run(undefined);
@@ -243,7 +261,7 @@ test("a guard is asked before a tool runs, also before one that yields", async (
       yield n + 1;
     },
   });
-  const tools = toolsWithin({ one, many }, operation, guard);
+  const tools = toolsWithin({ one, many }, operation, { guard });
   const yielded = () => tools.many?.execute?.({ n: 5 }, options);
   expect(await tools.one?.execute?.({ n: 4 }, options)).toBe(4);
   expect(await allInTime(Object(yielded()), "the values")).toEqual([5, 6]);
@@ -292,7 +310,7 @@ test("a tool that yields may have a schema of the context that takes its time, w
   const contextSchema = jsonSchema<object>({ type: "object" }, { validate });
   const operation = Operation.from(undefined, undefined);
   for (const guard of [undefined, async () => undefined]) {
-    const bound = toolsWithin({ many: { ...many, contextSchema } }, operation, guard).many;
+    const bound = toolsWithin({ many: { ...many, contextSchema } }, operation, { guard }).many;
     expect(await allInTime(Object(bound?.execute?.({}, options)), "the values")).toEqual([1, 2]);
   }
   expect(seen).toEqual([{ made: true }, { made: true }]);

@@ -1,4 +1,4 @@
-// Gives tools the operation that they run in, as the `context` of their execution options.
+// Gives tools their `context`: the one of the host's `toolsContext`, or the operation that they run in.
 
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
@@ -9,10 +9,17 @@ import { isAsyncIterable } from "../durable/tool-run.ts";
 import type { DataChunk } from "./data-writer.ts";
 import { type AgentUsage, type CountedTokens, Operation, oneCall } from "./operation.ts";
 
-/** The same tools; their `context` is the operation, as far as their own schema accepts it. */
-export function toolsWithin(tools: ToolSet, operation: Operation, guard?: ToolGuard): ToolSet {
+export interface ToolSurroundings {
+  /** Default: every tool may run. */
+  readonly guard?: ToolGuard | undefined;
+  /** The contexts of single tools, by name. Default: none. */
+  readonly toolsContext?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The same tools; their `context` is the host's own or else the operation, as far as their own schema accepts it. */
+export function toolsWithin(tools: ToolSet, operation: Operation, around: ToolSurroundings = {}): ToolSet {
   return Object.fromEntries(
-    Object.entries(tools).map(([name, each]) => [name, within(name, each, operation, guard)]),
+    Object.entries(tools).map(([name, each]) => [name, within(name, each, operation, around)]),
   );
 }
 
@@ -27,9 +34,10 @@ function within(
   name: string,
   given: ToolSet[string],
   operation: Operation,
-  guard: ToolGuard | undefined,
+  { guard, toolsContext = {} }: ToolSurroundings,
 ): ToolSet[string] {
   const { execute, contextSchema } = given;
+  const contextOf = (inside: Operation) => (Object.hasOwn(toolsContext, name) ? toolsContext[name] : inside);
   const { loop } = operation;
   if (execute === undefined && !(loop?.recorder.waits && isClients(given))) return given;
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
@@ -38,7 +46,8 @@ function within(
     // Not async: the AI SDK shows preliminary outputs when the call itself returns an async iterable.
     execute: (input, options) => {
       const start = (given: typeof input, inside: Operation) =>
-        execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
+        execute &&
+        inContext(contextSchema, contextOf(inside), (context) => execute(given, { ...options, context }));
       const run = (given: typeof input, inside: Operation) => {
         const asked = async () => guard?.({ toolName: name, toolCallId: options.toolCallId, input: given });
         if (isGenerator(execute)) return yieldAfter(asked, () => start(given, inside));
@@ -86,7 +95,7 @@ function isClients({ type }: ToolSet[string]): boolean {
 }
 
 /** The input as its schema returns it. */
-async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
+export async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
   // An edited input is a caller's: the AI SDK's own way has no limit for large values.
   if ("~standard" in schema) {
     const valid = await validate(schema, input);
@@ -99,24 +108,24 @@ async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): P
   return result.value;
 }
 
-/** Calls the tool with the operation as its schema returns it; at once, unless the schema takes its time. */
+/** Calls the tool with its context as its schema returns it; at once, unless the schema takes its time. */
 function inContext(
   schema: ToolSet[string]["contextSchema"],
-  operation: Operation,
+  given: unknown,
   call: (context: unknown) => unknown,
 ): unknown {
-  if (schema === undefined) return call(operation);
-  const accepted = accept(schema, operation);
+  if (schema === undefined) return call(given);
+  const accepted = accept(schema, given);
   return accepted instanceof Promise ? accepted.then(call) : call(accepted);
 }
 
-function accept(schema: NonNullable<ToolSet[string]["contextSchema"]>, operation: Operation): unknown {
+function accept(schema: NonNullable<ToolSet[string]["contextSchema"]>, given: unknown): unknown {
   // The AI SDK's own way to a Standard Schema is always a promise.
   if ("~standard" in schema) {
-    const result = schema["~standard"].validate(operation);
+    const result = schema["~standard"].validate(given);
     return result instanceof Promise ? result.then(acceptedValue) : acceptedValue(result);
   }
-  return parsed(schema, operation);
+  return parsed(schema, given);
 }
 
 function acceptedValue(result: StandardSchemaV1.Result<unknown>): unknown {

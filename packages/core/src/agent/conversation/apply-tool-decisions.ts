@@ -1,16 +1,78 @@
 // Applies the decisions of a client about the tool calls of a kept message: approvals, and outputs of tools that it runs.
 //
 // Only the decisions are taken from the client; the calls themselves are ours, as they were kept. So no client
-// can have a tool run that the model did not ask for, or with another input.
-import { isToolUIPart, type ToolSet, type UIMessage } from "ai";
+// can have a tool run that the model did not ask for, or with another input. A person who decides beside the chat may
+// edit the input of a call, and decides about one call at a time.
+import { getToolName, isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";
+import { parsed } from "../call/tool-context.ts";
 
 type Part = UIMessage["parts"][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
 
+/** A person's decision about one tool call. */
+export interface ToolDecision {
+  /** The id of the approval request. */
+  readonly approvalId: string;
+  /** Whether the tool may run. */
+  readonly approved: boolean;
+  /** Why; the model reads it when the call is denied. Default: no reason. */
+  readonly reason?: string | undefined;
+  /** The input of the tool in place of the model's; it must fit the schema of the tool. Default: the model's. */
+  readonly input?: unknown;
+}
+
+type WaitingPart = Extract<ToolPart, { state: "approval-requested" }>;
+
+/** The calls of a message that wait for approval. */
+export function waitingCalls(message: UIMessage | undefined): readonly WaitingPart[] {
+  const parts = message?.parts.filter(isToolUIPart) ?? [];
+  return parts.filter((part) => part.state === "approval-requested");
+}
+
+/** The kept message with one decision: the other calls still wait. */
+export async function applyDecision(
+  kept: UIMessage | undefined,
+  decision: ToolDecision,
+  tools: ToolSet,
+): Promise<UIMessage> {
+  const { approvalId, approved, reason } = decision;
+  const part = waitingCalls(kept).find(({ approval }) => approval.id === approvalId);
+  if (kept === undefined || part === undefined) throw notWaiting(kept, approvalId);
+  const input = decision.input === undefined ? part.input : await editedInput(part, decision.input, tools);
+  const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }) };
+  const decided = { ...part, input, state: "approval-responded" as const, approval };
+  return { ...kept, parts: kept.parts.map((each) => (each === part ? decided : each)) };
+}
+
+/** The error of a decision that comes too late. */
+export function notWaiting(message: UIMessage | undefined, approvalId: string): ConversationConflictError {
+  const isDecided = message?.parts.some((part) => isToolUIPart(part) && part.approval?.id === approvalId);
+  const problem = isDecided ? "has already been decided" : "does not wait for a decision any more";
+  return new ConversationConflictError({ problem: `The approval ${approvalId} ${problem}` });
+}
+
+async function editedInput(part: WaitingPart, input: unknown, tools: ToolSet): Promise<unknown> {
+  const name = getToolName(part);
+  // The agent would refuse its own request.
+  if (part.approval.signature !== undefined)
+    throw new InputValidationError({
+      detail: "input: the agent has signed the call, so it cannot be edited",
+    });
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (tool === undefined) return input;
+  try {
+    return await parsed(tool.inputSchema, input);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new InputValidationError({ detail: `input: for the tool ${name} ${problem}` });
+  }
+}
+
 /** The kept message with the decisions of the one that was sent. */
 export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
   let applied = 0;
+  checkFirst(kept, sent);
   const given = new GivenParts(kept, sent);
   const parts = kept.parts.map((part) => {
     const decided = isToolUIPart(part) ? decide(part, given.next(part), tools) : part;
@@ -24,6 +86,17 @@ export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: Tool
     throw new InputValidationError({ detail: "input: every approval request needs a decision" });
   }
   return { ...kept, parts };
+}
+
+/** Refuses a decision about a call that was decided otherwise, beside the chat. */
+function checkFirst(kept: UIMessage, sent: UIMessage): void {
+  const given = new Map(sent.parts.filter(isToolUIPart).map((part) => [part.approval?.id, part.approval]));
+  for (const part of kept.parts.filter(isToolUIPart)) {
+    if (part.state !== "approval-responded") continue;
+    const approved = given.get(part.approval.id)?.approved;
+    if (approved !== undefined && approved !== part.approval.approved)
+      throw notWaiting(kept, part.approval.id);
+  }
 }
 
 /** The parts that were sent for those that were kept. Where calls have one id, the last one sent belongs to the last kept. */

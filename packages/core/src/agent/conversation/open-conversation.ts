@@ -9,7 +9,7 @@ import type { ConversationStore, StoredMessage } from "../../store/conversation-
 import type { TurnMessage } from "../../store/store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
-import { applyToolDecisions } from "./apply-tool-decisions.ts";
+import { applyDecision, applyToolDecisions, notWaiting, type ToolDecision } from "./apply-tool-decisions.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { messageOf } from "./kept-message.ts";
 import { windowOf } from "./window.ts";
@@ -24,6 +24,8 @@ export interface Opening {
   readonly again: boolean;
   /** The caller names the reply that it wants again: later messages are removed. */
   readonly named: boolean;
+  /** A person decides about one call of the last message, beside the chat. */
+  readonly decision?: ToolDecision | undefined;
   /** The time now, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -80,19 +82,23 @@ async function continueMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, agent, tools, at } = opening;
+  const { conversationId, userId, agent, tools, at, decision } = opening;
   // One more than the window, so that the question before a continued reply is seen with it.
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
   const last = recent.at(-1);
   if (last?.messageId !== sent.id) {
+    if (decision !== undefined) throw notWaiting(undefined, decision.approvalId);
     throw new InputValidationError({
       detail:
         "input: in a conversation the last message must be from the user, or be the assistant's latest one",
     });
   }
   const waiting = messageOf(last);
-  const decided = applyToolDecisions(waiting, sent, tools);
+  const decided =
+    decision === undefined
+      ? applyToolDecisions(waiting, sent, tools)
+      : await applyDecision(waiting, decision, tools);
   await checkOutputs(decided, tools, waiting);
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);

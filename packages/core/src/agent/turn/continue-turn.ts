@@ -2,6 +2,7 @@
 import { ReplyStoppedError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
+import { waitingCalls } from "../conversation/apply-tool-decisions.ts";
 import { messageOf } from "../conversation/kept-message.ts";
 import { windowOf } from "../conversation/window.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
@@ -30,6 +31,11 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
     const turn = await openAgain(environment, recovered, operation);
     const continued = continuedMessage(turn.history);
     view.resolve((chunks) => (continued === undefined ? chunks : replay(continued, chunks)));
+    if (waitingCalls(continued).length > 0) {
+      await turn.leaveWaiting();
+      reply.close();
+      return;
+    }
     // Its caller has left: the error is in the log.
     if (mode === "text") await textReply(turn).catch(() => undefined);
     else if (schema === null) await fillReply(turn, reply);

@@ -11,6 +11,7 @@ import type { JsonSchema } from "../../values/schema.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import type { ActiveTurn, TurnMode } from "./active-turn.ts";
+import { type ApprovalWait, suspensionsOf } from "./approval-waits.ts";
 import type { RunningTurn, TurnEnd, TurnEnding, TurnReply } from "./turn-host.ts";
 
 /** The input of a turn, from which another process can continue it; JSON. */
@@ -27,6 +28,8 @@ export interface TurnInput {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly traceparent: string | null;
+  /** Since when the calls wait that it leaves undecided, in milliseconds since 1970. Default: its end. */
+  readonly waitsSince?: number | undefined;
 }
 
 export interface KeptTurnOptions {
@@ -44,6 +47,7 @@ export class KeptTurn {
   readonly #made = Promise.withResolvers<void>();
   #message: TurnReply["message"] = null;
   #usage: AgentUsage | undefined;
+  #waits: readonly ApprovalWait[] = [];
   #isMade = false;
   #soFar: () => Promise<TurnReply["message"]> = async () => null;
   /** True when the reply was made before the end was written last. */
@@ -81,11 +85,16 @@ export class KeptTurn {
 
   /**
    * The reply is made: resolves when it is committed together with the end of the turn. `usage` is the usage beside
-   * the calls that are recorded.
+   * the calls that are recorded, and `waits` are the calls that wait for a person.
    */
-  async finish(message: TurnReply["message"], usage?: AgentUsage): Promise<void> {
+  async finish(
+    message: TurnReply["message"],
+    usage?: AgentUsage,
+    waits: readonly ApprovalWait[] = [],
+  ): Promise<void> {
     this.#message = message;
     this.#usage = usage;
+    this.#waits = waits;
     this.#isMade = true;
     this.#made.resolve();
     const running = await this.#running.promise;
@@ -115,7 +124,9 @@ export class KeptTurn {
     const { conversationId, userId, input, clock } = this.#options;
     const where = { conversationId, userId, replyTo: input.replyTo ?? undefined };
     const usage = this.#usage?.calls ? this.#usage : null;
-    return { reply: { ...where, message, at: clock.now() }, usage };
+    const at = clock.now();
+    const of = { conversationId, messageId: input.messageId, at: input.waitsSince ?? at };
+    return { reply: { ...where, message, at }, usage, open: suspensionsOf(this.#waits, of) };
   }
 }
 

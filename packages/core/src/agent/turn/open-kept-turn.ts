@@ -79,6 +79,7 @@ export async function openKeptTurn(
   }
   for (;;) {
     const opened = await begin(environment, asked, files, options);
+    if (opened.kind === "changed") continue;
     if (opened.kind !== "busy") return opened;
     files.forget();
     const reply = await waitElsewhere(environment, asked, mode, opened.executionId);
@@ -153,11 +154,11 @@ async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
   { agent, conversationId, userId, active, settings, tools, operation, context, sent, again }: AskedTurn,
   files: Attachments,
-  { mode, schema, traceparent, replaces }: StartTurnOptions,
-): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
+  { mode, schema, traceparent, replaces, decision }: StartTurnOptions,
+): Promise<OpenedTurn | Extract<BeginTurnResult, { kind: "busy" }> | { readonly kind: "changed" }> {
   const at = clock.now();
   const named = replaces !== undefined;
-  const opening = { agent, tools, conversationId, userId, again, named, at };
+  const opening = { agent, tools, conversationId, userId, again, named, at, decision };
   if (agent.budget?.conversation !== undefined) {
     const known = await store.read({ conversationId, userId });
     const problem = known && budgetError(agent.budget.conversation, known.usage);
@@ -179,12 +180,15 @@ async function begin(
       schema: schema ?? null,
       startedAt: at,
       traceparent: traceparent ?? null,
+      ...(decision && { waitsSince: decision.waitsSince }),
     },
   });
   active.signal.throwIfAborted();
   const where = { agentId: agent.id, conversationId, userId, context };
   const begun = await kept.begin(turn, { ...where, message, before: agent.window });
   if (begun.kind === "busy") return begun;
+  // Another call of the message was decided meanwhile.
+  if (begun.kind === "changed" && decision !== undefined) return { kind: "changed" };
   if (begun.kind !== "begun") throw refusal(begun.kind, conversationId, sent.id);
   active.begun();
   const running = await turn.running;

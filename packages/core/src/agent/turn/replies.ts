@@ -1,6 +1,7 @@
 // Everything that makes a reply, behind one door: it needs the AI SDK, and is loaded where there are agents.
 export { shapeOf } from "../schema/object-shape.ts";
 export { continueTurn } from "./continue-turn.ts";
+export { decideApproval } from "./decide-approval.ts";
 export { objectReply, streamObject } from "./object-reply.ts";
 export { runChat } from "./run-chat.ts";
 export { startTurn } from "./start-turn.ts";

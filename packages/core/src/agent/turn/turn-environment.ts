@@ -6,6 +6,7 @@ import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { FilePool } from "../call/file-budget.ts";
+import type { ToolDecision } from "../conversation/apply-tool-decisions.ts";
 import type { SchemaChecker } from "../schema/schema-checker.ts";
 import type { TurnMode } from "./active-turn.ts";
 import type { ActiveTurns } from "./active-turns.ts";
@@ -52,4 +53,6 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly replaces?: string | undefined;
   /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
   readonly stopUnread?: boolean | undefined;
+  /** A person decides about one tool call of the last message, beside the chat. Default: the message has all decisions. */
+  readonly decision?: (ToolDecision & { readonly waitsSince: number | undefined }) | undefined;
 }

@@ -1,7 +1,7 @@
 // A turn of a kept conversation is an execution: the interfaces between the agents and the engine.
 
 import type { StoredUsage } from "../../store/conversation-store.ts";
-import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
+import type { BeginTurnResult, EndTurn, Suspension, TurnMessage } from "../../store/store.ts";
 import type { CallDeferral, CallRecorder } from "../durable/recorder.ts";
 
 /** A turn that is about to begin. */
@@ -26,20 +26,24 @@ export interface TurnEnding {
   readonly reply: TurnReply;
   /** The usage beside recorded calls; null when there is none. */
   readonly usage: StoredUsage | null;
+  /** The calls that wait for a person; the turn is suspended there. */
+  readonly open: readonly Suspension[];
 }
 
 /** Runs turns as executions. */
 export interface TurnExecutions {
   /** Keeps message and turn in one write; one that has begun is run: the host is asked for its reply. */
   begin(turn: TurnToBegin): Promise<BeginTurnResult>;
+  /** The turn that runs or waits in a conversation, in this process or another. */
+  live(conversationId: string): Promise<LiveTurn | undefined>;
   /** Absent where one process has the store to itself. */
   readonly others?: OtherTurns | undefined;
 }
 
 /** The turns of all processes that share the store. */
 export interface OtherTurns {
-  /** The turn that is live in a conversation, wherever it runs. */
-  live(conversationId: string): Promise<LiveTurn | undefined>;
+  /** The turn that runs in a conversation, in this process or another. */
+  running(conversationId: string): Promise<LiveTurn | undefined>;
   /** Resolves when the turn has ended; rejects when the signal is aborted, or this process stops. */
   ended(executionId: string, signal: AbortSignal): Promise<void>;
   /** Asks whichever process runs the turn to stop it. It may be lost. */
@@ -52,6 +56,10 @@ export interface LiveTurn {
   readonly userId: string | null;
   /** Its input. */
   readonly input: unknown;
+  /** The caller's context, a JSON object. */
+  readonly context: string;
+  /** Since when its reply waits for a person, in milliseconds since 1970; undefined while it runs. */
+  readonly waitsSince: number | undefined;
 }
 
 /** A turn that is run, now or again after a crash. */

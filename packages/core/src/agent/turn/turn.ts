@@ -16,6 +16,7 @@ import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
 import type { KeptTurn } from "./kept-turn.ts";
+import { waitsOf } from "./waits-of-message.ts";
 
 export interface TurnOptions {
   readonly agent: CallableAgent;
@@ -144,6 +145,12 @@ export class Turn {
     if (message !== undefined) this.#options.completed?.(message);
   }
 
+  /** Keeps the message that it continues as it is: calls of it still wait for a decision. */
+  async leaveWaiting(): Promise<void> {
+    await this.complete(continuedMessage(this.history));
+    await this.end();
+  }
+
   /** Ends the turn. A reply that is not complete is kept as far as it came. Never throws. */
   async end(partial?: PartialMessage): Promise<void> {
     try {
@@ -172,7 +179,9 @@ export class Turn {
     if (conversation === undefined) return;
     const kept = this.#kept(message, partial);
     // The usage of recorded calls is counted already.
-    await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
+    const usage = agent.recordsCalls ? operation.unrecorded : operation.usage;
+    const waits = message === undefined || kept === null ? [] : await waitsOf(message, this.tools);
+    await conversation.finish(kept, usage, waits);
   }
 
   /** The message as a conversation keeps it; null when there is nothing to keep. */

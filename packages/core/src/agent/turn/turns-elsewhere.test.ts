@@ -6,7 +6,7 @@ import type { LiveTurn } from "./turn-host.ts";
 import { TurnsElsewhere } from "./turns-elsewhere.ts";
 
 const live = (mode = "chat"): LiveTurn => ({
-  ...{ executionId: "e", agentId: "a", userId: "ada" },
+  ...{ executionId: "e", agentId: "a", userId: "ada", context: "{}", waitsSince: undefined },
   input: { agentId: "a", messageId: "m", mode, replyTo: "u" },
 });
 const kept = (partial: boolean, messageId = "m") => ({
@@ -20,7 +20,7 @@ function elsewhere(
   ended: () => Promise<void> = async () => undefined,
 ) {
   const [asked, asks] = [vi.fn(recent), vi.fn()];
-  const others = { live: async () => found, ended: vi.fn(ended), askToStop: asks };
+  const others = { running: async () => found, ended: vi.fn(ended), askToStop: asks };
   const turns = new TurnsElsewhere(others, Object({ recent: async (which: object) => asked(which) }));
   return { turns, others, asked };
 }

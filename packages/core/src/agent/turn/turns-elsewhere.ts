@@ -27,9 +27,9 @@ export class TurnsElsewhere {
     this.#conversations = conversations;
   }
 
-  /** The turn that is live in a conversation, if it is this agent's and this user's. */
+  /** The turn that runs in a conversation, if it is this agent's and this user's. */
   async find({ agentId, conversationId, userId }: WhichTurn): Promise<LiveTurn | undefined> {
-    const live = await this.#others.live(conversationId);
+    const live = await this.#others.running(conversationId);
     const same = live?.agentId === agentId && (userId === undefined || live.userId === userId);
     return same ? live : undefined;
   }

@@ -194,6 +194,7 @@ describe("a list", () => {
     const row = {
       executionId: "e1",
       workflowId: "nap",
+      agentId: null,
       userId: null,
       conversationId: null,
       startAt: 1,
@@ -208,7 +209,7 @@ describe("a list", () => {
     const workflows = new Map([["nap", flow]]);
     const options = { limit: 1, cursor: writeCursor(5, "z"), userId: "ada", workflowId: "nap" };
     expect(await listWaiting({ store, workflows }, options)).toEqual({
-      items: [{ ...row, startAt: iso, suspension: view }],
+      items: [{ ...row, approvalId: null, startAt: iso, suspension: view }],
       nextCursor: writeCursor(1, "s1"),
     });
     expect(await listWaiting({ store, workflows }, { limit: 2 })).toMatchObject({

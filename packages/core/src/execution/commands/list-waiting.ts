@@ -1,4 +1,5 @@
-// Lists open suspensions of all workflows, the oldest first, a page at a time.
+// Lists open suspensions of all workflows and chats, the oldest first, a page at a time.
+import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { Store } from "../../store/store.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
@@ -16,7 +17,12 @@ export interface WaitingOptions {
 
 export interface WaitingItem {
   readonly executionId: string;
+  /** "" for a tool call of a chat. */
   readonly workflowId: string;
+  /** The agent of a chat; null for a workflow. */
+  readonly agentId: string | null;
+  /** The approval request of a chat: decided with `agents.decide`. Null for a workflow. */
+  readonly approvalId: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: string;
@@ -46,6 +52,7 @@ export async function listWaiting(
   return {
     items: page.map((each) => ({
       ...each,
+      approvalId: each.agentId === null ? null : approvalIdOf(each.suspension.path),
       startAt: isoTime(each.startAt),
       suspension: viewSuspension(workflows.get(each.workflowId), each.suspension),
     })),

@@ -63,10 +63,16 @@ export class Changes {
     this.#send({ ...ids, status: statusAfter(events), stepPath: pathIn(events), sequence, timestamp });
   }
 
+  /** Reports that calls of a chat wait for a person, or do not any more: the inbox has changed. */
+  report(change: ExecutionChange): void {
+    if (this.followed) this.#send(change);
+  }
+
   /** Reports how far an execution of another process has come, unless that is known. */
   publishHead(head: ExecutionHead, timestamp: number): void {
     const { executionId, kind, workflowId, userId, conversationId, status, sequence } = head;
-    if (kind !== "workflow" || this.#isKnown(head)) return;
+    // Of turns only the waits are shown.
+    if ((kind !== "workflow" && status !== "suspended") || this.#isKnown(head)) return;
     const ids = { executionId, workflowId, userId, conversationId };
     this.#send({ ...ids, status, stepPath: undefined, sequence, timestamp });
   }

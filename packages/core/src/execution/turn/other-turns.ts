@@ -14,14 +14,24 @@ export function otherTurns(engine: OtherTurnParts): OtherTurns | undefined {
   return clusterChannel && turnsBeside(engine, clusterChannel);
 }
 
+/** The turn that runs or waits in a conversation. */
+export async function liveTurn(
+  store: OtherTurnParts["store"],
+  conversationId: string,
+): Promise<LiveTurn | undefined> {
+  const head = await store.liveTurn(conversationId);
+  const state = head && (await store.state(head.executionId));
+  if (state === undefined || state.execution.endAt !== null) return undefined;
+  const { executionId, agentId, userId, input, context } = state.execution;
+  const waitsSince = state.suspensions[0]?.suspendedAt;
+  return { executionId, agentId, userId, input: JSON.parse(input ?? "null"), context, waitsSince };
+}
+
 function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): OtherTurns {
   const { store } = engine;
-  const live = async (conversationId: string): Promise<LiveTurn | undefined> => {
-    const head = await store.liveTurn(conversationId);
-    const state = head && (await store.state(head.executionId));
-    if (state === undefined || state.execution.endAt !== null) return undefined;
-    const { executionId, agentId, userId, input } = state.execution;
-    return { executionId, agentId, userId, input: JSON.parse(input ?? "null") };
+  const running = async (conversationId: string): Promise<LiveTurn | undefined> => {
+    const live = await liveTurn(store, conversationId);
+    return live?.waitsSince === undefined ? live : undefined;
   };
   /** False when it had ended already. True when it has, or may have, by now. */
   const awaitEnd = async (executionId: string, signal: AbortSignal): Promise<boolean> => {
@@ -41,5 +51,5 @@ function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): Ot
   const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
     for (let ran = true; ran; ) ran = await awaitEnd(executionId, signal);
   };
-  return { live, ended, askToStop: (executionId) => clusterChannel.askToStop(executionId) };
+  return { running, ended, askToStop: (executionId) => clusterChannel.askToStop(executionId) };
 }

@@ -13,6 +13,7 @@ import { RunningStepContext } from "../body/running-step-context.ts";
 import type { EngineKind } from "../engine/engine-kind.ts";
 import type { Waiters } from "../engine/waiters.ts";
 import type { Settlement } from "../run/settlement.ts";
+import type { ExecutionChange } from "../stream/changes.ts";
 
 /** The step that makes the reply: the paths of its model calls and tool calls begin with it. */
 const stepId = "reply";
@@ -42,6 +43,7 @@ export class TurnKind implements EngineKind {
   readonly #store: Store;
   readonly #host: TurnHost;
   readonly #waiters: Waiters;
+  readonly #changed: (change: ExecutionChange) => void;
   /** Turns that end with their recorded calls when they run. */
   readonly #onlyRecorded = new Set<string>();
   /** Turns whose last write failed. */
@@ -49,7 +51,14 @@ export class TurnKind implements EngineKind {
   /** Turns of which the store has refused a write for good, with the usage in that write. */
   readonly #refused = new Map<string, StoredUsage | null>();
 
-  constructor(store: Store, host: TurnHost, waiters: Waiters) {
+  /** `changed` receives the turns whose replies begin to wait for a person. */
+  constructor(
+    store: Store,
+    host: TurnHost,
+    waiters: Waiters,
+    changed: (change: ExecutionChange) => void = () => undefined,
+  ) {
+    this.#changed = changed;
     this.#store = store;
     this.#host = host;
     this.#waiters = waiters;
@@ -98,7 +107,11 @@ export class TurnKind implements EngineKind {
     const wasRefused = this.#refused.has(executionId);
     try {
       if (commit.end === null) return await this.#store.commit(commit);
-      return await this.#store.endTurn(await this.#ending(commit));
+      const ending = await this.#ending(commit);
+      const result = await this.#store.endTurn(ending);
+      if (result.idle) this.#reportWait(ending, result);
+      // The driver has no more work either way: the next turn of the conversation ends a suspended one.
+      return { ...result, idle: false };
     } catch (error) {
       // The driver ends a turn once more of which a write was refused for good: without the reply, so that the
       // conversation is free.
@@ -113,14 +126,21 @@ export class TurnKind implements EngineKind {
   }
 
   async #ending(commit: Commit): Promise<EndTurn> {
-    const { reply, usage } = await this.#host.endingOf(commit.executionId);
+    const { reply, usage, open } = await this.#host.endingOf(commit.executionId);
     const refused = this.#refused.get(commit.executionId);
     const counted = refused ?? commit.usage;
     const total = usage === null ? counted : sumUsage(counted, usage);
-    return {
-      commit: { ...commit, usage: total },
-      reply: refused === undefined ? reply : { ...reply, message: null },
-    };
+    if (refused !== undefined)
+      return { commit: { ...commit, usage: total }, reply: { ...reply, message: null } };
+    const waits = open.length > 0 && commit.end?.status === "completed";
+    const suspended = { open, end: null, idle: { resumes: 0, event: null } };
+    return { commit: { ...commit, ...(waits && suspended), usage: total }, reply };
+  }
+
+  #reportWait({ commit: { executionId }, reply }: EndTurn, { sequence }: CommitResult): void {
+    const { conversationId, userId, at: timestamp } = reply;
+    const where = { executionId, workflowId: "", conversationId, userId, stepPath: undefined };
+    this.#changed({ ...where, status: "suspended", sequence, timestamp });
   }
 
   async #run(body: StepContext): Promise<void> {

@@ -12,6 +12,7 @@ import type {
   ExecutionRow,
   Store,
   StoredExecution,
+  Suspension,
 } from "../../store/store.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endForgottenTurn } from "./end-forgotten-turn.ts";
@@ -42,6 +43,7 @@ interface Surroundings {
   readonly operations?: Partial<Store>;
   readonly agentIds?: readonly string[];
   readonly usage?: typeof usage | null;
+  readonly open?: readonly Suspension[];
   readonly run?: (turn: RunningTurn) => Promise<void>;
 }
 
@@ -80,7 +82,7 @@ function turnsOf(surroundings: Surroundings = {}) {
       },
       endingOf: async (executionId) => {
         calls.push({ endingOf: executionId });
-        return { reply, usage: surroundings.usage ?? null };
+        return { reply, usage: surroundings.usage ?? null, open: surroundings.open ?? [] };
       },
     },
     engine.waiters,
@@ -113,6 +115,11 @@ test("a turn is an execution of one step that no route reaches", async () => {
   if (step?.type !== "andThen") throw new Error("it has another step");
   await expect(Promise.resolve(step.execute({} as never))).rejects.toThrow("a turn has no body of its own");
 });
+
+const waits: Suspension = {
+  ...{ suspensionId: "s1", path: "reply#a1", stepIndex: 0, reason: "", data: null, suspendedAt: 7 },
+  ...{ deadline: null, onDeadline: null },
+};
 
 test("it begins with one write, runs here, and ends together with the reply", async () => {
   const { engine, kind, calls, turns } = turnsOf();
@@ -151,6 +158,16 @@ test("it begins with one write, runs here, and ends together with the reply", as
       },
     },
   ]);
+});
+
+test("one whose reply waits for a person is suspended, and has no more work here", async () => {
+  const { engine, kind, calls, turns } = turnsOf({ open: [waits] });
+  await beginTurn(engine, kind, toBegin);
+  await expect.poll(() => engine.has("e1")).toBe(false);
+  expect(await endOf(turns[0])).toBe("ended");
+  expect(calls.at(-1)).toMatchObject({
+    end: { commit: { end: null, open: [waits], idle: { resumes: 0, event: null } }, reply },
+  });
 });
 
 test.each([
@@ -438,20 +455,27 @@ test("the live turn of a conversation is read, wherever it runs", async () => {
   const liveTurn: Store["liveTurn"] = async (id) =>
     id === "c1" ? ({ executionId: "e1" } as never) : undefined;
   const { others, asked } = beside({ liveTurn, state: async () => state });
-  expect(await others.live("c1")).toEqual({
+  expect(await others.running("c1")).toEqual({
     executionId: "e1",
     agentId: "bot",
     userId: "ada",
     input: { a: 1 },
+    context: execution.context,
+    waitsSince: undefined,
   });
-  expect(await others.live("c2")).toBeUndefined();
+  expect(await others.running("c2")).toBeUndefined();
   others.askToStop("e7");
   expect(asked).toEqual(["e7"]);
+  const waiting = { ...state, suspensions: [waits] };
+  const beyond = beside({ liveTurn, state: async () => waiting });
+  expect(await beyond.others.running("c1")).toBeUndefined();
+  const { engine, kind } = turnsOf({ operations: { liveTurn, state: async () => waiting } });
+  expect(await turnExecutions(engine, kind).live("c1")).toMatchObject({ executionId: "e1", waitsSince: 7 });
   const ended = { ...state, execution: { ...execution, endAt: 5 } };
-  expect(await beside({ liveTurn, state: async () => ended }).others.live("c1")).toBeUndefined();
-  expect(await beside({ liveTurn, state: async () => undefined }).others.live("c1")).toBeUndefined();
+  expect(await beside({ liveTurn, state: async () => ended }).others.running("c1")).toBeUndefined();
+  expect(await beside({ liveTurn, state: async () => undefined }).others.running("c1")).toBeUndefined();
   const without = { ...state, execution: { ...execution, input: null } };
-  expect(await beside({ liveTurn, state: async () => without }).others.live("c1")).toMatchObject({
+  expect(await beside({ liveTurn, state: async () => without }).others.running("c1")).toMatchObject({
     input: null,
   });
 });

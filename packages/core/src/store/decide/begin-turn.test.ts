@@ -8,15 +8,32 @@ const turn = { userId: "ada", claim: { owner: "here", token: "mine" } } as NewTu
 test.each<[string, TurnFacts, unknown]>([
   ["the first of a new conversation", { token: undefined, owner: undefined, live: undefined }, undefined],
   ["one of the user's own conversation", { token: undefined, owner: "ada", live: undefined }, undefined],
-  ["the same again", { token: "mine", owner: "ada", live: "e1" }, "repeated"],
+  [
+    "the same again",
+    { token: "mine", owner: "ada", live: { executionId: "e1", status: "running" } },
+    "repeated",
+  ],
   ["one whose id another turn has", { token: "theirs", owner: "ada", live: undefined }, undefined],
-  ["one of another user", { token: undefined, owner: "bob", live: "e1" }, { kind: "foreign" }],
+  [
+    "one of another user",
+    { token: undefined, owner: "bob", live: { executionId: "e1", status: "running" } },
+    { kind: "foreign" },
+  ],
   [
     "one of a conversation without a user",
     { token: null, owner: null, live: undefined },
     { kind: "foreign" },
   ],
-  ["one beside a live turn", { token: null, owner: "ada", live: "e1" }, { kind: "busy", executionId: "e1" }],
+  [
+    "one beside a turn whose reply waits for a person",
+    { token: null, owner: "ada", live: { executionId: "e1", status: "suspended" } },
+    undefined,
+  ],
+  [
+    "one beside a live turn",
+    { token: null, owner: "ada", live: { executionId: "e1", status: "running" } },
+    { kind: "busy", executionId: "e1" },
+  ],
 ])("%s", (_, facts, expected) => {
   expect(beforeTurn(turn, facts)).toEqual(expected);
 });

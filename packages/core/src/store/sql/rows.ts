@@ -107,6 +107,7 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
     toWaiting: (row: Row): WaitingSuspension => ({
       executionId: text(row, "execution_id"),
       workflowId: text(row, "workflow_id"),
+      agentId: nullableText(row, "agent_id"),
       userId: nullableText(row, "user_id"),
       conversationId: nullableText(row, "conversation_id"),
       startAt: integer(row, "start_at"),

@@ -36,23 +36,33 @@ export function timeAt(database: DatabaseSync) {
 }
 
 /** The row that holds an event. */
-function rowOf(database: DatabaseSync): StatementSync {
+function rowOf(database: DatabaseSync, events = "events"): StatementSync {
   return database.prepare(
-    "select sequence, events from journal where execution_id = ? and sequence >= ? order by sequence limit 1",
+    `select sequence, ${events} from journal where execution_id = ? and sequence >= ? order by sequence limit 1`,
   );
 }
 
-/** The value of the event with this number; `input` is that of 0. */
-export function valueAt(database: DatabaseSync) {
-  const row = rowOf(database);
-  const input = database.prepare("select input from executions where execution_id = ?");
+/** The column, or null where it has more bytes: its length is known without reading it. */
+export function upTo(maxBytes: number, column: string): string {
+  return `iif(octet_length(${column}) <= ${maxBytes}, ${column}, null) as ${column}`;
+}
+
+/**
+ * The value of the event with this number; `input` is that of 0. With `maxBytes`, rows and inputs that are longer are not
+ * read, and the value is null.
+ */
+export function valueAt(database: DatabaseSync, maxBytes?: number) {
+  const column = (name: string) => (maxBytes === undefined ? name : upTo(maxBytes, name));
+  const row = rowOf(database, column("events"));
+  const input = database.prepare(`select ${column("input")} from executions where execution_id = ?`);
   return (executionId: string, sequence: number): StoredJson => {
     let place = sequence;
     while (place > 0) {
       const found = row.get(executionId, place);
       // A journal that is being deleted loses its end first.
-      if (found === undefined) return null;
-      const [, , , , , value] = fieldsAt(place, integer(found, "sequence"), text(found, "events"));
+      const events = found && nullableText(found, "events");
+      if (found === undefined || !events) return null;
+      const [, , , , , value] = fieldsAt(place, integer(found, "sequence"), events);
       if (typeof value !== "number") return value;
       place = referenceOf(place, value);
     }

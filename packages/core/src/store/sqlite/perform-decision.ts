@@ -4,6 +4,7 @@ import { type Changes, type Decision, type ExecutionRecord, type Facts, lookback
 import { integer, nullableInteger, nullableText, type Row, readUsage, status, text } from "./columns.ts";
 import { appendEvents, timeAt } from "./journal-rows.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
+import { SearchFrontier } from "./search-frontier.ts";
 
 export type PerformDecision = <Argument extends { readonly executionId: string }, Result>(
   decision: Decision<Argument, Result>,
@@ -38,12 +39,15 @@ export function recordOf(database: DatabaseSync) {
   };
 }
 
-export function performDecision(database: DatabaseSync): PerformDecision {
+export function performDecision(
+  database: DatabaseSync,
+  search = new SearchFrontier(database),
+): PerformDecision {
   const read = recordOf(database);
   const facts = factsIn(database);
   /** The record as it was read. */
   let before: ExecutionRecord | undefined;
-  const changes = changesOf(database, () => before);
+  const changes = changesOf(database, search, () => before);
   return (decision, argument) => {
     const record = read(argument.executionId);
     before = record && { ...record };
@@ -117,7 +121,11 @@ function factsIn(database: DatabaseSync): Facts {
   };
 }
 
-function changesOf(database: DatabaseSync, before: () => ExecutionRecord | undefined): Changes {
+function changesOf(
+  database: DatabaseSync,
+  search: SearchFrontier,
+  before: () => ExecutionRecord | undefined,
+): Changes {
   const updating = (columns: readonly string[]) =>
     database.prepare(
       `update executions set ${columns.map((column) => `${column} = ?`).join(", ")} where execution_id = ?`,
@@ -138,7 +146,7 @@ function changesOf(database: DatabaseSync, before: () => ExecutionRecord | undef
   return {
     ...timerChanges(database),
     append: appendEvents(database),
-    open: openSuspension(database),
+    open: openSuspension(database, search),
     update: (record) => {
       const values = [
         record.sequence,
@@ -159,6 +167,7 @@ function changesOf(database: DatabaseSync, before: () => ExecutionRecord | undef
       const { status, endAt, parked } = record;
       const inIndexes = [status, Number(record.paused), Number(record.idle), endAt, parked];
       updateAll.run(...values, ...inIndexes, record.executionId);
+      if (endAt !== null) search.joins("end", endAt);
     },
     end: (executionId, { result, resultAt, error }) => void end.run(result, resultAt, error, executionId),
     close: (suspensionIds) => {
@@ -197,7 +206,7 @@ export function timerChanges(database: DatabaseSync): Pick<Changes, "setTimer" |
   };
 }
 
-export function openSuspension(database: DatabaseSync): Changes["open"] {
+export function openSuspension(database: DatabaseSync, search: SearchFrontier): Changes["open"] {
   const insert = database.prepare(
     `insert into suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
        on_deadline, held, resume_schema)
@@ -208,5 +217,6 @@ export function openSuspension(database: DatabaseSync): Changes["open"] {
     const { resumeSchema = null } = suspension;
     const times = [suspendedAt, deadline, onDeadline, Number(held)];
     insert.run(suspensionId, executionId, path, stepIndex, reason, data, ...times, resumeSchema);
+    search.joins("suspension", suspendedAt);
   };
 }

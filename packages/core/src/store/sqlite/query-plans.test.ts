@@ -64,10 +64,12 @@ function statementsOf(database: DatabaseSync): string[] {
   writes(recording, now);
   performDecision(recording);
   ownReads(recording, now);
-  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting } = reads(
+  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting, findValues } = reads(
     recording,
     now,
   );
+  for (const filter of pairs({ userId: "a", before: { startAt: 1, executionId: "a" } }))
+    findValues({ text: "order", ...filter, limit: 10 });
   for (const workflowId of ["a", undefined]) {
     rollupsOverTime({ from: 1, to: 2, width: 1, workflowId });
     rollupTotals({ from: 1, to: 2, of: "steps", workflowId });

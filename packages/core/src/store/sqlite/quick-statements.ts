@@ -11,6 +11,7 @@ import type { WrittenEvent } from "../stored-event.ts";
 import { appendEvents, insertRow } from "./journal-rows.ts";
 import type { PackedCommit } from "./packed-commit.ts";
 import { openSuspension, timerChanges } from "./perform-decision.ts";
+import { SearchFrontier } from "./search-frontier.ts";
 
 /** The execution is as its owner knows it, and has at most so many open suspensions. */
 const asKnown = `where execution_id = ? and token = ? and paused = 0 and commits = ? - 1 and sequence = ?
@@ -25,10 +26,10 @@ type Move = Pick<
 >;
 
 /** Returns a function that is undefined, and has changed nothing, when the commit needs the decision. */
-export function quickCommit(database: DatabaseSync) {
+export function quickCommit(database: DatabaseSync, search = new SearchFrontier(database)) {
   const append = appendEvents(database);
   const insert = insertRow(database);
-  const open = openSuspension(database);
+  const open = openSuspension(database, search);
   const { setTimer, clearTimer } = timerChanges(database);
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const advance = database.prepare(
@@ -55,7 +56,9 @@ export function quickCommit(database: DatabaseSync) {
     if (commit.end !== null) {
       const { result, resultAt } = resultOf(commit.end.result, sequence);
       const outcome = [commit.end.status, endAt, result, resultAt, commit.end.error];
-      return end.run(number, sequence, stepIndex, ...outcome, ...which).changes === 1;
+      if (end.run(number, sequence, stepIndex, ...outcome, ...which).changes !== 1) return false;
+      search.joins("end", endAt);
+      return true;
     }
     if (idle === null) return advance.run(number, sequence, stepIndex, kept, ...which).changes === 1;
     const opened = commit.open.length;

@@ -8,7 +8,8 @@ import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
-import type { Commit, Store, StoreHealth } from "../store.ts";
+import type { SearchStore } from "../search-store.ts";
+import type { Commit, ListedExecution, Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { packCommit } from "./packed-commit.ts";
 import { ThreadClient } from "./thread-client.ts";
@@ -145,6 +146,12 @@ class SqliteStore implements Store {
     messages: this.#read("conversationMessages"),
     read: this.#read("readConversation"),
     list: this.#read("listConversations"),
+  };
+
+  readonly search: SearchStore<ListedExecution> = {
+    define: this.#write("defineSearch"),
+    index: this.#write("indexValues"),
+    find: this.#read("findValues"),
   };
 
   readonly approvals: ApprovalStore = {

@@ -7,7 +7,7 @@ import { removeConversation } from "./remove-conversation.ts";
 export function removeUnchanged(readers: Readers, s: string) {
   const select = `select conversation_id from ${s}.conversations where updated_at < $1 and not exists (
       select from ${s}.executions where executions.conversation_id = conversations.conversation_id
-        and kind = 'turn' and end_at is null)
+        and kind = 'turn' and end_at is null and status = 'running')
     order by updated_at, conversation_id limit $2`;
   const still = `select from ${s}.conversations where conversation_id = $1 and updated_at < $2`;
   const remove = removeConversation(s);

@@ -3,14 +3,17 @@ import {
   type BeginTurn,
   type BeginTurnResult,
   beforeTurn,
+  decisions,
+  endOfWait,
   type ReplaceLast,
   rowText,
 } from "@andante/core/store";
-import { nullableText, text } from "../../columns.ts";
+import { nullableText, status, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { lockConversation } from "../conversations/once.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { messagesBefore } from "../conversations/reads.ts";
+import { decideLocked } from "./end-turn.ts";
 
 export function beginTurn(s: string) {
   const post = postMessage(s);
@@ -18,7 +21,7 @@ export function beginTurn(s: string) {
   const readBefore = messagesBefore(s);
   const tokenOf = `select token from ${s}.executions where execution_id = $1`;
   const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
-  const findLive = `select execution_id from ${s}.executions
+  const findLive = `select execution_id, status from ${s}.executions
     where conversation_id = $1 and kind = 'turn' and end_at is null`;
   const insert = `insert into ${s}.executions (execution_id, kind, workflow_id, agent_id, status, input, context, user_id,
       conversation_id, start_at, sequence, owner, token)
@@ -50,13 +53,15 @@ export function beginTurn(s: string) {
     const early = beforeTurn(argument.turn, {
       token: same && nullableText(same, "token"),
       owner: conversation && nullableText(conversation, "user_id"),
-      live: live && text(live, "execution_id"),
+      live: live && { executionId: text(live, "execution_id"), status: status(live) },
     });
     if (early === "repeated") return begun(query, argument);
     if (early !== undefined) return early;
     const kind = await keep(query, argument);
     if (kind !== "begun") return { kind };
     const { agentId, input, context, startAt } = turn;
+    if (live !== undefined)
+      await decideLocked(query, s, decisions.cancel, endOfWait(argument.turn, text(live, "execution_id")));
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     await query(insert, [...what, events.length, claim.owner, claim.token]);
     if (events.length > 0) await query(journal, [executionId, events.length, rowText(0, events)]);

@@ -97,8 +97,8 @@ create table suspensions (
 
 create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and held = 0;
 create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
--- The list of open suspensions, oldest first.
-create index suspensions_by_time on suspensions (suspended_at, suspension_id);
+-- The list of open suspensions that wait for an answer, oldest first.
+create index suspensions_by_time on suspensions (suspended_at, suspension_id) where path is not null;
 
 -- Times that executions wait for: sleeps and retries.
 create table timers (
@@ -137,6 +137,43 @@ create table execution_tags (
   start_at integer not null,
   execution_id text not null,
   primary key (tag, start_at, execution_id)
+) strict, without rowid;
+
+-- The index of values: the strings and numbers by which executions are found, in lower case, with their paths.
+create table search_values (
+  value text not null,
+  start_at integer not null,
+  execution_id text not null,
+  path text not null,
+  user_id text,
+  primary key (value, start_at desc, execution_id desc, path)
+) strict, without rowid;
+
+create index search_values_by_user on search_values (user_id, value, start_at desc, execution_id desc)
+  where user_id is not null;
+
+-- The entries of each execution that is indexed, to change and delete them by.
+create table search_entries (
+  execution_id text primary key,
+  -- The last event and the version of the rules that they take into account.
+  sequence integer not null,
+  rules integer not null,
+  -- A JSON array.
+  entries text not null
+) strict, without rowid;
+
+-- How far the index has read the lists of changes, which are in the order of their times.
+create table search_cursors (
+  list text primary key,
+  at integer not null,
+  id text not null
+) strict, without rowid;
+
+-- The values of each workflow that are not searched: a JSON array of paths, or true.
+create table search_rules (
+  workflow_id text primary key,
+  exclude text not null,
+  version integer not null
 ) strict, without rowid;
 
 create table conversations (

@@ -5,9 +5,10 @@ import type { Commit, CommitResult } from "../../store.ts";
 import { type PackedCommit, unpackCommit } from "../packed-commit.ts";
 import type { PerformDecision } from "../perform-decision.ts";
 import { quickCommit } from "../quick-statements.ts";
+import type { SearchFrontier } from "../search-frontier.ts";
 
-export function commit(database: DatabaseSync, perform: PerformDecision) {
-  const atOnce = quickCommit(database);
+export function commit(database: DatabaseSync, perform: PerformDecision, search: SearchFrontier) {
+  const atOnce = quickCommit(database, search);
   return (argument: Commit | PackedCommit): CommitResult =>
     atOnce(argument) ?? perform(decisions.commit, unpackCommit(argument));
 }

@@ -2,8 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { NewExecution } from "../../store.ts";
 import { appendEvents } from "../journal-rows.ts";
+import { SearchFrontier } from "../search-frontier.ts";
 
-export function create(database: DatabaseSync) {
+export function create(database: DatabaseSync, search = new SearchFrontier(database)) {
   const append = appendEvents(database);
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
@@ -43,6 +44,7 @@ export function create(database: DatabaseSync) {
     if (changes === 0) return { created: isRepeated.get(executionId, claim.token) !== undefined };
     for (const tag of tags) insertTag.run(tag, startAt, executionId);
     append(executionId, 0, events);
+    search.joins("start", startAt);
     return { created: true };
   };
 }

@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { readTags } from "../../sql/rows.ts";
 import type { DeleteFinished, ExecutionKind } from "../../store.ts";
 import { integer, nullableText, text } from "../columns.ts";
+import { changeEntries } from "./search/change-entries.ts";
 
 export function deleteFinished(database: DatabaseSync) {
   const selectOf = (kind: ExecutionKind) =>
@@ -23,6 +24,7 @@ export function deleteFinished(database: DatabaseSync) {
   const deleteTag = database.prepare(
     "delete from execution_tags where tag = ? and start_at = ? and execution_id = ?",
   );
+  const entries = changeEntries(database);
   const deleteExecution = database.prepare("delete from executions where execution_id = ?");
   return (query: DeleteFinished): { executionIds: string[]; more: boolean } => {
     const { kind = "workflow", upTo, limit, events } = query;
@@ -38,8 +40,9 @@ export function deleteFinished(database: DatabaseSync) {
       deleteSuspensions.run(executionId);
       deleteTimers.run(executionId);
       deleteSnapshot.run(executionId);
-      for (const tag of readTags(nullableText(row, "tags")))
-        deleteTag.run(tag, integer(row, "start_at"), executionId);
+      const startAt = integer(row, "start_at");
+      for (const tag of readTags(nullableText(row, "tags"))) deleteTag.run(tag, startAt, executionId);
+      entries.remove({ executionId, startAt });
       deleteExecution.run(executionId);
     }
     return { executionIds, more: found.length === limit };

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Decision, decisions } from "../../decide/index.ts";
 import { type PerformDecision, performDecision } from "../perform-decision.ts";
+import { SearchFrontier } from "../search-frontier.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
@@ -31,6 +32,9 @@ import { resume } from "./resume.ts";
 import { addRollups } from "./rollups/add-rollups.ts";
 import { rollupsOverTime, rollupTotals } from "./rollups/read-rollups.ts";
 import { trimRollups } from "./rollups/trim-rollups.ts";
+import { defineSearch } from "./search/define-search.ts";
+import { findValues } from "./search/find-values.ts";
+import { indexValues } from "./search/index-values.ts";
 import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
@@ -39,9 +43,10 @@ import { waiting } from "./waiting.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync, bind: Bind = late) {
+  const search = new SearchFrontier(database);
   let performer: PerformDecision | undefined;
   const perform: PerformDecision = (decision, argument) => {
-    performer ??= performDecision(database);
+    performer ??= performDecision(database, search);
     return performer(decision, argument);
   };
   const decided = <Argument extends { readonly executionId: string }, Result>(
@@ -49,9 +54,9 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
   ) => {
     return (argument: Argument): Result => perform(decision, argument);
   };
-  const committing = bind(database, () => commit(database, perform));
+  const committing = bind(database, () => commit(database, perform, search));
   return {
-    create: bind(database, create),
+    create: bind(database, () => create(database, search)),
     commit: committing,
     ...turnWrites(database, bind, committing),
     pause: decided(decisions.pause),
@@ -73,6 +78,8 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     addRollups: bind(database, addRollups),
     trimRollups: bind(database, trimRollups),
     ...conversationWrites(database, bind),
+    defineSearch: bind(database, defineSearch),
+    indexValues: bind(database, () => indexValues(database, search)),
     useApproval: bind(database, useApproval),
     approvalSecret: bind(database, approvalSecret),
   };
@@ -97,6 +104,7 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     events: bind(database, events),
     snapshot: bind(database, snapshot),
     list: bind(database, list),
+    findValues: bind(database, findValues),
     waiting: bind(database, waiting),
     endedBeyond: bind(database, endedBeyond),
     logs: bind(database, logs),

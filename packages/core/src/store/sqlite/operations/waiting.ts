@@ -1,4 +1,4 @@
-// Lists open suspensions of workflows, oldest first, a page at a time.
+// Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses wait for no answer and are left out.
 import type { DatabaseSync } from "node:sqlite";
 import { readPage } from "../../sql/read-page.ts";
 import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
@@ -11,7 +11,7 @@ export function waiting(database: DatabaseSync) {
       .add("user_id = ? and status = 'suspended'", userId)
       .add("workflow_id = ?", workflowId)
       .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
-      .add("kind = 'workflow'");
+      .add("path is not null");
     // One user has few that wait: they are sorted. All of them are walked in their order.
     const source =
       userId === undefined
@@ -19,7 +19,7 @@ export function waiting(database: DatabaseSync) {
         : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
     const rows = database
       .prepare(
-        `select suspensions.*, executions.workflow_id, executions.user_id,
+        `select suspensions.*, executions.workflow_id, executions.agent_id, executions.user_id,
                 executions.conversation_id, executions.start_at
          from ${source} ${where} order by suspended_at, suspension_id limit ?`,
       )

@@ -14,6 +14,7 @@ export function removeConversation(database: DatabaseSync) {
      where conversation_id = ? and kind = 'turn'`,
   );
   const deleteJournal = database.prepare("delete from journal where execution_id = ?");
+  const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
   const deleteTurn = database.prepare("delete from executions where execution_id = ?");
   return ({ conversationId, userId }: OneConversation): boolean => {
     if (remove.run(conversationId, ...ownerOf(userId)).changes === 0) return false;
@@ -23,6 +24,7 @@ export function removeConversation(database: DatabaseSync) {
     for (const row of turns.all(conversationId)) {
       const executionId = text(row, "execution_id");
       deleteJournal.run(executionId);
+      deleteSuspensions.run(executionId);
       deleteTurn.run(executionId);
     }
     return true;

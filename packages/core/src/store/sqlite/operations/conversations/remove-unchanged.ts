@@ -8,7 +8,8 @@ export function removeUnchanged(database: DatabaseSync) {
     `select conversation_id from conversations indexed by conversations_by_change
      where updated_at < ? and not exists (
        select 1 from executions indexed by executions_live_turn
-       where executions.conversation_id = conversations.conversation_id and kind = 'turn' and end_at is null)
+       where executions.conversation_id = conversations.conversation_id and kind = 'turn' and end_at is null
+         and status = 'running')
      order by updated_at, conversation_id limit ?`,
   );
   const remove = removeConversation(database);

@@ -1,10 +1,11 @@
 // Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
 import type { DatabaseSync } from "node:sqlite";
 import type { PostMessage, PostResult, ReplaceLast } from "../../../conversation-store.ts";
-import { beforeTurn } from "../../../decide/index.ts";
+import { beforeTurn, decisions, endOfWait } from "../../../decide/index.ts";
 import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
-import { nullableText, text } from "../../columns.ts";
+import { nullableText, status, text } from "../../columns.ts";
 import { appendEvents } from "../../journal-rows.ts";
+import { performDecision } from "../../perform-decision.ts";
 import { messagesBefore } from "../conversations/recent-messages.ts";
 
 interface MessageWrites {
@@ -15,10 +16,11 @@ interface MessageWrites {
 export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
   const append = appendEvents(database);
   const readBefore = messagesBefore(database);
+  const perform = performDecision(database);
   const tokenOf = database.prepare("select token from executions where execution_id = ?");
   const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
   const findLive = database.prepare(
-    `select execution_id from executions indexed by executions_live_turn
+    `select execution_id, status from executions indexed by executions_live_turn
      where conversation_id = ? and kind = 'turn' and end_at is null`,
   );
   const insert = database.prepare(
@@ -48,13 +50,14 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
     const early = beforeTurn(turn, {
       token: same && nullableText(same, "token"),
       owner: conversation && nullableText(conversation, "user_id"),
-      live: live && text(live, "execution_id"),
+      live: live && { executionId: text(live, "execution_id"), status: status(live) },
     });
     if (early === "repeated") return begun(argument);
     if (early !== undefined) return early;
     const kind = keep(argument);
     if (kind !== "begun") return { kind };
     const { agentId, input, context, startAt } = turn;
+    if (live !== undefined) perform(decisions.cancel, endOfWait(turn, text(live, "execution_id")));
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     insert.run(...what, events.length, claim.owner, claim.token);
     append(executionId, 0, events);

@@ -11,10 +11,10 @@ interface TurnWrites {
 }
 
 export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrites) {
-  const isLive = database.prepare("select 1 from executions where execution_id = ? and end_at is null");
+  const isLive = database.prepare("select 1 from executions where execution_id = ? and status = 'running'");
   const usageOf = database.prepare("select usage from executions where execution_id = ?");
   return ({ commit: last, reply }: EndTurn): CommitResult => {
-    // A turn that has ended was ended by this commit, which is repeated, or by another writer.
+    // A turn that has ended or waits was ended by this commit, which is repeated, or by another writer.
     const live = isLive.get(last.executionId) !== undefined;
     const result = commit(last);
     if (live && result.kind === "ok")

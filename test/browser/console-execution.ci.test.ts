@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { waitingWorkflows } from "./console/waits.ts";
+import { longError, waitingWorkflows } from "./console/waits.ts";
 import { openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
@@ -51,6 +51,27 @@ describe("in Chromium", async () => {
     );
   });
 
+  test("an execution that waits says why, on its page and in the list; one that sleeps is grey", async () => {
+    const { executionId } = await server.andante.start("nap", {});
+    await open(executionId);
+    const why = page.getByRole("status", { name: "Why it waits" });
+    await eventually(() => why.textContent()).toMatch(
+      /^Step night sleeps until .* \(in (3 d 0 h|2 d 23 h)\)/,
+    );
+    const pill = page.locator(".heading .pill");
+    expect(await pill.textContent()).toBe("sleeping");
+    expect(await pill.getAttribute("data-tone")).toBe("off");
+    await eventually(() => node("night").getAttribute("data-status")).toBe("sleeping");
+    const parcel = await server.andante.execute("parcel", {});
+    await page.goto(`${server.url}/console/executions`);
+    const listed = (id: string) => page.locator(".grid-row", { hasText: id.slice(0, 13) });
+    await eventually(() => listed(executionId).textContent()).toContain("Step night sleeps until");
+    expect(await listed(executionId).locator(".pill").textContent()).toBe("sleeping");
+    await eventually(() => listed(parcel.executionId).textContent()).toContain(
+      "Step signatures/legal waits since",
+    );
+  });
+
   test("the loser of a race has ended with it, and a wait inside a container leaves the work its width", async () => {
     const { executionId } = await server.andante.execute("parcel", {});
     await open(executionId);
@@ -64,5 +85,90 @@ describe("in Chromium", async () => {
     const bar = row("carriers").first().locator(".track i").first();
     await eventually(async () => (await bar.boundingBox())?.width).toBeGreaterThan(40);
     expect(await row("legal").textContent()).toContain("24 h");
+  });
+
+  test("events are filtered with /, open in full, and the place is in the address", async () => {
+    const { executionId } = await server.andante.execute("complaint", { text: "It is broken." });
+    await open(executionId);
+    await page.locator(".event").first().waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("spam");
+    await eventually(() => page.locator(".event").count()).toBe(1);
+    await page.locator(".event").click();
+    const opened = page.getByRole("region", { name: /^Event \d+$/ });
+    await eventually(() => opened.textContent()).toContain('"score": 0.02');
+    await eventually(() => page.url()).toMatch(/event=3.*text=spam|text=spam.*event=3/);
+    await page.reload();
+    await eventually(() => opened.textContent()).toContain('"score": 0.02');
+    await eventually(() => page.locator(".scrubber").textContent()).toContain("event 3 of");
+    await page.getByLabel("Filter events").fill("");
+    await opened.getByRole("button", { name: "Next event" }).click();
+    await eventually(() => page.locator(".scrubber").textContent()).toContain("event 4 of");
+    await page.getByRole("button", { name: "Close the event" }).click();
+    await eventually(() => opened.count()).toBe(0);
+  });
+
+  test("the whole id is copied; a long error is there once, in lines, folded; a replay begins at the failed step", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const { executionId } = await server.andante.execute("charge-all", { order: "ord_1" });
+    await open(executionId);
+    await page.getByRole("button", { name: "Copy the whole id" }).click();
+    await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(executionId);
+    await eventually(() => detail().locator(".failure").count()).toBe(1);
+    const failure = detail().locator(".failure");
+    expect(await failure.textContent()).toMatch(/line 0 .*\nline 1 .*…$/s);
+    expect(await failure.evaluate((text) => getComputedStyle(text).whiteSpace)).toBe("pre-wrap");
+    expect(await page.locator(".note-bar").textContent()).not.toContain("line 1 of");
+    await detail().getByRole("button", { name: "Show all of it" }).click();
+    expect(await failure.textContent()).toBe(`Error: ${longError}`);
+    await page.getByRole("button", { name: "Replay…" }).click();
+    await eventually(() => page.getByLabel("From the step").inputValue()).toBe("charge");
+    await page.getByRole("button", { name: "Go back" }).click();
+    await page.getByRole("button", { name: "Run again…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run again with this input" });
+    expect(await dialog.getByLabel("Order").inputValue()).toBe("ord_1");
+    await dialog.getByLabel("Order").fill("ord_2");
+    await dialog.getByRole("button", { name: "Run", exact: true }).click();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+    expect(page.url()).not.toContain(executionId);
+  });
+
+  test("two hundred steps are legible: the selected one is in sight, with zoom, a map and panes of any size", async () => {
+    const { executionId } = await server.andante.execute("long", {});
+    await open(executionId, "?step=step-120");
+    const selected = node("step-120");
+    const canvas = page.locator(".canvas");
+    const sizes = async () => ({ box: await canvas.boundingBox(), step: await selected.boundingBox() });
+    await eventually(async () => (await sizes()).step?.height).toBeGreaterThan(27);
+    const { box, step } = await sizes();
+    expect(step?.y).toBeGreaterThan(box?.y ?? 0);
+    expect((step?.y ?? 0) + (step?.height ?? 0)).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
+    await page.locator(".react-flow__minimap").waitFor();
+    await page.getByRole("button", { name: "Zoom In" }).click();
+    await eventually(async () => (await sizes()).step?.height).toBeGreaterThan(step?.height ?? 0);
+    const bar = page.getByRole("separator", { name: "Width of the graph" });
+    await bar.focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually(async () => (await sizes()).box?.width).toBeGreaterThan((box?.width ?? 0) + 20);
+  });
+
+  test.each([
+    ["a phone", { width: 390, height: 844 }],
+    ["a window at twice the size", { width: 720, height: 450 }],
+  ])("on %s the form comes first, and no button is covered or cut off", async (_, size) => {
+    await page.setViewportSize(size);
+    const { executionId } = await server.andante.execute("parcel", {});
+    await open(executionId);
+    await detail().getByRole("button", { name: "Resume" }).waitFor();
+    const { y: form = 0 } = (await detail().boundingBox()) ?? {};
+    expect(form).toBeLessThan((await page.locator(".canvas").boundingBox())?.y ?? 0);
+    // A click fails on a button that another element covers.
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Go back" }).click();
+    const cancel = await page.getByRole("button", { name: "Cancel", exact: true }).boundingBox();
+    expect((cancel?.x ?? 0) + (cancel?.width ?? 0)).toBeLessThanOrEqual(size.width);
+    await detail().getByText("Yes", { exact: true }).click();
+    await detail().getByRole("button", { name: "Resume" }).click();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
 });

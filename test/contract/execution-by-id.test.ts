@@ -78,8 +78,35 @@ test("with authentication a token is needed, and another user's is not found", a
   const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
   expect((await server.get(path, bob)).status).toBe(404);
   expect((await server.get(`${path}/events`, bob)).status).toBe(404);
+  expect((await server.get(`${path}/explain`, bob)).status).toBe(404);
   expect(dataOf(await server.get(path, ada))).toMatchObject({ status: "suspended" });
   expect((await server.get(`${path}/events`, ada)).status).toBe(200);
+});
+
+test("what an execution waits for is explained to its owner, and to callers that may read its journal", async () => {
+  const denied = new Set<string>();
+  const authorize = ({ action }: { readonly action: string }) => !denied.has(action);
+  const { server, executionId, path } = await afterRemoval({ auth: provider(), authorize });
+  const ada = bearer(await tokenFor("ada"));
+  expect((await server.get(`${path}/explain`)).status).toBe(401);
+  expect((await server.get("/api/executions/none/explain", ada)).status).toBe(404);
+  const explained = dataOf(await server.get(`${path}/explain`, ada));
+  expect(explained).toMatchObject({ executionId, workflowId: "gone", status: "suspended" });
+  expect(explained.sentence).toMatch(/^Step gate waits since \S+Z for an answer: why\.$/);
+  expect(explained.waits).toMatchObject([{ kind: "suspension", stepPath: "gate", reason: "why" }]);
+  const list = dataOf(await server.get("/api/executions?explain=true", ada));
+  expect(list.executions).toMatchObject([
+    {
+      executionId,
+      explanation: { kind: "suspension", sentence: expect.stringMatching(/ for an answer\.$/) },
+    },
+  ]);
+  expect((await server.get("/api/executions?explain=perhaps", ada)).status).toBe(400);
+  for (const action of ["executions.read", "executions.events"]) {
+    denied.add(action);
+    expect((await server.get(`${path}/explain`, ada)).status).toBe(403);
+    denied.delete(action);
+  }
 });
 
 test("every response about an execution names it in x-execution-id, also one that refuses", async () => {

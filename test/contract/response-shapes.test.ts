@@ -106,6 +106,8 @@ test("an execution by its id alone", async () => {
   const row = "/api/executions/:executionId";
   expectShape(`GET ${row}`, await server.get(at));
   expectShape(`GET ${row}/events`, await server.get(`${at}/events`));
+  expectShape(`GET ${row}/explain`, await server.get(`${at}/explain`));
+  expectShape("GET /api/executions", await server.get("/api/executions?explain=true"));
   expectShape(`POST ${row}/cancel`, await server.post(`${at}/cancel`));
 });
 

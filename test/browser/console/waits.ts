@@ -59,4 +59,34 @@ const parcel = createWorkflow({ id: "parcel", name: "Send a parcel", input: z.ob
     ],
   });
 
-export const waitingWorkflows = { complaint, parcel };
+const nap = createWorkflow({ id: "nap", name: "Sleep on it", input: z.object({}) })
+  .andThen({ id: "think", execute: ({ data }) => data })
+  .andSleep({ id: "night", duration: "3d" });
+
+/** The text of an error of many lines. */
+export const longError = Array.from(
+  { length: 30 },
+  (_, line) => `line ${line} of the answer of the bank`,
+).join("\n");
+
+const invoiceRun = createWorkflow({
+  id: "charge-all",
+  name: "Charge everybody",
+  input: z.object({ order: z.string() }),
+})
+  .andThen({ id: "find", execute: ({ data }) => data })
+  .andThen({
+    id: "charge",
+    execute: ({ data }) => {
+      if (data.order === "ord_1") throw new Error(longError);
+      return data;
+    },
+  });
+
+/** Two hundred steps in a row. */
+const long = Array.from({ length: 200 }, (_, index) => index).reduce(
+  (workflow, index) => workflow.andThen({ id: `step-${index}`, execute: ({ data }) => data }),
+  createWorkflow({ id: "long", name: "Two hundred steps", input: z.object({}) }),
+);
+
+export const waitingWorkflows = { complaint, parcel, nap, invoiceRun, long };

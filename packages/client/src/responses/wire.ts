@@ -195,6 +195,18 @@ export interface ExecutionSummary {
   readonly error?:
     | { readonly name: string; readonly message: string; readonly step?: string | undefined }
     | undefined;
+  /** With `explain`, of an open execution: what it waits for. */
+  readonly explanation?: ShortExplanation | undefined;
+}
+
+export interface Explanation {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  /** What it waits for, or how it ended; times in it are ISO 8601. */
+  readonly sentence: string;
+  /** Everything that it waits for, the most important first; empty once it has ended. */
+  readonly waits: readonly Wait[];
 }
 
 export interface FailureGroups {
@@ -313,6 +325,14 @@ export interface ServerStatus {
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;
+}
+
+export interface ShortExplanation {
+  /** Times in it are ISO 8601. */
+  readonly sentence: string;
+  readonly kind: WaitKind;
+  /** When it continues by itself. */
+  readonly until?: string | undefined;
 }
 
 export interface Span {
@@ -472,6 +492,41 @@ export interface Usage {
   readonly reasoningTokens?: number | undefined;
   readonly calls: number;
 }
+
+/** One thing that an execution waits for. */
+export interface Wait {
+  readonly kind: WaitKind;
+  readonly stepPath?: string | undefined;
+  /** Since when it waits, or the step runs. */
+  readonly since?: string | undefined;
+  /** When it continues by itself: the end of a sleep, the next attempt, a deadline. */
+  readonly until?: string | undefined;
+  /** The deadline fails the step, cancels the execution, or resumes it with `resume`. */
+  readonly onDeadline?: "fail" | "cancel" | "resume" | undefined;
+  readonly resume?: unknown;
+  readonly suspensionId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Who paused it. */
+  readonly userId?: string | undefined;
+  /** The attempt that failed; 1 is the first. */
+  readonly attempt?: number | undefined;
+  /** How many attempts the step has. */
+  readonly attempts?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** What an execution waits for; later releases may add kinds. */
+export type WaitKind =
+  | "parked"
+  | "pause"
+  | "suspension"
+  | "tool"
+  | "budget"
+  | "retry"
+  | "sleep"
+  | "capacity"
+  | "running";
 
 export interface WorkflowDetail extends WorkflowSummary {
   readonly steps: readonly Step[];

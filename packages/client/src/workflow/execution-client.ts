@@ -5,7 +5,7 @@ import type { CallOptions } from "../connection/options.ts";
 import type { WorkflowTypes } from "../host-types.ts";
 import type { ExecutionEvent, JournalEvent } from "../responses/events.ts";
 import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
-import type { SuspendResult } from "../responses/wire.ts";
+import type { Explanation, SuspendResult } from "../responses/wire.ts";
 import { followExecution, type Place, pathOf } from "./execution-stream.ts";
 import { type ResumeOptions, resumeExecution } from "./resume-execution.ts";
 
@@ -51,6 +51,11 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
   /** Its current state. */
   state({ signal }: CallOptions = {}): Promise<ExecutionState<W["result"], W["input"]>> {
     return this.#connection.repeat({ path: this.#path("/state"), signal });
+  }
+
+  /** What it waits for, in a sentence and as facts, or how it ended. */
+  explain({ signal }: CallOptions = {}): Promise<Explanation> {
+    return this.#connection.repeat({ path: `/api/executions/${part(this.executionId)}/explain`, signal });
   }
 
   /** A page of its journal, with full errors. A page may be short: read on with `after` until a page is empty. */

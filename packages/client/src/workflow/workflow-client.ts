@@ -39,6 +39,8 @@ export interface ExecutionFilter extends PageOptions {
   readonly from?: Date | string | undefined;
   /** Started before this time. */
   readonly to?: Date | string | undefined;
+  /** Add `explanation` to open executions: what they wait for; at most 100 of a page. Default: false. */
+  readonly explain?: boolean | undefined;
 }
 
 /** The events of a new execution, which starts when they are first read. */

@@ -21,9 +21,11 @@ function patched(row: ExecutionSummary, change: ExecutionChange): ExecutionSumma
   const { status = row.status } = change;
   const isOver = status !== "running" && status !== "suspended";
   const fields = { status, endAt: isOver ? change.timestamp : null, ...(stepPath && { stepPath }) };
-  if (status === row.status) return { ...row, ...fields };
+  // It does not wait for the same any more; the next read has the new explanation.
+  const { explanation: _explanation, ...same } = row;
+  if (status === row.status) return { ...same, ...fields };
   // These fields belong to the previous status; the next read brings those of the new one.
-  const { error: _error, parked: _parked, ...rest } = row;
+  const { error: _error, parked: _parked, ...rest } = same;
   return { ...rest, ...fields };
 }
 

@@ -1,10 +1,11 @@
 // The queries of pages, with the keys under which the responses are cached and renewed.
-import type {
-  Conversation,
-  ExecutionFilter,
-  ExecutionStatus,
-  ServerStatus,
-  TraceFilter,
+import {
+  AndanteApiError,
+  type Conversation,
+  type ExecutionFilter,
+  type ExecutionStatus,
+  type ServerStatus,
+  type TraceFilter,
 } from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
@@ -107,7 +108,7 @@ export async function readExecutions({
   cursor,
   ...filter
 }: ExecutionFilters & Pick<ExecutionFilter, "limit" | "cursor" | "signal">): Promise<ExecutionPage> {
-  return await andante.executions({ ...filter, cursor: cursor || undefined });
+  return await andante.executions({ ...filter, cursor: cursor || undefined, explain: true });
 }
 
 /** Executions by their values. Not under the key of lists: the feed of changes cannot find values. */
@@ -146,6 +147,21 @@ export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution", id],
     queryFn: ({ signal }) => andante.execution(id).state({ signal }),
+    retry: false,
+  });
+
+/** What it waits for; null for a caller that may not read its journal. The feed renews it with the execution. */
+export const explanationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "explanation"],
+    queryFn: async ({ signal }) => {
+      try {
+        return await andante.execution(id).explain({ signal });
+      } catch (error) {
+        if (error instanceof AndanteApiError && error.status === 403) return null;
+        throw error;
+      }
+    },
     retry: false,
   });
 

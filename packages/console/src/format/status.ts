@@ -33,6 +33,15 @@ export const executionStatuses = [
   "cancelled",
 ] as const satisfies readonly ExecutionStatus[];
 
+/** The status of an execution as it is shown: one that sleeps is `running` for the server. */
+export function shownStatus(
+  status: string,
+  { parked, kind }: { readonly parked?: unknown; readonly kind?: string | undefined },
+): string {
+  if (parked !== undefined) return "parked";
+  return status === "running" && kind === "sleep" ? "sleeping" : status;
+}
+
 const stepLabels: Readonly<Record<string, string>> = { error: "failed", suspended: "waiting" };
 
 /** The label of a step's status. */

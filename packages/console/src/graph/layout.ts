@@ -144,18 +144,21 @@ function ends(step: Step, parent: string | null, open: ReadonlySet<string>): str
   return steps.flatMap((child) => ends(child, path, open));
 }
 
-/** The edges as two SVG paths: from steps that `isDone`, and from all others. */
-export function linesOf(
-  { nodes, edges }: Layout,
-  isDone: (path: string) => boolean,
-): readonly [string, string] {
+/** The nodes with their positions on the canvas, by path. */
+export function placesOf({ nodes }: Pick<Layout, "nodes">): ReadonlyMap<string, PlacedNode> {
   const places = new Map<string, PlacedNode>();
   for (const node of nodes) {
     const parent = node.parent === null ? undefined : places.get(node.parent);
     places.set(node.path, { ...node, x: node.x + (parent?.x ?? 0), y: node.y + (parent?.y ?? 0) });
   }
+  return places;
+}
+
+/** The edges as two SVG paths: from steps that `isDone`, and from all others. */
+export function linesOf(layout: Layout, isDone: (path: string) => boolean): readonly [string, string] {
+  const places = placesOf(layout);
   const lines: [string, string] = ["", ""];
-  for (const edge of edges) {
+  for (const edge of layout.edges) {
     const [from, to] = [places.get(edge.from), places.get(edge.to)];
     if (from === undefined || to === undefined) continue;
     const [x, y, endX] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2];

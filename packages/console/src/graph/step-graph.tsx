@@ -6,16 +6,19 @@ import type { Step } from "@andante/client";
 import {
   Background,
   BackgroundVariant,
+  Controls,
+  MiniMap,
   type Node,
   type NodeProps,
   Position,
   ReactFlow,
+  type ReactFlowInstance,
   ViewportPortal,
 } from "@xyflow/react";
-import { memo, useCallback, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../format/numbers.ts";
 import { stepStatusLabel, toneOf } from "../format/status.ts";
-import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";
+import { isFolded, type Layout, layOut, linesOf, type PlacedNode, placesOf } from "./layout.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
@@ -25,6 +28,11 @@ export interface StepView {
   readonly status: string | undefined;
   readonly words: string;
 }
+
+/** Below this scale the names of steps cannot be read. */
+const legible = 0.6;
+/** A graph of more steps has a map. */
+const fewSteps = 12;
 
 interface StepData extends Record<string, unknown> {
   readonly step: Step;
@@ -67,12 +75,21 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
     drawn.current = new Map(next.map((node) => [node.id, node]));
     return next;
   }, [layout, open, lookOf, selected, choose]);
+  const [flow, setFlow] = useState<ReactFlowInstance<StepNodeType>>();
+  const box = useRef<HTMLDivElement>(null);
+  const places = useMemo(() => placesOf(layout), [layout]);
+  const place = selected === undefined ? undefined : places.get(selected);
+  useEffect(() => {
+    if (flow !== undefined && place !== undefined) bringIntoView(flow, place, box.current);
+  }, [flow, place]);
   const done = nodes.flatMap(({ id, data }) => (isDone(data.status) ? [id] : [])).join("\n");
   return (
     <ReactFlow
+      ref={box}
       key={steps.length}
       nodes={nodes}
       nodeTypes={nodeTypes}
+      onInit={setFlow}
       fitView
       fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
       minZoom={0.1}
@@ -88,9 +105,59 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       <ViewportPortal>
         <Lines layout={layout} done={done} />
       </ViewportPortal>
+      <Controls showInteractive={false} orientation="horizontal" />
+      {nodes.length > fewSteps && (
+        <MiniMap
+          pannable
+          zoomable
+          ariaLabel="Map of the steps"
+          nodeColor={colourOf}
+          nodeStrokeColor={colourOf}
+          // In units of the canvas: two hundred steps in a row would be thinner than a pixel.
+          nodeStrokeWidth={nodes.length}
+          maskColor="transparent"
+          maskStrokeColor="var(--ink2)"
+          maskStrokeWidth={nodes.length}
+        />
+      )}
     </ReactFlow>
   );
 });
+
+/** Moves the canvas where the step cannot be seen, or cannot be read. */
+function bringIntoView(
+  flow: ReactFlowInstance<StepNodeType>,
+  { x, y, width, height }: PlacedNode,
+  box: HTMLElement | null,
+): void {
+  const { x: left, y: top, zoom } = flow.getViewport();
+  const { width: wide = 0, height: high = 0 } = box?.getBoundingClientRect() ?? {};
+  const isInside =
+    x * zoom + left >= 0 &&
+    y * zoom + top >= 0 &&
+    (x + width) * zoom + left <= wide &&
+    (y + height) * zoom + top <= high;
+  if (isInside && zoom >= legible) return;
+  void flow.setCenter(x + width / 2, y + Math.min(height, high / legible) / 2, {
+    zoom: Math.max(zoom, 0.85),
+    duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 150,
+  });
+}
+
+/** The colour of a step on the map. */
+function colourOf({ data }: StepNodeType): string {
+  if (data.status === undefined) return "var(--line2)";
+  return mapColours[toneOf(data.status)];
+}
+
+const mapColours = {
+  run: "var(--run)",
+  wait: "var(--wait-mark)",
+  ok: "var(--ok-mark)",
+  bad: "var(--bad)",
+  off: "var(--ink3)",
+  agent: "var(--agent)",
+} as const;
 
 function nodeOf(placed: PlacedNode, data: StepData): StepNodeType {
   const { path, parent, x, y, width, height, isContainer } = placed;
@@ -143,7 +210,9 @@ function StepNode({ id, data }: NodeProps<StepNodeType>) {
         })}
       />
       <span className="grow">
-        <b className="cut">{step.name}</b>
+        <b className="cut" dir="auto">
+          {step.name}
+        </b>
         <small className="cut">{folded ? foldedWords(step, status) : words}</small>
       </span>
     </button>

@@ -197,7 +197,7 @@ test("an event that a step emits under the name of another changes no step", () 
 
 test("each event of a long journal is folded once, whatever position is shown", () => {
   let reads = 0;
-  const events = Array.from({ length: 50_000 }, (_, index) => {
+  const events = Array.from({ length: 10_000 }, (_, index) => {
     const type = index % 2 === 0 ? "step-start" : "step-complete";
     const made = event(type, index, { stepPath: `each[${index >> 1}]/x` });
     const get = () => {
@@ -207,11 +207,11 @@ test("each event of a long journal is folded once, whatever position is shown", 
     return Object.defineProperty(made, "type", { get });
   });
   const history = new RunHistory();
-  history.extend(events.slice(0, 40_000));
+  history.extend(events.slice(0, 8000));
   history.extend(events);
   const folded = reads;
   expect(folded).toBeLessThanOrEqual(4 * events.length);
-  for (const position of [1, 49_999, 25_001, 25_000, 257, 512, 50_000]) {
+  for (const position of [1, 9999, 5001, 5000, 257, 512, 10_000]) {
     const run = history.at(position);
     expect(run.rounds("each/x")).toMatchObject({
       total: Math.ceil(position / 2),

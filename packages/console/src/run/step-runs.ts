@@ -104,6 +104,11 @@ export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
+/** The id of the top-level step of a path. */
+export function topLevelId(path: string): string {
+  return path.split(/[/[#]/, 1)[0] ?? path;
+}
+
 /** The depth of a path. */
 export function depthOf(path: string): number {
   return path.split("/").length - 1;

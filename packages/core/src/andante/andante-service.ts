@@ -7,6 +7,7 @@ import { registerAgents } from "../agent/register-agents.ts";
 import type { RunningTurn } from "../agent/turn/turn-host.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
+import { explainExecution, explainRows } from "../execution/commands/explain.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
 import {
   checkReason,
@@ -29,6 +30,7 @@ import { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import { StorageWatch } from "../execution/engine/storage-watch.ts";
 import { Waiters } from "../execution/engine/waiters.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
+import type { Explanation } from "../execution/stream/explanation.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -278,9 +280,13 @@ export class AndanteService implements Andante {
     return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
+  async explain(executionId: string): Promise<Explanation> {
+    return explainExecution(this.#engine, await this.#rows.find(executionId));
+  }
+
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
     await this.#ready;
-    return listExecutions(this.store, options);
+    return listExecutions(this.store, options, (rows) => explainRows(this.#engine, rows));
   }
 
   async search(options: SearchOptions): Promise<SearchPage> {

@@ -9,6 +9,7 @@ import type { ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import type { SearchOptions, SearchPage } from "../execution/commands/search.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
+import type { Explanation } from "../execution/stream/explanation.ts";
 import type { ExecutionEvent, ExecutionResult, ExecutionState } from "../execution/stream/views.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
@@ -212,6 +213,9 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /** The workflow, the user and the conversation of an execution, without its state; undefined where there is none. */
   idsOf(executionId: string): Promise<ExecutionIds | undefined>;
+
+  /** What an execution waits for, in a sentence and as facts, or how it ended. Errors are in full. */
+  explain(executionId: string): Promise<Explanation>;
 
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;

@@ -17,6 +17,7 @@ import {
   executionPage,
   executionResult,
   executionState,
+  explanation,
   listQuery,
   replayBody,
   resumeBody,
@@ -251,6 +252,25 @@ export const executionRoutes = [
   }),
   route({
     ...ofExecution,
+    method: "GET",
+    path: `${anyExecution}/explain`,
+    access: "protected",
+    reveals: "own",
+    action: "executions.read",
+    // The errors of attempts are in full, as in the journal.
+    requires: ["executions.events"],
+    costs: "read",
+    operationId: "explainExecution",
+    summary: "Explain what an execution waits for, or how it ended",
+    response: { kind: "json", description: "A sentence and the facts behind it", data: explanation },
+    errors: [404],
+    handle: async (context) => {
+      const { executionId } = await findVisible(context);
+      return context.andante.explain(executionId);
+    },
+  }),
+  route({
+    ...ofExecution,
     ...byReason,
     path: `${anyExecution}/cancel`,
     access: "protected",
@@ -342,12 +362,13 @@ async function countVisible(context: RouteContext & { readonly query: Value<type
 }
 
 /** A page of executions visible to the caller. A caller without an id owns none. */
-async function listVisible(context: RouteContext, { id, ...query }: Value<typeof listQuery>) {
+async function listVisible(context: RouteContext, { id, explain, ...given }: Value<typeof listQuery>) {
   const { userId } = context.caller;
-  if (context.scope === "all") return listPermitted(context, { ...query, idPrefix: id });
+  const query = { ...given, idPrefix: id, explain: explain === "true" };
+  if (context.scope === "all") return listPermitted(context, query);
   if (userId === undefined || (query.userId ?? userId) !== userId)
     return { executions: [], nextCursor: null };
-  return listPermitted(context, { ...query, idPrefix: id, userId });
+  return listPermitted(context, { ...query, userId });
 }
 
 /** A page without the executions that the host's `authorize` refuses: a short page may not be the last. */

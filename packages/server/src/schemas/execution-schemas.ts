@@ -128,6 +128,57 @@ export const executionEvent = component("ExecutionEvent", () =>
 
 export const executionEvents = component("ExecutionEvents", () => z.array(executionEvent()));
 
+const waitKind = component("WaitKind", () =>
+  z
+    .enum(["parked", "pause", "suspension", "tool", "budget", "retry", "sleep", "capacity", "running"])
+    .describe("What an execution waits for; later releases may add kinds"),
+);
+
+const wait = component("Wait", () =>
+  z
+    .object({
+      kind: waitKind(),
+      stepPath: z.string().optional(),
+      since: timestamp().optional().describe("Since when it waits, or the step runs"),
+      until: timestamp()
+        .optional()
+        .describe("When it continues by itself: the end of a sleep, the next attempt, a deadline"),
+      onDeadline: z
+        .enum(["fail", "cancel", "resume"])
+        .optional()
+        .describe("The deadline fails the step, cancels the execution, or resumes it with `resume`"),
+      resume: z.unknown().optional(),
+      suspensionId: z.string().optional(),
+      toolName: z.string().optional(),
+      reason: z.string().optional(),
+      userId: z.string().optional().describe("Who paused it"),
+      attempt: z.int().optional().describe("The attempt that failed; 1 is the first"),
+      attempts: z.int().optional().describe("How many attempts the step has"),
+      error: z.string().optional(),
+    })
+    .describe("One thing that an execution waits for"),
+);
+
+export const explanation = component("Explanation", () =>
+  z.object({
+    executionId: z.string(),
+    workflowId: z.string(),
+    status: executionStatus(),
+    sentence: z.string().describe("What it waits for, or how it ended; times in it are ISO 8601"),
+    waits: z
+      .array(wait())
+      .describe("Everything that it waits for, the most important first; empty once it has ended"),
+  }),
+);
+
+const shortExplanation = component("ShortExplanation", () =>
+  z.object({
+    sentence: z.string().describe("Times in it are ISO 8601"),
+    kind: waitKind(),
+    until: timestamp().optional().describe("When it continues by itself"),
+  }),
+);
+
 const executionSummary = component("ExecutionSummary", () =>
   z
     .object({
@@ -141,6 +192,9 @@ const executionSummary = component("ExecutionSummary", () =>
       stepIndex: z.int().describe("The top-level step that runs now or comes next"),
       ...marks(),
       error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
+      explanation: shortExplanation()
+        .optional()
+        .describe("With `explain`, of an open execution: what it waits for"),
     })
     .describe("An execution in a list"),
 );
@@ -240,6 +294,10 @@ export const listQuery = shape(() =>
     id: z.string().describe("Ids that begin with this").optional(),
     from: time("Started at this time or later"),
     to: time("Started before this time"),
+    explain: z
+      .enum(["true", "false"])
+      .optional()
+      .describe("Add `explanation` to open executions; at most 100 of a page"),
     ...page(),
   }),
 );

@@ -1,5 +1,5 @@
 // The event log: the journal line by line; renders only visible lines.
-import { useEffect } from "react";
+import { useEffect, useMemo } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { preciseClock } from "../../format/numbers.ts";
@@ -10,12 +10,15 @@ const rowHeight = 29;
 
 export function EventsView({
   events,
+  shown,
   input,
   position,
   selected,
   onSelect,
 }: {
   readonly events: readonly ExecutionEvent[];
+  /** The indices of the shown events; undefined for all. */
+  readonly shown: readonly number[] | undefined;
   readonly input: unknown;
   /** The number of events up to the scrubber's position. */
   readonly position: number;
@@ -23,25 +26,31 @@ export function EventsView({
   /** Called with the index of the chosen event. */
   readonly onSelect: (index: number) => void;
 }) {
-  const list = useVirtualRows(events.length, rowHeight, { overscan: 16 });
+  const rows = useMemo(() => shown?.flatMap((index) => events[index] ?? []) ?? events, [events, shown]);
+  const list = useVirtualRows(rows.length, rowHeight, { overscan: 16 });
   const { virtual } = list;
   useEffect(() => {
-    if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
-  }, [position, virtual]);
+    const at = shown === undefined ? position - 1 : shown.findLastIndex((index) => index < position);
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [position, shown, virtual]);
+  const row = (event: ExecutionEvent, start: number, at: number) => {
+    const index = shown?.[at] ?? at;
+    return (
+      <EventRow
+        key={event.sequence ?? index}
+        event={event}
+        input={input}
+        start={start}
+        ahead={index >= position}
+        selected={isOf(event, selected)}
+        current={index === position - 1}
+        onSelect={() => onSelect(index)}
+      />
+    );
+  };
   return (
-    <VirtualRows list={list} rows={events} className="events scroll" label="Events">
-      {(event, start, index) => (
-        <EventRow
-          key={event.sequence ?? index}
-          event={event}
-          input={input}
-          start={start}
-          ahead={index >= position}
-          selected={isOf(event, selected)}
-          current={index === position - 1}
-          onSelect={() => onSelect(index)}
-        />
-      )}
+    <VirtualRows list={list} rows={rows} className="events scroll" label="Events">
+      {row}
     </VirtualRows>
   );
 }
@@ -83,7 +92,9 @@ function EventRow({
       <span className="faint num right">{event.sequence}</span>
       <span className="mono faint at">{preciseClock(event.timestamp)}</span>
       <span className="type cut">{event.type}</span>
-      <span className="cut muted">{eventText(event, input)}</span>
+      <span className="cut muted" dir="auto">
+        {eventText(event, input)}
+      </span>
     </button>
   );
 }

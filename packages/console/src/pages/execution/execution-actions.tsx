@@ -1,11 +1,12 @@
 // Cancel, pause and replay: each asks for confirmation and describes its effects. Continuing after a pause needs none.
-import type { ExecutionState, Step } from "@andante/client";
+import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
-import { Confirm } from "../../components/dialog.tsx";
+import { Confirm, Dialog } from "../../components/dialog.tsx";
 import { Problem } from "../../components/problem.tsx";
+import { LazyForm } from "../../form/lazy-form.tsx";
 
 interface ActProps {
   readonly state: ExecutionState;
@@ -104,5 +105,25 @@ export function ReplayDialog({
         </select>
       </label>
     </Confirm>
+  );
+}
+
+/** Starts a new execution with the input of this one, which can be edited first. */
+export function RunAgainDialog({
+  state,
+  workflow,
+  onClose,
+}: ActProps & { readonly workflow: WorkflowDetail }) {
+  const navigate = useNavigate();
+  const run = async (input: unknown) => {
+    const { executionId } = await andante.workflow(workflow.id).start(input);
+    onClose();
+    await navigate({ to: "/executions/$executionId", params: { executionId }, search: {} });
+  };
+  return (
+    <Dialog open wide title="Run again with this input" onClose={onClose}>
+      <p className="muted">A new execution starts from the first step. Edit the input before, if you like.</p>
+      <LazyForm schema={workflow.inputSchema} initial={state.input} submit="Run" onSubmit={run} />
+    </Dialog>
   );
 }

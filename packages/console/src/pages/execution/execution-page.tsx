@@ -1,8 +1,8 @@
 // One execution: graph, events and waterfall are three views of one selection, which is in the address.
 import type { Span, Step } from "@andante/client";
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { useCallback, useMemo, useRef } from "react";
+import { useParams, useSearch } from "@tanstack/react-router";
+import { type CSSProperties, type RefObject, useCallback, useDeferredValue, useMemo, useRef } from "react";
 import {
   executionQuery,
   executionSpansQuery,
@@ -11,6 +11,7 @@ import {
 } from "../../api/queries.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
+import { Splitter, usePaneSize } from "../../components/splitter.tsx";
 import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
@@ -22,6 +23,7 @@ import { Heading } from "./heading.tsx";
 import { journalQuery } from "./journal.ts";
 import { MiddleTabs } from "./middle-tabs.tsx";
 import { Scrubber } from "./scrubber.tsx";
+import { matchingEvents, neighbour } from "./shown-events.ts";
 import { StepPanel } from "./step-panel.tsx";
 import { stepsFrom, stepView } from "./step-views.ts";
 import { timeAxis } from "./time-axis.ts";
@@ -55,6 +57,9 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const { data: workflow } = useQuery(workflowQuery(workflowId));
   const { data: events = noEvents, error } = useQuery(journalQuery(client, executionId));
   const [place, go] = usePlace();
+  const { text = "" } = useSearch({ strict: false });
+  const wanted = useDeferredValue(text);
+  const shown = useMemo(() => matchingEvents(events, wanted), [events, wanted]);
   const position = Math.min(place.event ?? events.length, events.length);
   const { history, whole } = useHistory(events);
   const isBack = position < events.length;
@@ -76,14 +81,37 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const chooseEvent = (index: number) => {
     const event = events[index];
     const step = event && stepOf(event);
-    go({ event: index + 1 >= events.length ? undefined : index + 1, ...(step !== undefined && { step }) });
+    go({ event: index + 1, ...(step !== undefined && { step }) });
   };
+  const step = (by: number) => {
+    if (by > 0 && position >= events.length) return move(undefined);
+    chooseEvent(neighbour(shown, { position, total: events.length, by }));
+  };
+  const failed = state?.status === "error" && whole.current?.status === "error" ? whole.current : undefined;
+  const three = useRef<HTMLDivElement>(null);
+  const bottom = useRef<HTMLDivElement>(null);
+  const [left, setLeft] = usePaneSize("graph");
+  const [right, setRight] = usePaneSize("step");
+  const [height, setHeight] = usePaneSize("waterfall");
   if (state === undefined) return null;
   return (
     <>
-      <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} />
+      <Heading
+        state={state}
+        workflow={workflow}
+        steps={steps}
+        failure={failureIn(events)}
+        failed={failed?.path}
+        active={axis.active}
+        onSelect={select}
+      />
       <Problem error={error} what="The events cannot be read" />
-      <div className="three">
+      <div
+        className="three"
+        ref={three}
+        style={columns(left, right)}
+        data-waits={state.status === "suspended" || undefined}
+      >
         <div className="canvas">
           {steps.length > 0 && (
             <LazyGraph
@@ -97,15 +125,34 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
         <MiddleTabs
           state={state}
           events={events}
+          shown={shown}
           run={run}
           position={position}
           selected={selected}
+          isOpened={place.event !== undefined}
           onEvent={chooseEvent}
+          onStep={step}
+          onClose={() => move(undefined)}
         />
         <StepPanel state={state} workflow={workflow} run={run} steps={steps} selected={selected} />
+        <Splitter label="Width of the graph" axis="x" pane={() => child(three, ".canvas")} onSize={setLeft} />
+        <Splitter
+          label="Width of the step"
+          axis="x"
+          sign={-1}
+          pane={() => child(three, ".detail")}
+          onSize={setRight}
+        />
       </div>
-      <div className="bottom">
-        <Scrubber events={events} position={position} onMove={move} onEvent={chooseEvent} />
+      <Splitter
+        label="Height of the waterfall"
+        axis="y"
+        sign={-1}
+        pane={() => bottom.current}
+        onSize={setHeight}
+      />
+      <div className="bottom" ref={bottom} style={height === undefined ? {} : { height }}>
+        <Scrubber events={events} position={position} onMove={move} onStep={step} />
         <Waterfall
           run={run}
           whole={whole}
@@ -120,6 +167,18 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
       </div>
     </>
   );
+}
+
+/** The widths of the outer panes, where the user has chosen them. */
+function columns(left: number | undefined, right: number | undefined): CSSProperties {
+  const names: Record<string, string> = {};
+  if (left !== undefined) names["--left"] = `${left}px`;
+  if (right !== undefined) names["--right"] = `${right}px`;
+  return names;
+}
+
+function child(box: RefObject<HTMLElement | null>, selector: string): Element | null {
+  return box.current?.querySelector(selector) ?? null;
 }
 
 /** The runs at every position; only new events are folded. */

@@ -1,31 +1,46 @@
 // The heading of an execution: its workflow, its status, and its commands.
 import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { address, part, serverRoot } from "../../api/andante.ts";
+import { explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
 import { CopyButton } from "../../components/copy.tsx";
+import { ErrorText } from "../../components/error-text.tsx";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
+import { Sentence } from "../../components/sentence.tsx";
 import { Status } from "../../components/status.tsx";
-import { Clock, Elapsed } from "../../components/time.tsx";
+import { Clock, Elapsed, useNow } from "../../components/time.tsx";
 import { curlCommand } from "../../format/curl.ts";
-import { count } from "../../format/numbers.ts";
-import { CancelDialog, Continue, ReplayDialog, SuspendDialog } from "./execution-actions.tsx";
+import { count, duration, shortId } from "../../format/numbers.ts";
+import { shownStatus } from "../../format/status.ts";
+import { topLevelId } from "../../run/step-runs.ts";
+import { CancelDialog, Continue, ReplayDialog, RunAgainDialog, SuspendDialog } from "./execution-actions.tsx";
 
 export function Heading({
   state,
   workflow,
   steps,
   failure,
+  failed,
+  active,
+  onSelect,
 }: {
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly steps: readonly Step[];
   /** The error from its journal. */
   readonly failure: string | undefined;
+  /** The path of the step that failed. */
+  readonly failed: string | undefined;
+  /** Milliseconds in which its steps ran. */
+  readonly active: number;
+  readonly onSelect: (path: string) => void;
 }) {
-  const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();
+  const { data: explanation } = useQuery(explanationQuery(state.executionId));
+  const [asking, setAsking] = useState<"again" | "cancel" | "replay" | "suspend">();
   const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input } = state;
   const userId = state.context.userId;
   const isOpen = status === "running" || status === "suspended";
@@ -34,12 +49,18 @@ export function Heading({
     <>
       <div className="heading">
         <div className="title">
-          <h2 className="cut">{workflow?.name ?? workflowId}</h2>
-          <Status status={parked ? "parked" : status} />
+          <h2 className="cut" dir="auto">
+            {workflow?.name ?? workflowId}
+          </h2>
+          <Status status={shownStatus(status, { parked, kind: explanation?.waits[0]?.kind })} />
         </div>
+        <span className="fact id" title={state.executionId}>
+          <span className="mono">{shortId(state.executionId)}</span>
+          <CopyButton quiet label="Copy the whole id" text={state.executionId} />
+        </span>
         <Fact before="started" value={<Clock time={startAt} />} />
         {typeof userId === "string" && <Fact before="by" value={userId} />}
-        <Fact before={isOpen ? "for" : "took"} value={<Elapsed from={startAt} to={endAt} />} />
+        <Times from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {state.tags?.map((tag) => (
           <Link key={tag} className="chip" to="/executions" search={{ tag }}>
@@ -60,6 +81,11 @@ export function Heading({
               Replay…
             </button>
           )}
+          {workflow && (
+            <button type="button" className="btn" onClick={() => setAsking("again")}>
+              Run again…
+            </button>
+          )}
           {isOpen && (
             <button type="button" className="btn danger" onClick={() => setAsking("cancel")}>
               Cancel
@@ -67,16 +93,74 @@ export function Heading({
           )}
         </div>
       </div>
-      {parked && <p className="note-bar">Parked: {parked.reason}</p>}
+      {isOpen && explanation && explanation.waits[0]?.kind !== "running" && (
+        <p className="note-bar" role="status" aria-label="Why it waits" dir="auto">
+          <Sentence text={explanation.sentence} distances />
+        </p>
+      )}
       {replayOf && (
         <p className="note-bar">
           A replay of <ExecutionLink className="link mono" id={replayOf.executionId} /> from {replayOf.stepId}
         </p>
       )}
-      {status === "error" && (failure ?? error) && <p className="note-bar bad">{failure ?? error}</p>}
+      {status === "error" && <Failure text={failure ?? error ?? ""} step={failed} onSelect={onSelect} />}
       {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
       {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
-      {asking === "replay" && <ReplayDialog state={state} steps={steps} onClose={close} />}
+      {asking === "replay" && (
+        <ReplayDialog state={state} steps={steps} from={failed && topLevelId(failed)} onClose={close} />
+      )}
+      {asking === "again" && workflow && <RunAgainDialog state={state} workflow={workflow} onClose={close} />}
+    </>
+  );
+}
+
+/** Its error: one line where the step that failed has the whole text. */
+function Failure({
+  text,
+  step,
+  onSelect,
+}: {
+  readonly text: string;
+  readonly step: string | undefined;
+  readonly onSelect: (path: string) => void;
+}) {
+  if (text === "") return null;
+  return (
+    <div className="note-bar bad row">
+      {step === undefined ? (
+        <ErrorText text={text} />
+      ) : (
+        <>
+          <span className="cut grow" dir="auto">
+            {text.split("\n", 1)[0]?.slice(0, 300)}
+          </span>
+          <button type="button" className="text-button" onClick={() => onSelect(step)}>
+            Show {step}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Its duration, as the time in which its steps ran and the time in which it waited, where it did. */
+function Times({
+  from,
+  to,
+  active,
+}: {
+  readonly from: string;
+  readonly to: string | null;
+  readonly active: number;
+}) {
+  const now = useNow(to === null);
+  const waiting = (to === null ? now : Date.parse(to)) - Date.parse(from) - active;
+  if (waiting < 1000)
+    return <Fact before={to === null ? "for" : "took"} value={<Elapsed from={from} to={to} />} />;
+  return (
+    <>
+      <Fact before="active" value={duration(active)} />
+      <Fact before="waiting" value={duration(waiting)} />
     </>
   );
 }

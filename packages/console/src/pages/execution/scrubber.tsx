@@ -13,15 +13,15 @@ export function Scrubber({
   events,
   position,
   onMove,
-  onEvent,
+  onStep,
 }: {
   readonly events: readonly ExecutionEvent[];
   /** The number of events up to this position. */
   readonly position: number;
   /** Called with the new position; undefined follows the end. */
   readonly onMove: (position: number | undefined) => void;
-  /** Called with the index of the chosen event: the scrubber moves there, and its step is selected. */
-  readonly onEvent: (index: number) => void;
+  /** Called with 1 for the next event and -1 for the one before: the scrubber moves there, and its step is selected. */
+  readonly onStep: (by: number) => void;
 }) {
   const [playing, setPlaying] = useState(false);
   const total = events.length;
@@ -50,8 +50,8 @@ export function Scrubber({
       toggle();
     }
     if (total === 0) return;
-    if (event.key === "j") onEvent(Math.min(total, position + 1) - 1);
-    if (event.key === "k") onEvent(Math.max(1, position - 1) - 1);
+    if (event.key === "j") onStep(1);
+    if (event.key === "k") onStep(-1);
   });
   const at = events[Math.max(0, position - 1)];
   const since =

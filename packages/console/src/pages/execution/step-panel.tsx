@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { andante } from "../../api/andante.ts";
 import { executionLogsQuery, serverQuery } from "../../api/queries.ts";
+import { ErrorText } from "../../components/error-text.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { LogLines } from "../../components/log-line.tsx";
 import { Status } from "../../components/status.tsx";
@@ -16,6 +17,7 @@ import { count, duration, plural, preciseClock } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { Run } from "../../run/run-history.ts";
 import {
+  type Attempt,
   attemptsOf,
   type Checkpoint,
   definitionPath,
@@ -49,7 +51,9 @@ export function StepPanel({
   return (
     <aside className="detail" aria-label="Selected step">
       <div className="row">
-        <h3 className="cut">{step?.name ?? selected}</h3>
+        <h3 className="cut" dir="auto">
+          {step?.name ?? selected}
+        </h3>
         {one ? (
           <Status status={one.status} word={stepStatusLabel(one.status)} />
         ) : (
@@ -137,7 +141,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
           </>
         )}
         <dt>Reason</dt>
-        <dd>{reason || "none given"}</dd>
+        <dd dir="auto">{reason || "none given"}</dd>
       </dl>
       {data !== undefined && (
         <div style={{ marginTop: 10 }}>
@@ -222,6 +226,11 @@ function Checkpoints({ checkpoints }: { readonly checkpoints: readonly Checkpoin
   );
 }
 
+function attemptTime({ startAt, endAt }: Attempt, now: number): string {
+  if (startAt > now) return `starts in ${duration(startAt - now)}, at ${preciseClock(startAt)}`;
+  return endAt === null ? "under way" : duration(endAt - startAt);
+}
+
 function Details({
   run,
   state,
@@ -232,13 +241,14 @@ function Details({
   readonly checkpoints: readonly Checkpoint[];
 }) {
   const { data: logs = [] } = useQuery(executionLogsQuery(state.executionId));
+  const now = useNow(run.endAt === null);
   const own = logs.filter(({ stepPath }) => stepPath === run.path);
   return (
     <>
       {run.error !== undefined && run.status !== "completed" && (
         <>
           <h4>Error</h4>
-          <p className="failure">{run.error}</p>
+          <ErrorText text={run.error} />
         </>
       )}
       {run.usage && (
@@ -270,8 +280,12 @@ function Details({
               // biome-ignore lint/suspicious/noArrayIndexKey: append-only, and starts may be equal
               <li key={index}>
                 {attempt.resumed ? "resumed" : attemptsOf({ attempts: run.attempts.slice(0, index + 1) })} ·{" "}
-                {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}
-                {attempt.error && <div className="failure">{attempt.error}</div>}
+                {attemptTime(attempt, now)}
+                {attempt.error && attempt.error !== run.error && (
+                  <div className="failure cut" dir="auto" title={attempt.error}>
+                    {attempt.error}
+                  </div>
+                )}
               </li>
             ))}
           </ol>

@@ -21,6 +21,8 @@ function wordsFor({ total, done, status, last }: Rounds, at: number): string {
   if (status === "suspended" && last.endAt !== null) return `waiting inside · ${duration(at - last.endAt)}`;
   if (status === "skipped") return "skipped";
   const attempts = attemptsOf(last);
+  if (status === "retrying" && last.retryAt !== undefined && last.retryAt > at)
+    return `attempt ${attempts - 1} failed · next in ${duration(last.retryAt - at)}`;
   const tried = attempts > 1 ? ` · ${attempts} attempts` : "";
   return `${stepStatusLabel(status)} · ${duration(tookOf(last, at))}${tried}`;
 }

@@ -3,11 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
 import { consoleRoot, part } from "../../api/andante.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed, useFresh } from "../../components/time.tsx";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { shortId } from "../../format/numbers.ts";
-import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
+import { Progress, RowStatus, StepAt, useStepsCounts } from "./row-cells.tsx";
 import { type Selection, selectionOf, withRange } from "./selection.ts";
 
 const rowHeight = 34;
@@ -128,7 +127,7 @@ const Row = memo(function Row({
         />
       </span>
       <span>
-        <Status status={row.parked ? "parked" : status} />
+        <RowStatus row={row} />
       </span>
       <b style={{ fontWeight: 560 }}>{workflowId}</b>
       {/* Not the router's link, whose subscriptions are half the work of a row. */}

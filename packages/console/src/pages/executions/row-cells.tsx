@@ -3,14 +3,22 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
-import { toneOf } from "../../format/status.ts";
+import { Sentence } from "../../components/sentence.tsx";
+import { Status } from "../../components/status.tsx";
+import { shownStatus, toneOf } from "../../format/status.ts";
 
-/** The current step of an execution, by its name in the workflow; in a search, where the text was found. */
+/** The status of a row; a sleeping one is grey. */
+export function RowStatus({ row }: { readonly row: ExecutionSummary }) {
+  return <Status status={shownStatus(row.status, { parked: row.parked, kind: row.explanation?.kind })} />;
+}
+
+/** What an execution waits for, or its current step, by its name in the workflow; in a search, where the text was found. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
   const [match] = row.matches ?? [];
   if (match !== undefined) return `${match.path}: ${match.value}`;
   if (row.parked !== undefined) return row.parked.reason;
   if (row.status === "completed") return "–";
+  if (row.explanation !== undefined) return <Sentence text={row.explanation.sentence} />;
   if (row.error !== undefined) return [row.error.step, row.error.message].filter(Boolean).join(" · ");
   return row.stepPath ?? <NamedStep row={row} />;
 }

@@ -2,9 +2,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
-import { Status } from "../../components/status.tsx";
 import { Elapsed, useFresh } from "../../components/time.tsx";
-import { Progress, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
+import { Progress, RowStatus, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
 import { NotYet } from "./not-yet.tsx";
 
 export function RecentExecutions({
@@ -61,7 +60,7 @@ function Row({
   return (
     <tr className={fresh ? "opens fresh" : "opens"} onClick={open} style={{ cursor: "pointer" }}>
       <td>
-        <Status status={row.parked ? "parked" : row.status} />
+        <RowStatus row={row} />
       </td>
       <td>{row.workflowId}</td>
       <td>

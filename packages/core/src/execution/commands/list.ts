@@ -2,7 +2,7 @@
 
 import { InvalidOptionError } from "../../errors/index.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
-import type { ExecutionStatus, Store } from "../../store/store.ts";
+import type { ExecutionStatus, ListedExecution, Store } from "../../store/store.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { type ExecutionSummary, viewSummary } from "../stream/views.ts";
 
@@ -22,6 +22,8 @@ export interface ListOptions {
   readonly cursor?: string | undefined;
   /** Default: 50; at most 500. A page of long rows ends earlier. */
   readonly limit?: number | undefined;
+  /** Add to each open row what it waits for; at most 100 of a page. Default: false. */
+  readonly explain?: boolean | undefined;
 }
 
 export interface ExecutionPage {
@@ -30,8 +32,17 @@ export interface ExecutionPage {
   readonly nextCursor: string | null;
 }
 
-export async function listExecutions(store: Store, options: ListOptions): Promise<ExecutionPage> {
-  const { cursor, limit = 50, from, to, ...filters } = options;
+type Explain = (
+  rows: readonly ListedExecution[],
+) => Promise<ReadonlyMap<string, ExecutionSummary["explanation"]>>;
+
+/** `explainRows` finds the explanations for `options.explain`. */
+export async function listExecutions(
+  store: Store,
+  options: ListOptions,
+  explainRows?: Explain,
+): Promise<ExecutionPage> {
+  const { cursor, limit = 50, from, to, explain = false, ...filters } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
   }
@@ -39,8 +50,9 @@ export async function listExecutions(store: Store, options: ListOptions): Promis
   const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
   const length = callerPageLength;
   const { page, more } = cutPage(await store.list({ ...query, length }), limit, length);
+  const explained = explain ? await explainRows?.(page) : undefined;
   return {
-    executions: page.map(viewSummary),
+    executions: page.map((row) => viewSummary(row, explained?.get(row.executionId))),
     nextCursor: more === undefined ? null : writeCursor(more.startAt, more.executionId),
   };
 }

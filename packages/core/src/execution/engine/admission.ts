@@ -82,6 +82,11 @@ export class Admission {
     if (waiting !== undefined) this.#start(waiting);
   }
 
+  /** Whether it waits here for a slot. */
+  isWaiting(executionId: string): boolean {
+    return this.#queue.has(executionId);
+  }
+
   /** Whether it waits here under the claim with this token. */
   holds(executionId: string, token: string): boolean {
     return this.#queue.holds(executionId, token);

@@ -61,6 +61,10 @@ export class RunQueue {
     return undefined;
   }
 
+  has(executionId: string): boolean {
+    return this.#waiting.has(executionId);
+  }
+
   /** Whether it waits here under the claim with this token. */
   holds(executionId: string, token: string): boolean {
     return this.#waiting.get(executionId)?.claim.token === token;

@@ -26,6 +26,7 @@ import type {
   ExecutionSuspension,
   ResultFields,
 } from "./execution-result.ts";
+import type { ShortExplanation } from "./explanation.ts";
 import type { LiveText } from "./feed.ts";
 
 export type { ExecutionResult, ExecutionState, ExecutionSuspension } from "./execution-result.ts";
@@ -45,6 +46,8 @@ export interface ExecutionSummary {
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
+  /** What an open execution waits for, where the list was asked for it and no step of it runs in this process. */
+  readonly explanation?: ShortExplanation;
 }
 
 /** One event of a stream or of the journal. */
@@ -132,7 +135,7 @@ function marksOf({ tags, parked, replayOf }: Pick<ExecutionRow, "tags" | "parked
   };
 }
 
-export function viewSummary(row: ListedExecution): ExecutionSummary {
+export function viewSummary(row: ListedExecution, explanation?: ShortExplanation): ExecutionSummary {
   return {
     executionId: row.executionId,
     workflowId: row.workflowId,
@@ -144,6 +147,7 @@ export function viewSummary(row: ListedExecution): ExecutionSummary {
     stepIndex: row.stepIndex,
     ...marksOf(row),
     ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
+    ...(explanation && { explanation }),
   };
 }
 

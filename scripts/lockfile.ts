@@ -14,6 +14,8 @@ export interface Entry {
   readonly integrity?: string;
   readonly link?: boolean;
   readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];

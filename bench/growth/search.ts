@@ -2,7 +2,7 @@
 // that all have, of everyone and of one user among a thousand.
 import path from "node:path";
 import { sqliteStore } from "@andante/core";
-import { percentile } from "../measure.ts";
+import { median } from "../measure.ts";
 import { paced } from "../pace.ts";
 import type { Budget } from "../results.ts";
 
@@ -45,23 +45,32 @@ export async function search(folder: string): Promise<Budget[]> {
   const events = { suspension: "step-suspended", state: "state-changed" };
   while ((await index.index({ limit: 50, events })).more);
   const indexing = ((performance.now() - began) / count) * 1000;
-  const times: number[] = [];
-  for (const text of ["ord_77", `ord_${count - 1}`, "ord_", "pending", "nothing like it"])
-    for (const userId of [undefined, "u-77"])
+  const before = process.cpuUsage();
+  const medians: number[] = [];
+  for (const text of texts(count))
+    for (const userId of [undefined, "u-77"]) {
+      const times: number[] = [];
       for (let call = 0; call < calls; call++) {
         const start = performance.now();
         await index.find({ text, userId, limit: 50 });
         times.push(performance.now() - start);
       }
+      medians.push(median(times));
+    }
+  const { user, system } = process.cpuUsage(before);
+  const processor = (user + system) / 1000 / (medians.length * calls);
   await store.close();
-  const [usual, longest] = [percentile(times, 0.5), percentile(times, 0.99)];
+  const slowest = Math.max(...medians);
   return [
     {
-      name: `search in the values of ${count} executions, p99`,
-      value: `${longest.toFixed(1)} ms`,
+      name: `the slowest kind of search in the values of ${count} executions`,
+      value: `${slowest.toFixed(1)} ms`,
       budget: "under 100 ms",
-      held: longest < 100,
-      note: `median ${usual.toFixed(1)} ms; ${indexing.toFixed(0)} µs to index an execution`,
+      held: slowest < 100,
+      note: `${processor.toFixed(1)} ms of processor on average; ${indexing.toFixed(0)} µs to index an execution`,
     },
   ];
 }
+
+/** A value that one execution has, a beginning that thousands have, and all have; a value of all; one of none. */
+const texts = (count: number) => [`ord_${count - 1}`, "ord_77", "ord_", "pending", "nothing like it"];

@@ -10,7 +10,7 @@ const planned = 0.6;
 const sqlite = { node: 0.00034 };
 const postgres = { node: 0.00042, database: 0.00057, databaseCores: 8 };
 /** Time in the group commits of a shard, by which it is bound, and the processor time of node and server. */
-const restate = { shard: 1 / 470, processors: 0.0025 };
+const restate = { shard: 1 / 420, processors: 0.003 };
 
 const rates = [10_000, 100_000, 1_000_000];
 const up = (value: number) =>

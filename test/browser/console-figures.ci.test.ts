@@ -33,9 +33,9 @@ describe("in Chromium", async () => {
     expect(await rows.first().locator("td").nth(3).textContent()).toMatch(/ms|s/);
     const failed = (await rows.locator("td:last-child").allTextContents()).map(Number);
     expect(failed.reduce((sum, each) => sum + each, 0)).toBe(1);
-    const graph = (await page.locator(".step-node").allTextContents()).join("\n");
-    expect(graph).toMatch(/p95 \d/);
-    expect(graph).toContain("1 failed");
+    const graph = async () => (await page.locator(".step-node").allTextContents()).join("\n");
+    await eventually(graph).toMatch(/p95 \d/);
+    expect(await graph()).toContain("1 failed");
     await open("/");
     const figure = (label: string) => page.locator(".figure", { hasText: label }).locator(".big");
     await eventually(() => figure("Completed, last hour").textContent()).toBe("2");

@@ -152,4 +152,21 @@ describe("in Chromium", async () => {
     await eventually(() => rows.count()).toBe(18);
     expect(await newer.count()).toBe(0);
   });
+
+  test("filters are saved as a view, which Home marks above its threshold", async () => {
+    for (let n = 0; n < 2; n += 1)
+      await server.andante.execute("invoice", { customer: "c", card: "declined" }, { userId: "viewed" });
+    await open("/executions?status=error&userId=viewed");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("menuitem", { name: "Save this view…" }).click();
+    await page.getByLabel("Name").fill("Failing for viewed");
+    await page.getByLabel(/^Mark it above/).fill("1");
+    await page.keyboard.press("Enter");
+    await goTo("Home");
+    const view = page.getByRole("region", { name: "Saved views" }).getByRole("link");
+    await eventually(() => view.textContent()).toBe("Failing for viewedabove 1 2");
+    await page.reload();
+    await view.click();
+    await eventually(() => new URL(page.url()).search).toBe("?status=error&userId=viewed");
+  });
 });

@@ -36,6 +36,10 @@ const isDone = (server: TestServer, id: string, headers: Headers = {}) =>
     .poll(async () => (await lastParts(server, id, headers)).map(({ state }) => state))
     .toContain("output-available");
 
+/** The server keeps an inbox for a moment. */
+const isGone = (server: TestServer, id: string) =>
+  expect.poll(async () => (await itemsOf(server)).map((each) => each.conversationId)).not.toContain(id);
+
 describe("without authentication", async () => {
   const server = await serveForTest();
 
@@ -62,7 +66,7 @@ describe("without authentication", async () => {
       }),
     );
     expect(deleted.filter((file) => String(file).startsWith("a"))).toEqual(["a2.txt"]);
-    expect((await itemsOf(server)).map((each) => each.conversationId)).not.toContain(id);
+    await isGone(server, id);
   });
 
   test("of two at once one is kept, the other is 409, and so is every later one", async () => {
@@ -112,7 +116,7 @@ describe("without authentication", async () => {
     errorOf(await decide(server, "no-such-talk", { approvalId, approved: true }), 404);
     expect((await itemsOf(server)).map((each) => each.conversationId)).toContain(id);
     await server.send("DELETE", `/api/conversations/${id}`);
-    expect((await itemsOf(server)).map((each) => each.conversationId)).not.toContain(id);
+    await isGone(server, id);
     errorOf(await decide(server, id, { approvalId, approved: true }), 404);
   });
 

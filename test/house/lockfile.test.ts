@@ -18,6 +18,15 @@ describe("package-lock.json", () => {
     expect(without.filter(([, { optional, cpu }]) => optional !== true || cpu === undefined)).toEqual([]);
   });
 
+  test("@andante/restate brings two packages of others, without scripts at their installation", () => {
+    const brought = new Set(["packages/restate"]);
+    for (const folder of brought)
+      for (const name of Object.keys(packages[folder]?.dependencies ?? {}))
+        brought.add(`node_modules/${name}`);
+    expect(brought.size).toBe(3);
+    expect([...brought].filter((folder) => packages[folder]?.hasInstallScript)).toEqual([]);
+  });
+
   test("names no registry", () => {
     expect(installed.filter(([, entry]) => "resolved" in entry)).toEqual([]);
   });

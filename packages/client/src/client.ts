@@ -65,7 +65,7 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   executionCounts({
     signal,
     ...query
-  }: Omit<ExecutionFilter, "status" | "limit" | "cursor"> & {
+  }: Omit<ExecutionFilter, "status" | "explain" | "limit" | "cursor"> & {
     readonly workflowId?: WorkflowId<T> | undefined;
   } = {}): Promise<ExecutionCounts> {
     return this.connection.repeat({ path: "/api/execution-counts", query, signal });

@@ -87,6 +87,7 @@ test("an execution of a node that stops continues on the other one long before i
   const [a, b] = await twoNodes("stops", { workflows: { body } });
   await b.start("body", {}, { executionId: "e" });
   await begun[0]?.promise;
+  await expect.poll(async () => (await a.health()).nodes).toBe(2);
   await b.close({ grace: 0 });
   const closed = performance.now();
   await begun[1]?.promise;

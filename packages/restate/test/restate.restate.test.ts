@@ -181,9 +181,9 @@ test("a later heartbeat keeps a lease beyond the end of the first", async () => 
   await expect.poll(found).toEqual([executionId]);
 });
 
-test("of a hundred resumes at once from two nodes one succeeds", async () => {
+test("of a hundred resumes at once from three nodes one succeeds", async () => {
   const namespace = randomUUID();
-  const nodes = [await opened({ namespace }), await opened({ namespace })];
+  const nodes = [await opened({ namespace }), await opened({ namespace }), await opened({ namespace })];
   const [first] = nodes;
   const made = execution();
   await first?.create(made);
@@ -202,7 +202,7 @@ test("of a hundred resumes at once from two nodes one succeeds", async () => {
   );
   const results = await Promise.all(
     Array.from({ length: 100 }, (_, index) =>
-      nodes[index % 2]?.resume({
+      nodes[index % 3]?.resume({
         executionId: made.executionId,
         suspensionIds: [suspension.suspensionId],
         rewind: null,

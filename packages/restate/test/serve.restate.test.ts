@@ -1,10 +1,18 @@
-// serve() on a real Restate: chosen by ANDANTE_RESTATE_URL, with values that are too long, and while its server is down.
+// serve() on a real Restate: as on its page, chosen by ANDANTE_RESTATE_URL, with values that are too long, and while its
+// server is down.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { createWorkflow } from "@andante/core";
 import { RecordingLogger } from "@andante/core/test";
 import { restateStore } from "@andante/restate";
 import { type ServeOptions, serve } from "@andante/server";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { freePort } from "../../../examples/cluster/src/free-ports.ts";
+import { modulesOf, root } from "../../../test/docs/pages.ts";
 import { type RestateServer, startRestate } from "./restate-server.ts";
 
 let server: RestateServer;
@@ -77,6 +85,26 @@ test("without any server callers get 503, bodies wait, and everything continues 
   await expect.poll(async () => (await fetch(`${url}/health`)).status).toBe(200);
 });
 
+test("a node closes while its server is gone, though a body does not end", async () => {
+  const begun = Promise.withResolvers<void>();
+  const stuck = createWorkflow({ id: "stuck", input: z.object({}) }).andThen({
+    id: "body",
+    execute: () => {
+      begun.resolve();
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const { andante } = await serveOn("gone", { stuck });
+  await andante.start("stuck", {});
+  await begun.promise;
+  await server.kill();
+  const start = performance.now();
+  await andante.close({ grace: 1_000 });
+  // Each part that waits for the store gets two seconds, the store itself ten.
+  expect(performance.now() - start).toBeLessThan(1_000 + 20_000);
+  await server.start();
+});
+
 test("Restate is used and logged, and holds the executions at the next start", async () => {
   vi.stubEnv("ANDANTE_RESTATE_URL", server.ingressUrl);
   vi.stubEnv("ANDANTE_RESTATE_ADMIN_URL", server.adminUrl);
@@ -92,4 +120,32 @@ test("Restate is used and logged, and holds the executions at the next start", a
   const second = await start();
   expect(await second.andante.resume("gate", executionId, "yes")).toMatchObject({ result: "yes" });
   await second.close();
+});
+
+test("the application of docs/restate.md runs with the addresses of this server", async () => {
+  const { ingressUrl, adminUrl, endpointPort } = server;
+  const [page] = modulesOf("docs/restate.md");
+  const code = (page?.code ?? "")
+    .replaceAll(/http:\/\/restate-\d:8080/g, ingressUrl)
+    .replace("http://restate-0:9070", adminUrl)
+    .replace("andante.internal:9080", `127.0.0.1:${endpointPort}`)
+    .replace("port: 9080", `port: ${endpointPort}`);
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-page-"));
+  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  const file = path.join(folder, "main.mts");
+  writeFileSync(file, code);
+  const port = String(await freePort());
+  const execArgv = ["--conditions=andante-source"];
+  const node = fork(file, { cwd: folder, execArgv, env: { ...process.env, PORT: port }, stdio: "ignore" });
+  const exit = once(node, "exit");
+  onTestFinished(async () => {
+    node.kill("SIGKILL");
+    await exit;
+    rmSync(folder, { recursive: true });
+  });
+  const headers = { "content-type": "application/json" };
+  const request = { method: "POST", headers, body: '{"input":{"n":21}}' };
+  const execute = () => fetch(`http://127.0.0.1:${port}/workflows/double/execute`, request);
+  const result = async () => (await execute().catch(() => undefined))?.json();
+  await expect.poll(result, { timeout: 60_000 }).toMatchObject({ data: { result: 42 } });
 });

@@ -151,7 +151,7 @@ export const executionQuery = (id: string) =>
     retry: false,
   });
 
-/** What it waits for; null for a caller that may not read its journal. The feed renews it with the execution. */
+/** The reason why it waits; null for a caller that may not read its journal. The feed renews it with the execution. */
 export const explanationQuery = (id: string) =>
   queryOptions({
     queryKey: ["execution", id, "explanation"],

@@ -24,6 +24,11 @@ const names = [
 export type Search = { readonly [Name in (typeof names)[number]]?: string | undefined };
 
 export function readSearch(given: Search & SearchSchemaInput): Search {
+  return knownSearch(given);
+}
+
+/** The known parameters with a text among other fields. */
+export function knownSearch(given: Readonly<Record<string, unknown>>): Search {
   const known = names.filter((name) => typeof given[name] === "string");
   return Object.fromEntries(known.map((name) => [name, given[name]]));
 }

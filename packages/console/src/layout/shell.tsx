@@ -35,7 +35,7 @@ function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly
   return (
     <div className="app">
       <button type="button" className="btn skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Go to the content
       </button>
       <SideBar />
       <main ref={main} tabIndex={-1}>

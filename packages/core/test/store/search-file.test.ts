@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
+import { migrate } from "../../src/store/sqlite/migrate.ts";
+import { reads, writes } from "../../src/store/sqlite/operations/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { execution } from "../../src/store-cases/store-cases.ts";
@@ -53,4 +55,25 @@ test("an excluded value and a secret are in no table of the index", async () => 
   database.close();
   expect(JSON.stringify(rows)).toContain("open-4111");
   expect(JSON.stringify(rows)).not.toMatch(/card-4111|word-4111/);
+});
+
+test("a search stops after a bounded number of entries and says so; values of other users cost one user nothing", () => {
+  const database = new DatabaseSync(":memory:");
+  migrate(database);
+  const { create } = writes(database);
+  const made = execution({ userId: "ann", startAt: 1 });
+  create(made);
+  database.exec(`
+    with recursive number(n) as (select 1 union all select n + 1 from number where n < 6000)
+    insert into search_values (value, start_at, execution_id, path, user_id)
+      select 'order-' || n, n, 'e-' || n, 'input', 'bob' from number;
+    insert into search_values values ('order-x', 1, '${made.executionId}', 'input', 'ann')`);
+  const { findValues } = reads(database);
+  const idsOf = (userId?: string) => {
+    const { found, complete } = findValues({ text: "order-", userId, limit: 10 });
+    return [found.map(({ execution: { executionId } }) => executionId), complete];
+  };
+  expect(idsOf()).toEqual([[], false]);
+  expect(idsOf("ann")).toEqual([[made.executionId], true]);
+  database.close();
 });

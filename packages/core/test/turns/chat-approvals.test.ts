@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
 
 const conversationId = "talk";
@@ -235,6 +236,22 @@ test("only in conversations of the given user, and only while the conversation e
   await andante.conversations.remove(conversationId);
   expect(await waits(andante)).toEqual([]);
   await expect(decide({})).rejects.toMatchObject({ status: 404 });
+});
+
+test("on several nodes any of them decides, and two decisions on two nodes at once both count", async () => {
+  const join = sharedStore(await openStore());
+  const effects = new Effects();
+  const [a, b] = [1, 2].map(() => start(join(), effects, { customers: [7, 8] }).andante);
+  if (a === undefined || b === undefined) throw new Error("two nodes were started");
+  await all(await ask(a, "u1"));
+  const [first = "", second = ""] = await approvalIds(b);
+  await Promise.all([
+    a.agents.decide(conversationId, { approvalId: first, approved: true }),
+    b.agents.decide(conversationId, { approvalId: second, approved: true }),
+  ]);
+  await finished(a);
+  expect(effects.deleted.toSorted()).toEqual([7, 8]);
+  expect(await waits(a)).toEqual([]);
 });
 
 test("a crash at any write of a decision loses nothing, and a tool runs again only where it was not recorded", {

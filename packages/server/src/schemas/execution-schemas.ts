@@ -318,7 +318,9 @@ export const searchQuery = shape(() =>
 );
 
 /** The filters of a list whose executions are counted by status. */
-export const countsQuery = shape(() => listQuery().omit({ status: true, limit: true, cursor: true }));
+export const countsQuery = shape(() =>
+  listQuery().omit({ status: true, explain: true, limit: true, cursor: true }),
+);
 
 /** The list query of one workflow, whose id is in the path. */
 export const workflowListQuery = shape(() => listQuery().omit({ workflowId: true }));

@@ -131,7 +131,7 @@ function Decision({
       <input
         className="field"
         aria-label="Reason"
-        placeholder="Reason, optional; the model reads it when you deny"
+        placeholder="Reason (optional)"
         maxLength={10_000}
         value={reason}
         onChange={(event) => setReason(event.target.value)}

@@ -165,7 +165,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
   );
 }
 
-/** Who answered the suspensions of a step, what, and after how long. */
+/** The answers to the suspensions of a step, each with its user and the time that it took. */
 function Answers({ answers }: { readonly answers: readonly Given[] }) {
   if (answers.length === 0) return null;
   return (

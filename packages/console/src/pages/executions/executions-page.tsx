@@ -4,7 +4,6 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import {
   countsQuery,
-  type ExecutionFilters,
   executionsQuery,
   searchQuery,
   seesAll,
@@ -14,26 +13,18 @@ import {
 import type { ExecutionPage, ExecutionSummary } from "../../api/types.ts";
 import { Problem } from "../../components/problem.tsx";
 import { plural } from "../../format/numbers.ts";
-import { executionStatuses } from "../../format/status.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
-import type { Search } from "../../layout/search.ts";
 import { BulkActions } from "./bulk-actions.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
+import { filtersOf } from "./filters-of.ts";
 import { heldRows } from "./held-rows.ts";
-import { totalText } from "./list-counts.ts";
+import { countsOf, totalText } from "./list-counts.ts";
 import { OverTime } from "./over-time.tsx";
 import { asTheyStand, selectionOf } from "./selection.ts";
-import { spanOf } from "./spans.ts";
+import { ViewMenu } from "./view-menu.tsx";
 import "./executions.css";
 import { RunForm } from "../workflows/run-form.tsx";
-
-/** The filters of the address, as the server takes them. */
-function filtersOf({ workflowId, userId, tag, id, text, since, ...search }: Search): ExecutionFilters {
-  const status = executionStatuses.find((each) => each === search.status);
-  const given = { status, workflowId, userId, tag, id, text, from: spanOf(since)?.from };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
-}
 
 export function ExecutionsPage() {
   const search = useSearch({ strict: false });
@@ -46,20 +37,24 @@ export function ExecutionsPage() {
   const [held, setHeld] = useState<readonly ExecutionSummary[]>();
   const shown = useMemo(() => heldRows(held, rows), [held, rows]);
   const [chosen, setChosen] = useState(() => selectionOf([]));
-  const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new filters clear the selection, which may be out of view
-  useEffect(() => {
-    choose([]);
+  // The rows move again: new filters have other rows, and a command on many makes new ones.
+  const choose = useCallback((left: readonly ExecutionSummary[]) => {
+    setChosen(selectionOf(left));
     setHeld(undefined);
-  }, [JSON.stringify(search), choose]);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new filters clear the selection, which may be out of view
+  useEffect(() => choose([]), [JSON.stringify(search), choose]);
   const { data: counted } = useQuery({ ...countsQuery(filters), enabled: !isSearch });
   // The executions that a search finds are not counted.
   const counts = isSearch ? undefined : counted;
-  const ofStatus =
-    counts === undefined ? [] : filters.status ? [counts[filters.status]] : Object.values(counts);
+  const inAll = counts && countsOf(counts, filters.status);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Page title="Executions" note={list.data && totalText(ofStatus, rows.length, !list.hasNextPage)}>
+    <Page
+      title="Executions"
+      note={list.data && totalText(inAll, rows.length, !list.hasNextPage)}
+      action={<ViewMenu search={search} />}
+    >
       <div className="executions">
         <Filters search={search} counts={counts} />
         <OverTime search={search} />

@@ -21,10 +21,18 @@ export function countText({ count: number, more }: StatusCount): string {
   return `${count(number)}${more ? "+" : ""}`;
 }
 
+/** The executions of one status, or of all. */
+export function countsOf(counts: ExecutionCounts, status: keyof ExecutionCounts | undefined): StatusCount {
+  const some = status === undefined ? Object.values(counts) : [counts[status]];
+  return {
+    count: some.reduce((total, each) => total + each.count, 0),
+    more: some.some(({ more }) => more),
+  };
+}
+
 /** The number of executions of a list; "more than" where it is not counted. */
-export function totalText(counts: readonly StatusCount[], shown: number, isWhole: boolean): string {
+export function totalText(counted: StatusCount | undefined, shown: number, isWhole: boolean): string {
   if (isWhole) return `${count(shown)} in all`;
-  const sum = counts.reduce((total, each) => total + each.count, 0);
-  if (sum > shown && !counts.some(({ more }) => more)) return `${count(sum)} in all`;
-  return `more than ${count(Math.max(sum, shown))}`;
+  const { count: sum = 0, more = true } = counted ?? {};
+  return sum > shown && !more ? `${count(sum)} in all` : `more than ${count(Math.max(sum, shown))}`;
 }

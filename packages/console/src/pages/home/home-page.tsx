@@ -18,6 +18,7 @@ import { Figures } from "./figures.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";
 import { Registered } from "./registered.tsx";
+import { ViewsCard } from "./views-card.tsx";
 import { WaitingCard } from "./waiting-card.tsx";
 import "./home.css";
 import { RunForm } from "../workflows/run-form.tsx";
@@ -52,6 +53,7 @@ export function HomePage() {
             </>
           )}
           <Registered activity={activity} wide={isNew} />
+          <ViewsCard />
         </div>
       </div>
     </Page>

@@ -3,7 +3,7 @@ import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";
-import { applyToolDecisions } from "./apply-tool-decisions.ts";
+import { applyDecision, applyToolDecisions, waitingCalls } from "./apply-tool-decisions.ts";
 
 const inputSchema = z.object({});
 const tools = {
@@ -160,4 +160,41 @@ test("an approval that is sent with another call does not count for this one", (
     approval: { id: "request", approved: true },
   };
   expect(() => apply(message(asked("atServer")), message(other))).toThrow(ConversationConflictError);
+});
+
+test("a person beside the chat decides about one call, with a reason and another input; the others wait", async () => {
+  const kept = message(asked("atServer", "one"), asked("other", "two"));
+  const decision = { approvalId: "one", approved: true, reason: "why not", input: { extra: 1 } };
+  const { parts } = await applyDecision(kept, decision, tools);
+  expect(parts).toEqual([
+    // The input is that of the schema of the tool.
+    { ...decided("atServer", "one"), approval: { id: "one", approved: true, reason: "why not" } },
+    asked("other", "two"),
+  ]);
+  expect(waitingCalls({ ...kept, parts })).toEqual([asked("other", "two")]);
+  const unknown = { approvalId: "two", approved: true, input: { of: "a tool that is gone" } };
+  expect((await applyDecision(kept, unknown, tools)).parts[1]).toMatchObject({ input: unknown.input });
+});
+
+test("a call that the agent has signed cannot be edited, and one that does not wait cannot be decided", async () => {
+  const signed: Part = {
+    ...call("atServer"),
+    state: "approval-requested",
+    approval: { id: "one", signature: "s" },
+  };
+  const decide = (kept: UIMessage | undefined, input?: unknown) =>
+    applyDecision(kept, { approvalId: "one", approved: true, input }, tools);
+  await expect(decide(message(signed), {})).rejects.toThrow(InputValidationError);
+  expect((await decide(message(signed))).parts).toHaveLength(1);
+  await expect(decide(message(asked("atServer", "one")), "no object")).rejects.toThrow(InputValidationError);
+  await expect(decide(message(decided("atServer", "one")))).rejects.toThrow("has already been decided");
+  await expect(decide(message())).rejects.toThrow("does not wait for a decision any more");
+  await expect(decide(undefined)).rejects.toThrow(ConversationConflictError);
+});
+
+test("a chat that contradicts an earlier decision is refused", () => {
+  const kept = message(decided("atServer", "one", false), asked("other", "two"));
+  const sent = (approved: boolean) => message(decided("atServer", "one", approved), decided("other", "two"));
+  expect(() => apply(kept, sent(true))).toThrow(ConversationConflictError);
+  expect(apply(kept, sent(false))).toEqual([decided("atServer", "one", false), decided("other", "two")]);
 });

@@ -1,5 +1,5 @@
-// Keeps the search index of the store up to date in the background: in small batches, and hardly at all while the process
-// is busy.
+// Keeps the search index of the store up to date in the background: in small batches, and hardly at all while executions
+// run without a break.
 import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { EventType } from "../../journal/events.ts";
@@ -19,25 +19,22 @@ export interface IndexerPace {
   /** The pause after a batch, as a multiple of the time that the batch took, and the shortest such pause. */
   readonly pause: number;
   readonly shortestPause: number;
-  /** The same while the process is busy. */
+  /** Further pause where executions have made progress since the batch began. */
   readonly busyPause: number;
   readonly shortestBusyPause: number;
 }
 
-// A busy process indexes at most 200 executions a second, which take a hundredth of its time; then the index is behind until
-// the load is over.
+// While executions run without a break about 50 of them are indexed in a second, which take less than a hundredth of the
+// time; the index is behind until the load is over.
 const usualPace: IndexerPace = {
   delay: 250,
   period: 30_000,
   executions: 50,
   pause: 3,
   shortestPause: 20,
-  busyPause: 50,
-  shortestBusyPause: 250,
+  busyPause: 100,
+  shortestBusyPause: 1000,
 };
-
-/** The share of time that the event loop of a busy process works. */
-const busyShare = 0.5;
 
 const suspended: EventType = "step-suspended";
 const changed: EventType = "state-changed";
@@ -52,7 +49,8 @@ export class SearchIndexer {
   #running: Promise<void> | undefined;
   #progress: Promise<void> | undefined;
   #wake: () => void = () => undefined;
-  #load = performance.eventLoopUtilization();
+  /** An execution here has made progress since the last batch began. */
+  #isBusy = false;
 
   constructor(engine: IndexerParts, pace: IndexerPace = usualPace) {
     this.#engine = engine;
@@ -82,7 +80,7 @@ export class SearchIndexer {
         if (!isDefined) await search.define(rules);
         isDefined = true;
         const { more } = await search.index({ limit: this.#pace.executions, events });
-        if (more) await this.#pause(this.#pauseAfter(performance.now() - since));
+        if (more) await this.#pauseAfter(performance.now() - since);
         else {
           await changed;
           await this.#pause(this.#pace.delay);
@@ -100,26 +98,27 @@ export class SearchIndexer {
     logger.warn({ err }, "indexing the values of executions failed; trying again later");
   }
 
-  #pauseAfter(took: number): number {
-    const { utilization } = performance.eventLoopUtilization(this.#load);
-    this.#load = performance.eventLoopUtilization();
+  /** Leaves the store to others: briefly, and for longer where executions have made progress meanwhile. */
+  async #pauseAfter(took: number): Promise<void> {
     const { pause, shortestPause, busyPause, shortestBusyPause } = this.#pace;
-    return utilization < busyShare
-      ? Math.max(shortestPause, took * pause)
-      : Math.max(shortestBusyPause, took * busyPause);
+    await this.#pause(Math.max(shortestPause, took * pause));
+    if (this.#isBusy) await this.#pause(Math.max(shortestBusyPause, took * busyPause));
   }
 
   /** Resolves when an execution here makes progress, or other processes may have changed some. */
   #nextChange(): Promise<void> {
+    this.#wake();
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, this.#pace.period).unref();
     this.#wake = () => {
       clearTimeout(timer);
       resolve();
     };
+    this.#isBusy = false;
     // One at a time: the signal may wait for days.
     this.#progress ??= this.#engine.progress.next().then(() => {
       this.#progress = undefined;
+      this.#isBusy = true;
       this.#wake();
     });
     return promise;

@@ -46,7 +46,7 @@ export interface ExecutionSummary {
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
-  /** What an open execution waits for, where the list was asked for it and no step of it runs in this process. */
+  /** The reason why an open execution waits: in lists with `explain`, where no step of it runs in this process. */
   readonly explanation?: ShortExplanation;
 }
 

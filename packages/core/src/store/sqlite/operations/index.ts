@@ -58,7 +58,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
   return {
     create: bind(database, () => create(database, search)),
     commit: committing,
-    ...turnWrites(database, bind, committing),
+    ...turnWrites(database, bind, committing, perform),
     pause: decided(decisions.pause),
     resume: bind(database, () => resume(database, perform)),
     cancel: decided(decisions.cancel),

@@ -5,18 +5,18 @@ import { beforeTurn, decisions, endOfWait } from "../../../decide/index.ts";
 import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
 import { nullableText, status, text } from "../../columns.ts";
 import { appendEvents } from "../../journal-rows.ts";
-import { performDecision } from "../../perform-decision.ts";
+import type { PerformDecision } from "../../perform-decision.ts";
 import { messagesBefore } from "../conversations/recent-messages.ts";
 
-interface MessageWrites {
+interface TurnWrites {
   post(message: Omit<PostMessage, "key">): PostResult;
   replaceLast(change: ReplaceLast): boolean;
+  readonly perform: PerformDecision;
 }
 
-export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
+export function beginTurn(database: DatabaseSync, { post, replaceLast, perform }: TurnWrites) {
   const append = appendEvents(database);
   const readBefore = messagesBefore(database);
-  const perform = performDecision(database);
   const tokenOf = database.prepare("select token from executions where execution_id = ?");
   const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
   const findLive = database.prepare(

@@ -29,7 +29,8 @@ export function HomePage() {
   const { data: inbox, error: inboxError } = useQuery(inboxQuery);
   const recent = useInfiniteQuery(executionsQuery({}, 8));
   const rows = recent.data?.pages[0]?.executions;
-  const isNew = rows?.length === 0;
+  // A chat may wait for a person before any workflow has run.
+  const isNew = rows?.length === 0 && !inbox?.items.length;
   return (
     <Page
       title="Home"

@@ -53,7 +53,7 @@ export class ExecutionClient<W extends WorkflowTypes = WorkflowTypes> {
     return this.#connection.repeat({ path: this.#path("/state"), signal });
   }
 
-  /** What it waits for, in a sentence and as facts, or how it ended. */
+  /** The reason why it waits, as a sentence and as facts, or the way in which it ended. */
   explain({ signal }: CallOptions = {}): Promise<Explanation> {
     return this.#connection.repeat({ path: `/api/executions/${part(this.executionId)}/explain`, signal });
   }

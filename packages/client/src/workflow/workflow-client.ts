@@ -39,7 +39,7 @@ export interface ExecutionFilter extends PageOptions {
   readonly from?: Date | string | undefined;
   /** Started before this time. */
   readonly to?: Date | string | undefined;
-  /** Add `explanation` to open executions: what they wait for; at most 100 of a page. Default: false. */
+  /** Add `explanation` to open executions: the reason why they wait; at most 100 of a page. Default: false. */
   readonly explain?: boolean | undefined;
 }
 

@@ -214,7 +214,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The workflow, the user and the conversation of an execution, without its state; undefined where there is none. */
   idsOf(executionId: string): Promise<ExecutionIds | undefined>;
 
-  /** What an execution waits for, in a sentence and as facts, or how it ended. Errors are in full. */
+  /** The reason why an execution waits, as a sentence and as facts, or the way in which it ended. Errors are in full. */
   explain(executionId: string): Promise<Explanation>;
 
   /** Executions, newest first, a page at a time. */

@@ -1,4 +1,4 @@
-// `explain`: what an execution waits for, in a sentence and as facts, in every state that it can be in.
+// `explain`: the reason why an execution waits, as a sentence and as facts, in every state that it can be in.
 import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -13,7 +13,7 @@ import { flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andan
 const still = () => new TestClock({ skipSleeps: false });
 const iso = (time: number) => new Date(time).toISOString();
 
-/** What an execution waits for once it does so in this way. */
+/** The explanation of an execution once it waits in this way. */
 const waitsFor = async (andante: Andante, executionId: string, kind: string) => {
   await expect.poll(async () => (await andante.explain(executionId)).waits[0]?.kind).toBe(kind);
   return andante.explain(executionId);

@@ -12,7 +12,7 @@ export function RowStatus({ row }: { readonly row: ExecutionSummary }) {
   return <Status status={shownStatus(row.status, { parked: row.parked, kind: row.explanation?.kind })} />;
 }
 
-/** What an execution waits for, or its current step, by its name in the workflow; in a search, where the text was found. */
+/** The reason why an execution waits, or its current step; in a search, the path of the match. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
   const [match] = row.matches ?? [];
   if (match !== undefined) return `${match.path}: ${match.value}`;

@@ -1,4 +1,4 @@
-// Explains what an execution waits for: one sentence, and the facts behind it.
+// Explains why an execution waits: one sentence, and the facts behind it.
 //
 // All kinds of waits are found here, from the row of the execution and the last events of its journal. A new kind of wait
 // is a member of `WaitKind`, a search in `waitsOf` and a line in `clauseOf`.

@@ -22,7 +22,7 @@ export interface ListOptions {
   readonly cursor?: string | undefined;
   /** Default: 50; at most 500. A page of long rows ends earlier. */
   readonly limit?: number | undefined;
-  /** Add to each open row what it waits for; at most 100 of a page. Default: false. */
+  /** Add to each open row the reason why it waits; at most 100 of a page. Default: false. */
   readonly explain?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The explanation of an execution: what it waits for, or how it ended.
+// The explanation of an execution: the reason why it waits, or the way in which it ended.
 import type { ExecutionStatus } from "../../store/store.ts";
 
 /**
@@ -46,7 +46,7 @@ export interface Explanation {
   readonly executionId: string;
   readonly workflowId: string;
   readonly status: ExecutionStatus;
-  /** What it waits for, or how it ended. Times in it are ISO 8601. */
+  /** The reason why it waits, or the way in which it ended. Times in it are ISO 8601. */
   readonly sentence: string;
   /** Everything that it waits for, the most important first; empty for an execution that has ended. */
   readonly waits: readonly Wait[];

@@ -46,7 +46,7 @@ export interface ExecutionSummary {
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
-  /** What an open execution waits for, where the list was asked for it and no step of it runs in this process. */
+  /** The reason why an open execution waits: in lists with `explain`, where no step of it runs in this process. */
   readonly explanation?: ShortExplanation;
 }
 
@@ -73,7 +73,7 @@ export function viewSuspension(
   workflow: WorkflowDefinition | undefined,
   suspension: Suspension,
 ): ExecutionSuspension {
-  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
+  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline } = suspension;
   const schema = resumeSchemaIn(workflow, suspension);
   return {
     suspensionId,
@@ -85,6 +85,7 @@ export function viewSuspension(
     ...(path !== null && { stepPath: path }),
     ...(data !== null && { data: fromJson(data) }),
     ...(deadline !== null && { deadline: isoTime(deadline) }),
+    ...(onDeadline !== null && { onDeadline: JSON.parse(onDeadline) }),
     ...(schema && { resumeSchema: schema }),
   };
 }

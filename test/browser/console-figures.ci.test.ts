@@ -42,19 +42,49 @@ describe("in Chromium", async () => {
     expect(await figure("Failed, last hour").textContent()).toBe("1");
   });
 
-  test("a long inbox is read page by page, the oldest first, and by workflow", async () => {
-    for (let n = 0; n < 105; n += 1)
-      await andante.execute("refund", { order: `ord_${n}`, amount: 1100 + n, reason: "returned" });
+  test("a long inbox is counted exactly, read page by page, searched, sorted, and its filters can be saved", async () => {
+    const ask = (n: number, userId?: string) =>
+      andante.execute("refund", { order: `ord_${n}`, amount: 1100 + n, reason: "returned" }, { userId });
+    for (let n = 0; n < 105; n += 1) await ask(n);
     await andante.execute("publish", { topic: "rivers" });
     await open("/inbox");
     const entries = page.locator(".inbox-item");
     await eventually(() => entries.count()).toBe(100);
     expect(await entries.first().textContent()).toContain("1100");
+    await page.getByRole("link", { name: "refund 105" }).waitFor();
+    await page.getByRole("link", { name: "Everything 106" }).waitFor();
     await page.getByRole("button", { name: "Show more" }).click();
     await eventually(() => entries.count()).toBe(106);
     expect(await entries.last().textContent()).toContain("publish");
     await page.getByRole("link", { name: "publish 1" }).click();
     await eventually(() => entries.count()).toBe(1);
+    await page.getByRole("link", { name: "Everything 106" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("ORD_77");
+    await eventually(() => entries.allTextContents()).toEqual([expect.stringContaining("€ 1177")]);
+    await page.getByRole("button", { name: "Save this filter" }).click();
+    await page.getByLabel("Search the inbox").fill("");
+    await eventually(() => entries.count()).toBe(106);
+    await ask(200, "zoe");
+    await ask(201, "ada");
+    await page.getByLabel("Order").selectOption("user");
+    await page.getByRole("button", { name: "Show more" }).click();
+    await eventually(async () => (await entries.allTextContents()).slice(-2)).toEqual([
+      expect.stringContaining("ada"),
+      expect.stringContaining("zoe"),
+    ]);
+    // All refunds have the same deadline, which states its effect; the post has none and is last.
+    await page.getByLabel("Order").selectOption("deadline");
+    await eventually(() => entries.first().textContent()).toContain("answers “no” in 2 h");
+    await page.getByRole("button", { name: "Show more" }).click();
+    await eventually(() => entries.last().textContent()).toContain("publish");
+    await page.reload();
+    await page.getByRole("link", { name: "“ORD_77”", exact: true }).click();
+    await eventually(() => entries.count()).toBe(1);
+    await open("/");
+    const figure = page.locator(".figure", { hasText: "Waiting for a person" });
+    await eventually(() => figure.locator(".big").textContent()).toBe("108");
+    await eventually(() => figure.textContent()).toMatch(/next deadline in \d/);
   });
 
   test("many are replayed at once, after a question, with their progress", async () => {

@@ -74,6 +74,18 @@ const free = createWorkflow({ id: "free", input: z.object({ n: z.number() }) }).
   execute: ({ data, resumeData, suspend }) => resumeData ?? suspend(`Does it rain? ${data.n}`),
 });
 
+const report = createWorkflow({ id: "report", input: z.object({}) }).andThen({
+  id: "read",
+  execute: ({ suspend }) =>
+    suspend("Read the report", {
+      summary: "## What happened\n\nThe **pipe** broke.",
+      lines: "first line\nsecond line",
+      seenAt: "2026-12-24",
+      source: "see https://example.com/claims/7.",
+      customer: { name: "Ada", urgent: true, phones: ["1", "2"] },
+    }),
+});
+
 const teller = new Agent({
   id: "teller",
   model: scriptedModel([
@@ -96,7 +108,7 @@ const desk = createWorkflow({ id: "desk", input: z.object({}) }).andAgent({
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
-  const server = await serveForTest({ workflows: { order, decide, claim, desk, answers, free } });
+  const server = await serveForTest({ workflows: { order, decide, claim, desk, answers, free, report } });
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
@@ -306,6 +318,23 @@ describe("in Chromium", async () => {
       "Yes, it rains",
     );
     expect((await server.andante.state("free", second.executionId)).result).toEqual({ rain: false });
+  });
+
+  test("the data of a question is readable: markdown, lines, dates, links and nested values", async () => {
+    await server.andante.execute("report", {});
+    await open("/inbox?workflowId=report");
+    const facts = page.locator(".facts-frame");
+    await facts.getByRole("heading", { name: "What happened" }).waitFor();
+    expect(await facts.locator("strong").textContent()).toBe("pipe");
+    expect(await facts.locator(".lines").first().textContent()).toBe("first line\nsecond line");
+    const spacing = "getComputedStyle(document.querySelector('.lines')).whiteSpace";
+    expect(await page.evaluate(spacing)).toBe("pre-line");
+    expect(await facts.locator("time").textContent()).toBe("24 December 2026");
+    expect(await facts.getByRole("link").getAttribute("href")).toBe("https://example.com/claims/7");
+    const nested = facts.locator("dd dl");
+    expect(await nested.locator("dt").allTextContents()).toEqual(["Name", "Urgent", "Phones"]);
+    expect(await nested.locator("dd").nth(1).textContent()).toBe("Yes");
+    expect(await nested.locator("li").allTextContents()).toEqual(["1", "2"]);
   });
 
   test("a schema with a dangling reference leaves JSON with a note, and the page stays", async () => {

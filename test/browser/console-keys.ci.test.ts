@@ -70,6 +70,42 @@ describe("in Chromium", async () => {
     await eventually(() => yes.getAttribute("aria-checked")).toBe("true");
   });
 
+  test("in the inbox j moves the choice and the focus, the form follows the list by Tab, and an answer leads to the next question", async () => {
+    for (const amount of [1301, 1302, 1303]) await refund(amount, "shop-9");
+    await open("/inbox?text=shop-9");
+    const heading = (amount: number) =>
+      page.getByRole("heading", { name: `Approve the refund of € ${amount}` });
+    await heading(1301).waitFor();
+    const focusedText = () => page.evaluate("document.activeElement?.textContent");
+    await page.keyboard.press("j");
+    await heading(1302).waitFor();
+    await eventually(focusedText).toContain("€ 1302");
+    await page.keyboard.press("Tab");
+    const isInForm = () => page.evaluate("document.activeElement?.closest('.schema-form') !== null");
+    await eventually(isInForm).toBe(true);
+    await page.getByRole("radio", { name: "No" }).click();
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await heading(1303).waitFor();
+    await eventually(focusedText).toBe("Approve the refund of € 1303");
+    await page.keyboard.press("Tab");
+    await eventually(isInForm).toBe(true);
+  });
+
+  test("on a phone the inbox is a list, then one item with a way back", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await open("/inbox?text=shop-9");
+    const list = page.locator(".inbox-list");
+    const form = page.getByRole("region", { name: "Answer" });
+    await page.locator(".inbox-item").first().waitFor();
+    expect(await form.isVisible()).toBe(false);
+    await page.locator(".inbox-item").first().click();
+    await form.waitFor();
+    expect(await list.isVisible()).toBe(false);
+    await page.getByRole("link", { name: "All that waits" }).click();
+    await list.waitFor();
+    expect(await form.isVisible()).toBe(false);
+  });
+
   test("while its data is on its way Home claims nothing: no zeros, and that nothing waits or failed", async () => {
     const held: Route[] = [];
     const isHeld = /\/api\/(activity|inbox|executions)|\/(workflows|agents)$/;

@@ -110,6 +110,48 @@ describe("without authentication", async () => {
     expect(errorOf(await server.get("/api/inbox?cursor=x"), 400)).toContain("cursor");
   });
 
+  test("it is counted, searched and sorted on request, and states the effect of a deadline", async () => {
+    const gate = createWorkflow({ id: "gate", input: z.object({ hours: z.number() }) }).andThen({
+      id: "ask",
+      execute: ({ data, suspend }) =>
+        suspend(`Gate ${data.hours}`, data, {
+          deadline: data.hours * 3_600_000,
+          onDeadline: { resume: "no" },
+        }),
+    });
+    const own = await serveForTest({ workflows: { gate } });
+    for (const hours of [3, 1, 2]) await own.andante.execute("gate", { hours }, { userId: `user-${hours}` });
+    const reasons = async (query: string) =>
+      listOf(dataOf(await own.get(`/api/inbox?${query}`)), "items").map(({ suspension }) => suspension);
+    expect(dataOf(await own.get("/api/inbox?counts=true&workflowId=other"))).toMatchObject({
+      items: [],
+      counts: { total: 3, workflows: [{ workflowId: "gate", count: 3 }], chats: 0, complete: true },
+    });
+    expect(dataOf(await own.get("/api/inbox"))).not.toHaveProperty("counts");
+    const sorted = ["Gate 1", "Gate 2", "Gate 3"].map((reason) => expect.objectContaining({ reason }));
+    expect(await reasons("order=deadline")).toEqual(sorted);
+    expect(await reasons("order=user&limit=500")).toEqual(sorted);
+    expect(await reasons("text=gATE%202")).toEqual([
+      expect.objectContaining({ reason: "Gate 2", onDeadline: { resume: "no" } }),
+    ]);
+    expect(errorOf(await own.get("/api/inbox?order=size"), 400)).toContain("order");
+  });
+
+  test("it counts only suspensions that the host lets the caller see", async () => {
+    const asking = (id: string) =>
+      createWorkflow({ id, input: z.object({}) }).andThen({ id: "ask", execute: ({ suspend }) => suspend() });
+    const own = await serveForTest({
+      workflows: { seen: asking("seen"), hidden: asking("hidden") },
+      auth: provider(),
+      authorize: ({ resource }) => resource.workflowId !== "hidden",
+    });
+    for (const id of ["seen", "hidden", "hidden"] as const) await own.andante.execute(id, {});
+    const inbox = dataOf(await own.get("/api/inbox?counts=true", bearer(await tokenFor("eve"))));
+    expect(inbox.counts).toEqual({
+      ...{ total: 1, workflows: [{ workflowId: "seen", count: 1 }], chats: 0, complete: true },
+    });
+  });
+
   test("it ends early when suspensions are long, with any limit", async () => {
     const long = createWorkflow({ id: "long", input: z.unknown() }).andThen({
       id: "gate",
@@ -251,8 +293,9 @@ describe("with authentication a caller sees its own", async () => {
   test("in the inbox and in the counts", async () => {
     const mine = dataOf(await start(ada)).executionId;
     await start(bob);
-    const items = listOf(dataOf(await server.get("/api/inbox", ada)), "items");
-    expect(items.map(({ executionId }) => executionId)).toEqual([mine]);
+    const inbox = dataOf(await server.get("/api/inbox?counts=true", ada));
+    expect(listOf(inbox, "items").map(({ executionId }) => executionId)).toEqual([mine]);
+    expect(inbox.counts).toMatchObject({ total: 1, complete: true });
     const sum = (points: Fields[]) => points.reduce((all, point) => all + Number(point.started), 0);
     const activity = dataOf(await server.get("/api/activity", ada));
     expect(sum(listOf(activity, "points"))).toBe(1);

@@ -22,6 +22,12 @@ export interface InboxFilter<WorkflowId extends string = string> extends PageOpt
   readonly workflowId?: WorkflowId | undefined;
   /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
+  /** Only items with this text in their reason, data, ids or user; at most 200 characters. */
+  readonly text?: string | undefined;
+  /** Default: `oldest`. The other orders sort the oldest 10 000. */
+  readonly order?: "oldest" | "deadline" | "user" | undefined;
+  /** Whether to count all items, of each workflow too. Default: false. */
+  readonly counts?: boolean | undefined;
 }
 
 export interface ActivityFilter<WorkflowId extends string = string> extends StepActivityFilter {
@@ -74,8 +80,9 @@ export class Overview<WorkflowId extends string = string> {
     this.connection = connection;
   }
 
-  /** Open suspensions of all workflows, the oldest first. */
-  inbox({ signal, ...query }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
+  /** Open suspensions of all workflows without pauses, the oldest first unless another order is asked for. */
+  inbox({ signal, counts, ...filter }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
+    const query = { ...filter, ...(counts && { counts: "true" }) };
     return this.connection.repeat({ path: "/api/inbox", query, signal });
   }
 

@@ -34,7 +34,7 @@ export interface LiveInbox extends Inbox {
  */
 export function useInbox<WorkflowId extends string>(
   client: InboxSource<WorkflowId>,
-  { workflowId, limit }: Omit<InboxFilter<NoInfer<WorkflowId>>, "signal" | "cursor"> = {},
+  { workflowId, limit }: Pick<InboxFilter<NoInfer<WorkflowId>>, "workflowId" | "limit"> = {},
 ): LiveInbox {
   const key = `${workflowId ?? ""} ${limit ?? ""}`;
   const [inbox, setInbox] = useState<LiveInbox & { readonly key?: string }>(nothing);

@@ -251,6 +251,17 @@ export interface Inbox {
   readonly more: boolean;
   /** Null on the last page. */
   readonly nextCursor: string | null;
+  /** All that the caller may see, whatever the filters are; with `counts=true`. */
+  readonly counts?:
+    | {
+        readonly total: number;
+        readonly workflows: readonly { readonly workflowId: string; readonly count: number }[];
+        /** Tool calls that wait in chats. */
+        readonly chats: number;
+        /** False when there were more than were counted. */
+        readonly complete: boolean;
+      }
+    | undefined;
 }
 
 /** An open suspension with its execution. */
@@ -415,6 +426,8 @@ export interface Suspension {
   readonly resumeSchema?: Readonly<Record<string, unknown>> | undefined;
   /** When it ends by itself; absent when it has no deadline. */
   readonly deadline?: string | undefined;
+  /** How it ends then: the step fails, the execution is cancelled, or the step gets this data. */
+  readonly onDeadline?: "fail" | "cancel" | { readonly resume: unknown } | undefined;
 }
 
 export interface TextReply {

@@ -4,6 +4,7 @@ import {
   type Conversation,
   type ExecutionFilter,
   type ExecutionStatus,
+  type InboxFilter,
   type ServerStatus,
   type TraceFilter,
 } from "@andante/client";
@@ -64,20 +65,20 @@ export const exampleQuery = (id: string) =>
     ...fixed,
   });
 
-/** The oldest suspensions. */
+/** The oldest suspensions, and how many there are. */
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
-  queryFn: ({ signal }) => andante.inbox({ signal }),
+  queryFn: ({ signal }) => andante.inbox({ counts: true, signal }),
   // A chat that goes on without a decision, or is removed, is not in the feed.
   refetchInterval: askEvery,
 });
 
 /** The whole inbox, page by page. */
-export const wholeInboxQuery = (workflowId: string | undefined) =>
+export const wholeInboxQuery = (filter: Pick<InboxFilter, "workflowId" | "text" | "order">) =>
   infiniteQueryOptions({
-    queryKey: ["inbox", "pages", workflowId],
+    queryKey: ["inbox", "pages", filter],
     queryFn: ({ pageParam, signal }) =>
-      andante.inbox({ workflowId, cursor: pageParam || undefined, limit: 100, signal }),
+      andante.inbox({ ...filter, cursor: pageParam || undefined, limit: 100, signal }),
     ...pages,
   });
 

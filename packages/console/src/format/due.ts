@@ -1,4 +1,5 @@
-// Formats deadlines, in the future and in the past.
+// Formats deadlines, in the future and in the past, with their effect.
+import type { Suspension } from "@andante/client";
 import { age } from "./numbers.ts";
 
 /** A deadline: "in 4 min", "now", "overdue". A server processes deadlines shortly after they have passed. */
@@ -8,9 +9,30 @@ export function dueText(deadline: string, now: number): string {
   return left < 5000 ? "now" : `in ${age(left)}`;
 }
 
-/** A deadline as a separate remark. */
-export function deadlineWords(deadline: string, now: number): string {
+/** A deadline as a separate remark: "answers “no” in 46 min". */
+export function deadlineWords(
+  { deadline, onDeadline }: Pick<Suspension, "deadline" | "onDeadline">,
+  now: number,
+): string {
+  if (deadline === undefined) return "";
   const words = dueText(deadline, now);
-  if (words === "overdue") return words;
-  return words === "now" ? "due now" : `times out ${words}`;
+  return words === "overdue" ? words : `${effectOf(onDeadline)} ${words}`;
+}
+
+function effectOf(onDeadline: Suspension["onDeadline"]): string {
+  if (onDeadline === undefined) return "times out";
+  if (typeof onDeadline === "string") return onDeadline === "fail" ? "fails" : "is cancelled";
+  return `answers “${answerWords(onDeadline.resume)}”`;
+}
+
+const longest = 40;
+
+function answerWords(answer: unknown): string {
+  if (typeof answer === "boolean") return answer ? "yes" : "no";
+  const values = typeof answer === "object" && answer !== null ? Object.values(answer) : [];
+  if (values.length === 1 && typeof values[0] === "boolean") return answerWords(values[0]);
+  if (answer === null || answer === undefined) return "nothing";
+  const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
+  const words = plain.length > 0 ? plain.join(" · ") : String(JSON.stringify(answer)).replace(/^"|"$/g, "");
+  return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }

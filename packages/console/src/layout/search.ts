@@ -14,6 +14,7 @@ const names = [
     "event",
     "tab",
     "item",
+    "sort",
     "chat",
   ] as const),
   ...(["level", "executionId", "agentId", "text"] as const),

@@ -7,7 +7,7 @@ import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
-import { bytes, plural } from "../format/numbers.ts";
+import { bytes, count, plural } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
 export function SideBar() {
@@ -42,8 +42,8 @@ function Waiting() {
   if (inbox === undefined || inbox.items.length === 0) return null;
   return (
     <span className="count">
-      {inbox.items.length}
-      {inbox.more && "+"}
+      {count(inbox.counts?.total ?? 0)}
+      {inbox.counts?.complete === false && "+"}
       <span className="hidden-label"> waiting</span>
     </span>
   );

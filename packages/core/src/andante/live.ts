@@ -1,5 +1,11 @@
 // The feed of pages that show all executions at once.
-import { listWaiting, type WaitingOptions, type WaitingPage } from "../execution/commands/list-waiting.ts";
+import {
+  countWaiting,
+  listWaiting,
+  type WaitingCount,
+  type WaitingOptions,
+  type WaitingPage,
+} from "../execution/commands/list-waiting.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import type { Changes } from "../execution/stream/changes.ts";
 import type { Observation } from "../observe/observation.ts";
@@ -14,8 +20,12 @@ export interface Live {
   readonly rollups: Pick<Rollups, "overTime" | "totals"> | undefined;
   /** Milliseconds since 1970 by the clock that gives executions their times: on a shared store the database's. */
   now(): number;
-  /** Open suspensions of all workflows, oldest first. */
+  /** Open suspensions of all workflows without pauses, a page at a time. */
   waiting(options: WaitingOptions): Promise<WaitingPage>;
+  /** How many of them there are, of the oldest 10 000. */
+  countWaiting(options: {
+    readonly userId?: string | undefined;
+  }): Promise<{ readonly counts: readonly WaitingCount[]; readonly complete: boolean }>;
 }
 
 export function liveOf(
@@ -29,5 +39,6 @@ export function liveOf(
     rollups,
     now: () => engine.clock.now(),
     waiting: (options) => listWaiting(engine, options),
+    countWaiting: (options) => countWaiting(engine, options),
   };
 }

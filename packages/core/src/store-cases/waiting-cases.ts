@@ -100,6 +100,26 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       expect(await idsOf({ userId })).toEqual([gate.suspensionId]);
     });
 
+    test("some of them by their ids; briefly, without their texts", async () => {
+      const workflowId = randomUUID();
+      const full = { data: '{"a":1}', reason: "why", onDeadline: '"fail"', resumeSchema: "{}" };
+      const [first, second] = [
+        suspension({ suspendedAt: 1, deadline: 50, path: "one", ...full }),
+        suspension({ suspendedAt: 2, deadline: null, path: "two", ...full }),
+      ];
+      const owner = { userId: "ada", conversationId: "talk", startAt: 7 };
+      const { executionId } = await wait({ workflowId, ...owner }, [first, second]);
+      const suspensionIds = [second.suspensionId, randomUUID()];
+      expect(await idsOf({ suspensionIds })).toEqual([second.suspensionId]);
+      expect(await idsOf({ suspensionIds, workflowId: "another" })).toEqual([]);
+      expect(await idsOf({ suspensionIds: [] })).toEqual([]);
+      const { resumeSchema: _, ...kept } = { ...first, reason: "", data: null, onDeadline: null };
+      const [brief] = await store.waiting({ workflowId, brief: true, limit: 1 });
+      expect(brief).toEqual({ executionId, workflowId, agentId: null, ...owner, suspension: kept });
+      const ids = (await store.waiting({ workflowId, brief: true, limit: 9 })).map((each) => each.suspension);
+      expect(ids.map(({ deadline }) => deadline)).toEqual([50, null]);
+    });
+
     test("a page ends when it is long enough", async () => {
       const workflowId = randomUUID();
       const long = () => suspension({ data: JSON.stringify("x".repeat(1000)) });

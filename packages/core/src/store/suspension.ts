@@ -18,12 +18,16 @@ export interface Suspension {
   readonly resumeSchema?: StoredJson;
 }
 
-/** Filters of a list of open suspensions; oldest first. */
+/** Filters of a list of open suspensions without pauses; oldest first. */
 export interface WaitingQuery {
   readonly workflowId?: string | undefined;
   readonly userId?: string | undefined;
   /** The last of the page before. */
   readonly after?: { readonly suspendedAt: number; readonly suspensionId: string } | undefined;
+  /** Only these. */
+  readonly suspensionIds?: readonly string[] | undefined;
+  /** Rows for counting and sorting: the reason is empty; data, outcome at the deadline and schema are left out. */
+  readonly brief?: boolean | undefined;
   readonly limit: number;
   /** Stop once the strings of the rows (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
   readonly length?: number | undefined;

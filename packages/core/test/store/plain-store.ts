@@ -474,7 +474,8 @@ export function plainStore(): Store {
         .sort((a, b) => byStart(b, a));
       return readPage(found.slice(0, query.limit), listed, query.length);
     },
-    waiting: ({ workflowId, userId, after, limit, length }: Parameters<Store["waiting"]>[0]) => {
+    waiting: (query: Parameters<Store["waiting"]>[0]) => {
+      const { workflowId, userId, suspensionIds, after, limit, length } = query;
       const found = all()
         .filter(
           ({ fixed }) =>
@@ -482,15 +483,21 @@ export function plainStore(): Store {
             (userId === undefined || fixed.userId === userId),
         )
         .flatMap(({ record: { executionId }, fixed, suspensions }) =>
-          [...suspensions.values()].map(({ suspension }) => ({
+          [...suspensions.values()].map(({ suspension: { resumeSchema, ...suspension } }) => ({
             executionId,
             workflowId: fixed.workflowId,
             agentId: fixed.agentId,
             userId: fixed.userId,
             conversationId: fixed.conversationId,
             startAt: fixed.startAt,
-            suspension,
+            suspension: query.brief
+              ? { ...suspension, reason: "", data: null, onDeadline: null }
+              : { ...suspension, ...(resumeSchema !== undefined && { resumeSchema }) },
           })),
+        )
+        .filter(
+          ({ suspension: { path, suspensionId } }) =>
+            path !== null && (suspensionIds === undefined || suspensionIds.includes(suspensionId)),
         )
         .sort(
           ({ suspension: a }, { suspension: b }) =>

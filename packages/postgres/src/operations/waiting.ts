@@ -19,10 +19,15 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
     // The second condition is the index's own: it is used only where the statement repeats it.
     .add("user_id = ? and status = 'suspended'", query.userId)
     .add("workflow_id = ?", query.workflowId)
-    .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId);
+    .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
+    .add("suspension_id = any(?)", query.suspensionIds);
   const limit = where.bind(query.limit);
-  const statement = `select suspensions.*, workflow_id, agent_id, user_id, conversation_id, start_at
+  const statement = `select ${query.brief ? briefColumns : "suspensions.*"}, workflow_id, agent_id, user_id, conversation_id, start_at
     from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
     ${where} order by suspended_at, suspension_id limit ${limit}`;
   return { statement, values: where.values };
 }
+
+/** The reason is a JSON string. */
+const briefColumns = `suspension_id, suspensions.execution_id, path, suspensions.step_index, '""' as reason, null as data,
+  suspended_at, deadline, null as on_deadline, null as resume_schema`;

@@ -178,11 +178,9 @@ export function isUnparked([, parkedUnder, begun]: Parked, definition: string, o
 function placesOf(kept: Kept): Places {
   const { executionId } = kept.record;
   // A pause waits for no answer.
-  const lines = kept.suspensions.flatMap(({ path, suspensionId, suspendedAt }) =>
-    path === null
-      ? []
-      : [[keys.waitingLine(suspensionId), waitingLineOf(kept, suspendedAt, suspensionId)] as const],
-  );
+  const lines = kept.suspensions
+    .filter(({ path }) => path !== null)
+    .map((each) => [keys.waitingLine(each.suspensionId), waitingLineOf(kept, each)] as const);
   return {
     members: {
       [keys.working(executionId)]: workingOf(kept),

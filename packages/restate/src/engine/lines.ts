@@ -1,4 +1,5 @@
 // The lines that lists are searched by: fields with a separator, which Restate's SQL splits.
+import type { Suspension } from "@andante/core/store";
 import type { Kept } from "./layout.ts";
 
 const separator = "\u001f";
@@ -56,9 +57,14 @@ export function lineOf({ record, fixed }: Kept): string {
   return line(kind, status, startAt, endAt ?? "", ...names, optional(trace), optional(conversationId));
 }
 
-export const waitingColumns = columnsOf("kind suspendedAt suspensionId executionId workflowId userId");
+export const waitingColumns = columnsOf(
+  "kind suspendedAt suspensionId executionId workflowId userId conversationId agentId startAt deadline stepIndex path",
+);
 
-export function waitingLineOf({ record, fixed }: Kept, suspendedAt: number, suspensionId: string): string {
+export function waitingLineOf({ record, fixed }: Kept, suspension: Suspension): string {
+  const { suspendedAt, suspensionId, deadline, stepIndex, path } = suspension;
   const names = [suspensionId, record.executionId, fixed.workflowId].map(field);
-  return line(record.kind, suspendedAt, ...names, optional(fixed.userId));
+  const owners = [fixed.userId, fixed.conversationId, fixed.agentId].map(optional);
+  const place = [fixed.startAt, deadline ?? "", stepIndex, optional(path)];
+  return line(record.kind, suspendedAt, ...names, ...owners, ...place);
 }

@@ -1,12 +1,30 @@
 // The operations on executions that need more than one call: claims and times over all shards, lists, deletion.
 import { readPage } from "@andante/core/internal";
-import type { ClaimAbandoned, DeleteFinished, ListQuery, Store, WaitingQuery } from "@andante/core/store";
+import type {
+  ClaimAbandoned,
+  DeleteFinished,
+  ListQuery,
+  Store,
+  WaitingQuery,
+  WaitingSuspension,
+} from "@andante/core/store";
+import type { Found } from "../client/ingress.ts";
 import type { Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
 import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
 import { bySuspension } from "../engine/read-row.ts";
 import { byOrder, byStart, byTime } from "../engine/reads.ts";
-import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn } from "./sql.ts";
+import {
+  beyond,
+  compared,
+  isOptional,
+  isText,
+  literal,
+  number,
+  numberIn,
+  optionalIn,
+  textIn,
+} from "./sql.ts";
 
 const { executionId: id, kind: executionKind, endAt: endText, tags, trace, workflowId: workflow } = columns;
 const startAt = number(columns.startAt);
@@ -95,16 +113,20 @@ async function list(shards: Shards, query: ListQuery) {
   return readPage(newestFirst, (row) => row, length);
 }
 
-async function waiting(shards: Shards, { workflowId, userId, after, limit, length }: WaitingQuery) {
+async function waiting(shards: Shards, query: WaitingQuery) {
+  const { workflowId, userId, suspensionIds, after, limit, length } = query;
   const { suspensionId, executionId: execution } = waitingColumns;
   const at = number(waitingColumns.suspendedAt);
   const conditions = [
     isText(waitingColumns.workflowId, workflowId),
     isOptional(waitingColumns.userId, userId),
+    suspensionIds === undefined ? "" : ` and key in (${suspensionIds.map(waitingKey).join(", ")})`,
     beyond(">", [at, suspensionId], after && [after.suspendedAt, after.suspensionId]),
   ];
+  if (suspensionIds?.length === 0) return [];
   const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution, service_key as shard`;
   const rest = `${conditions.join("")} order by at, suspension limit ${limit}`;
+  if (query.brief) return (await shards.search(`${select}, ${briefSelect}`, "y/", rest)).map(briefOf);
   const wanted = (await shards.search(select, "y/", rest)).map((row) => {
     const executionId = textIn(row, "execution");
     shards.noteMoved(executionId, Number(textIn(row, "shard").split(".").at(-1)));
@@ -117,6 +139,42 @@ async function waiting(shards: Shards, { workflowId, userId, after, limit, lengt
   });
   const sorted = found.sort((a, b) => bySuspension(a.suspension, b.suspension));
   return readPage(sorted, (each) => each, length);
+}
+
+const waitingKey = (suspensionId: string) => literal(keys.waitingLine(suspensionId));
+const briefNames = [
+  "workflowId",
+  "userId",
+  "conversationId",
+  "agentId",
+  "startAt",
+  "deadline",
+  "stepIndex",
+  "path",
+] as const;
+const briefSelect = briefNames.map((name) => `${waitingColumns[name]} as ${name.toLowerCase()}`).join(", ");
+
+/** A suspension from its line alone. */
+function briefOf(row: Found): WaitingSuspension {
+  const deadline = textIn(row, "deadline");
+  return {
+    executionId: textIn(row, "execution"),
+    workflowId: textIn(row, "workflowid"),
+    userId: optionalIn(row, "userid"),
+    conversationId: optionalIn(row, "conversationid"),
+    agentId: optionalIn(row, "agentid"),
+    startAt: numberIn(row, "startat"),
+    suspension: {
+      suspensionId: textIn(row, "suspension"),
+      path: optionalIn(row, "path"),
+      stepIndex: numberIn(row, "stepindex"),
+      reason: "",
+      data: null,
+      suspendedAt: numberIn(row, "at"),
+      deadline: deadline === "" ? null : Number(deadline),
+      onDeadline: null,
+    },
+  };
 }
 
 async function countUnfinished(shards: Shards) {

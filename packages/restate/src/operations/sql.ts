@@ -7,6 +7,12 @@ export function textIn(row: Found, name: string): string {
   return typeof value === "string" ? unfield(value) : String(value ?? "");
 }
 
+/** A field that `optional` wrote. */
+export function optionalIn(row: Found, name: string): string | null {
+  const value = String(row[name] ?? "");
+  return value === "" ? null : unfield(value.slice(1));
+}
+
 export function numberIn(row: Found, name: string): number {
   return Number(row[name]);
 }

@@ -86,20 +86,27 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: async (context) => {
-      const { query, andante, http, permission, cachedReads } = context;
+      const { andante, http, cachedReads } = context;
+      const { counts: isCounted, ...query } = context.query;
       const { signal } = http.req.raw;
       const owner = ownerIn(context);
-      if (owner === null) return { items: [], more: false, nextCursor: null };
+      if (owner === null)
+        return {
+          ...{ items: [], more: false, nextCursor: null },
+          ...(isCounted === "true" && { counts: await visibleCounts(context, noCounts) }),
+        };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
+      const counting = { key: `inbox counts ${JSON.stringify(owner)}`, milliseconds: inboxKept, signal };
+      const count = () => andante.live.countWaiting({ userId: owner });
+      const counted = isCounted === "true" && (await cachedReads.get({ ...counting, read: count }));
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
-      const seen = await permission.visible(page.items, entryIds);
-      // The call of a tool is a part of a message: a caller who may not read the messages does not see it either.
-      const reading = { action: "conversations.messages", reveals: "own" } as const;
-      const messages = new Permission(context.authorize, context.gate.enabled, context.caller, reading);
-      const chats = await messages.visible(seen.filter(isOfChat), entryIds);
-      return { ...page, items: seen.filter((item) => !isOfChat(item) || chats.includes(item)) };
+      return {
+        ...page,
+        items: await visibleWaits(context, page.items),
+        ...(counted && { counts: await visibleCounts(context, counted) }),
+      };
     },
   }),
   route({
@@ -236,6 +243,42 @@ export const overviewRoutes = [
     },
   }),
 ];
+
+type Counted = Awaited<ReturnType<RouteContext["andante"]["live"]["countWaiting"]>>;
+const noCounts: Counted = { counts: [], complete: true };
+/** The most groups of suspensions for which `authorize` is asked. */
+const maxGroups = 1000;
+
+/** The suspensions, or groups of them, that the caller may see. */
+async function visibleWaits<Wait extends Parameters<typeof entryIds>[0] & Parameters<typeof isOfChat>[0]>(
+  context: RouteContext,
+  waits: readonly Wait[],
+): Promise<readonly Wait[]> {
+  const seen = await context.permission.visible(waits, entryIds);
+  // The call of a tool is a part of a message: a caller who may not read the messages does not see it either.
+  const reading = { action: "conversations.messages", reveals: "own" } as const;
+  const messages = new Permission(context.authorize, context.gate.enabled, context.caller, reading);
+  const chats = await messages.visible(seen.filter(isOfChat), entryIds);
+  return seen.filter((item) => !isOfChat(item) || chats.includes(item));
+}
+
+/** The counts of the suspensions that the caller may see, by workflow, the largest first. */
+async function visibleCounts(context: RouteContext, { counts, complete }: Counted) {
+  const asked = context.permission.asks ? counts.slice(0, maxGroups) : counts;
+  const seen = await visibleWaits(context, asked);
+  const sum = (groups: typeof seen) => groups.reduce((total, { count }) => total + count, 0);
+  const byWorkflow = Map.groupBy(
+    seen.filter((group) => !isOfChat(group)),
+    ({ workflowId }) => workflowId,
+  );
+  const workflows = [...byWorkflow].map(([workflowId, groups]) => ({ workflowId, count: sum(groups) }));
+  return {
+    total: sum(seen),
+    chats: sum(seen.filter(isOfChat)),
+    workflows: workflows.sort((one, other) => other.count - one.count),
+    complete: complete && asked.length === counts.length,
+  };
+}
 
 /** The user whose executions the caller sees: undefined for all users, null for none. */
 function ownerIn({ scope, caller }: RouteContext): string | undefined | null {

@@ -70,6 +70,10 @@ export const suspension = component("Suspension", () =>
       data: z.unknown().optional().describe("The value that the step passed to `suspend`"),
       resumeSchema: jsonSchema().optional().describe("The JSON Schema of its resume data"),
       deadline: timestamp().optional().describe("When it ends by itself; absent when it has no deadline"),
+      onDeadline: z
+        .union([z.enum(["fail", "cancel"]), z.object({ resume: z.unknown() })])
+        .optional()
+        .describe("How it ends then: the step fails, the execution is cancelled, or the step gets this data"),
     })
     .describe("An open suspension of an execution. Times are ISO 8601"),
 );

@@ -48,6 +48,15 @@ export const inbox = component("Inbox", () =>
     items: z.array(inboxItem()),
     more: z.boolean().describe("Whether there are further pages"),
     nextCursor: z.string().nullable().describe("Null on the last page"),
+    counts: z
+      .object({
+        total: z.int(),
+        workflows: z.array(z.object({ workflowId: z.string(), count: z.int() })),
+        chats: z.int().describe("Tool calls that wait in chats"),
+        complete: z.boolean().describe("False when there were more than were counted"),
+      })
+      .optional()
+      .describe("All that the caller may see, whatever the filters are; with `counts=true`"),
   }),
 );
 
@@ -56,6 +65,16 @@ export const inboxQuery = shape(() =>
     workflowId: z.string().optional(),
     cursor: z.string().describe("`nextCursor` of the page before").optional(),
     limit: z.coerce.number().int().min(1).max(500).describe("How many on a page; 200 by default").optional(),
+    text: z
+      .string()
+      .max(200)
+      .describe("Only those with this text in their reason, data, ids or user")
+      .optional(),
+    order: z
+      .enum(["oldest", "deadline", "user"])
+      .describe("`oldest` by default; the others sort the oldest 10 000")
+      .optional(),
+    counts: z.enum(["true", "false"]).describe("Whether to count them; `false` by default").optional(),
   }),
 );
 

@@ -12,7 +12,7 @@ import { Ago, Clock, useNow } from "../../components/time.tsx";
 import { draftKey } from "../../form/draft.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
-import { dueText } from "../../format/due.ts";
+import { deadlineWords } from "../../format/due.ts";
 import { count, duration, plural, preciseClock } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { Run } from "../../run/run-history.ts";
@@ -137,7 +137,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
         {deadline !== undefined && (
           <>
             <dt>Deadline</dt>
-            <dd>{dueText(deadline, now)}</dd>
+            <dd>{deadlineWords(suspension, now)}</dd>
           </>
         )}
         <dt>Reason</dt>

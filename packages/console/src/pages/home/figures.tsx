@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { SparkBars, SparkLine } from "../../components/spark.tsx";
 import { useNow } from "../../components/time.tsx";
+import { dueText } from "../../format/due.ts";
 import { age, count, duration, share } from "../../format/numbers.ts";
 
 function Figure({
@@ -90,8 +91,8 @@ export function Figures({
       </Figure>
       <Figure
         label="Waiting for a person"
-        value={inbox?.items.length}
-        more={inbox?.more}
+        value={inbox?.counts?.total}
+        more={inbox?.counts?.complete === false}
         chart={<SparkBars tone="wait-mark" values={grouped(points, 8, (point) => point.suspended)} />}
       >
         <Oldest inbox={inbox} />
@@ -172,7 +173,7 @@ function Oldest({ inbox }: { readonly inbox: Inbox | undefined }) {
   return (
     <>
       oldest {age(now - Date.parse(oldest.suspension.suspendedAt))}
-      {next !== undefined && ` · next deadline in ${age(Date.parse(next) - now)}`}
+      {next !== undefined && ` · next deadline ${dueText(next, now)}`}
     </>
   );
 }

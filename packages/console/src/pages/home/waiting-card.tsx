@@ -48,7 +48,7 @@ function WaitRow({ item }: { readonly item: InboxItem }) {
         <div className="where cut">
           {placeOf(item)} · asked <Ago time={suspension.suspendedAt} suffix=" ago" />
           {userId !== null && ` by ${userId}`}
-          <Deadline deadline={suspension.deadline} />
+          <Deadline suspension={suspension} />
         </div>
       </div>
       <Link to="/inbox" search={{ item: suspension.suspensionId }} className="btn primary">
@@ -58,13 +58,13 @@ function WaitRow({ item }: { readonly item: InboxItem }) {
   );
 }
 
-function Deadline({ deadline }: { readonly deadline: string | undefined }) {
+function Deadline({ suspension }: Pick<InboxItem, "suspension">) {
   const now = useNow();
-  if (deadline === undefined) return null;
+  if (suspension.deadline === undefined) return null;
   return (
     <>
       {" · "}
-      <span className="late">{deadlineWords(deadline, now)}</span>
+      <span className="late">{deadlineWords(suspension, now)}</span>
     </>
   );
 }

@@ -4,8 +4,6 @@ import { type InfiniteData, useQuery, useQueryClient } from "@tanstack/react-que
 import { useMemo } from "react";
 import { inboxQuery, serverQuery, workflowQuery } from "../../api/queries.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
-import { JsonView } from "../../components/json-view.tsx";
-import { isPicture } from "../../components/markdown/addresses.ts";
 import { Dot } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { draftKey } from "../../form/draft.ts";
@@ -13,13 +11,13 @@ import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { deadlineWords } from "../../format/due.ts";
 import { isMac } from "../../format/keys.ts";
-import { labelOf } from "../../format/labels.ts";
 import { duration } from "../../format/numbers.ts";
 import { foldRun } from "../../run/run-history.ts";
 import { attemptsOf, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { journalQuery } from "../execution/journal.ts";
 import { answerItem } from "./answer-item.ts";
 import { ChatLink } from "./chat-link.tsx";
+import { Facts, Text } from "./facts.tsx";
 import { titleOf } from "./item-title.ts";
 
 export function InboxEntry({
@@ -51,8 +49,12 @@ export function InboxEntry({
   return (
     <div className="inbox-one">
       <div>
-        <h2>{titleOf(item)}</h2>
-        {lead !== undefined && <p className="lead">{lead}</p>}
+        <h2 tabIndex={-1}>{titleOf(item)}</h2>
+        {lead !== undefined && (
+          <div className="lead">
+            <Text text={lead} name="The question" />
+          </div>
+        )}
         <Facts data={suspension.data} />
         <section className="answer" aria-label="Answer">
           <LazyForm
@@ -105,70 +107,33 @@ export function InboxEntry({
 }
 
 function without(inbox: Inbox, suspensionId: string): Inbox {
+  const left = inbox.items.find(({ suspension }) => suspension.suspensionId === suspensionId);
+  const { counts } = inbox;
+  const workflows = counts?.workflows.map((each) =>
+    each.workflowId === left?.workflowId ? { ...each, count: each.count - 1 } : each,
+  );
   return {
     ...inbox,
-    items: inbox.items.filter(({ suspension }) => suspension.suspensionId !== suspensionId),
+    items: inbox.items.filter((each) => each !== left),
+    ...(counts && left && { counts: { ...counts, total: counts.total - 1, workflows: workflows ?? [] } }),
   };
-}
-
-/** The data of the suspension: a flat object as a list, any other value as JSON. */
-function Facts({ data }: { readonly data: unknown }) {
-  if (typeof data !== "object" || data === null || Array.isArray(data)) {
-    return typeof data === "string" || data === undefined ? (
-      <div style={{ height: 20 }} />
-    ) : (
-      <Whole data={data} />
-    );
-  }
-  const entries = Object.entries(data);
-  if (entries.length === 0 || entries.length > 12) return <Whole data={data} />;
-  return (
-    <dl className="facts">
-      {entries.map(([name, value]) => (
-        <Fact key={name} name={labelOf(name)} value={value} />
-      ))}
-    </dl>
-  );
-}
-
-function Whole({ data }: { readonly data: unknown }) {
-  return (
-    <div style={{ margin: "20px 0" }}>
-      <JsonView value={data} label="data" />
-    </div>
-  );
-}
-
-function Fact({ name, value }: { readonly name: string; readonly value: unknown }) {
-  const isPlain = typeof value !== "object" || value === null;
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        {typeof value === "string" && isPicture(value) ? (
-          <img src={value} alt={name} />
-        ) : isPlain ? (
-          String(value ?? "–")
-        ) : (
-          <JsonView value={value} label={name} />
-        )}
-      </dd>
-    </>
-  );
 }
 
 /** The steps of an execution before and after its suspension. */
 function Trail({ item }: { readonly item: InboxItem }) {
-  const { data: workflow } = useQuery(workflowQuery(item.workflowId));
+  const { data: workflow, isError } = useQuery(workflowQuery(item.workflowId));
   const { data: events } = useQuery(journalQuery(useQueryClient(), item.executionId));
   const now = useNow();
   const run = useMemo(() => events && foldRun(events), [events]);
+  // A workflow that is not registered any more has no steps to show.
+  if (isError) return null;
   if (workflow === undefined || run === undefined) return <span className="skeleton" />;
   const { stepIndex, deadline } = item.suspension;
   const here = workflow.steps[stepIndex];
   const before = workflow.steps.slice(0, stepIndex);
   const after = workflow.steps.slice(stepIndex + 1);
-  const waits = deadline === undefined ? "waits for you" : `waits for you; ${deadlineWords(deadline, now)}`;
+  const waits =
+    deadline === undefined ? "waits for you" : `waits for you; ${deadlineWords(item.suspension, now)}`;
   return (
     <>
       <h3>What happens next</h3>

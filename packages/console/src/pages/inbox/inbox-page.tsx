@@ -1,8 +1,9 @@
 // The inbox: the open suspensions, and the form that answers one.
-import type { Inbox, InboxItem, Step } from "@andante/client";
+import type { InboxItem, Step } from "@andante/client";
 import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { ArrowLeft } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import {
   exampleQuery,
   executionQuery,
@@ -23,16 +24,22 @@ import { useSearchChange } from "../../layout/search.ts";
 import { ChatLink } from "./chat-link.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
 import { InboxEntry } from "./inbox-entry.tsx";
+import { Filters } from "./inbox-filters.tsx";
 import { countOf, placeOf, titleOf } from "./item-title.ts";
 import "./inbox.css";
 import { andante } from "../../api/andante.ts";
+
+const orders = ["deadline", "user"] as const;
+const steps: Readonly<Record<string, number>> = { j: 1, k: -1 };
 
 export function InboxPage() {
   const search = useSearch({ strict: false });
   const change = useSearchChange();
   const { data: oldest, error, isPending } = useQuery(inboxQuery);
   const all = oldest?.items ?? [];
-  const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
+  const order = orders.find((each) => each === search.sort);
+  const { workflowId, text } = search;
+  const pages = useInfiniteQuery(wholeInboxQuery({ workflowId, text, order }));
   const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
   const [answered, setAnswered] = useState<InboxItem>();
   const [opened, setOpened] = useState<InboxItem>();
@@ -41,10 +48,32 @@ export function InboxPage() {
   const at = item === undefined ? -1 : items.indexOf(item);
   const isGone = item !== undefined && at === -1;
   const select = (next: InboxItem | undefined) => change({ item: next?.suspension.suspensionId });
+  // The element that gets the focus once this item is shown, or none.
+  const focusNext = useRef<{ readonly at: string; readonly shown: string | undefined }>(undefined);
+  const move = (by: number) => {
+    const next = items[at + by];
+    if (next === undefined) return;
+    focusNext.current = { at: ".inbox-item.on", shown: next.suspension.suspensionId };
+    select(next);
+  };
   useKeys(({ key, metaKey, ctrlKey }, field) => {
-    const next = key === "j" ? items[at + 1] : key === "k" ? items[at - 1] : undefined;
-    if (next !== undefined && field === null && !metaKey && !ctrlKey) select(next);
+    if (field === null && !metaKey && !ctrlKey) move(steps[key] ?? 0);
   });
+  const onListKey = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by === 0 || !(event.target instanceof HTMLAnchorElement)) return;
+    event.preventDefault();
+    move(by);
+  };
+  const shownId = item?.suspension.suspensionId;
+  const isEmpty = all.length === 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the focus moves when another item is shown, or none
+  useEffect(() => {
+    const next = focusNext.current;
+    if (next === undefined || next.shown !== shownId) return;
+    focusNext.current = undefined;
+    document.querySelector<HTMLElement>(next.at)?.focus();
+  }, [shownId, isEmpty]);
   // The item in the address may be on a later page.
   const isMissing =
     search.item !== undefined && item === undefined && pages.isSuccess && !pages.isPlaceholderData;
@@ -66,12 +95,24 @@ export function InboxPage() {
       {!isPending && all.length === 0 ? (
         <EmptyInbox />
       ) : (
-        <div className="inbox">
-          <div className="inbox-list">
-            <Filters inbox={oldest} chosen={search.workflowId} />
-            {items.map((each) => (
-              <Entry key={each.suspension.suspensionId} item={each} on={each === item} />
+        // On a narrow screen: the list, or the item that was chosen from it.
+        <div className="inbox" data-open={search.item !== undefined}>
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move between the links inside */}
+          <div className="inbox-list" onKeyDown={onListKey}>
+            <Filters inbox={oldest} />
+            {items.map((each, index) => (
+              <Entry
+                key={each.suspension.suspensionId}
+                item={each}
+                on={each === item}
+                isStop={each === item || (at === -1 && index === 0)}
+              />
             ))}
+            {pages.isSuccess && items.length === 0 && (
+              <p className="muted none" role="status">
+                {pages.hasNextPage ? "Nothing found yet." : "Nothing that waits matches."}
+              </p>
+            )}
             {pages.hasNextPage && (
               <button
                 type="button"
@@ -83,13 +124,18 @@ export function InboxPage() {
               </button>
             )}
           </div>
+          <Link to="/inbox" search={{ ...search, item: undefined }} className="inbox-back link">
+            <ArrowLeft aria-hidden="true" width={14} /> All that waits
+          </Link>
           {item && (
             <InboxEntry
               key={item.suspension.suspensionId}
               item={item}
               onAnswered={(done) => {
                 setAnswered(done);
-                select(nextAfter(items, done));
+                const next = nextAfter(items, done);
+                focusNext.current = { at: ".inbox-one h2, .empty h2", shown: next?.suspension.suspensionId };
+                select(next);
               }}
               onSkip={items.length > (isGone ? 0 : 1) ? () => select(items[at + 1] ?? items[0]) : undefined}
             />
@@ -125,36 +171,16 @@ function Answered({ item }: { readonly item: InboxItem }) {
   );
 }
 
-function Filters({
-  inbox,
-  chosen,
+/** `isStop`: the one link of the list in the tab order, so that the form follows it. */
+function Entry({
+  item,
+  on,
+  isStop,
 }: {
-  readonly inbox: Inbox | undefined;
-  readonly chosen: string | undefined;
+  readonly item: InboxItem;
+  readonly on: boolean;
+  readonly isStop: boolean;
 }) {
-  const items = inbox?.items.filter(({ agentId }) => agentId === null) ?? [];
-  const counts = Map.groupBy(items, ({ workflowId }) => workflowId);
-  return (
-    <div className="inbox-filters">
-      <Link to="/inbox" search={{}} className={chosen === undefined ? "chip on" : "chip"}>
-        Everything {countOf(inbox)}
-      </Link>
-      {[...counts].map(([workflowId, some]) => (
-        <Link
-          key={workflowId}
-          to="/inbox"
-          search={{ workflowId }}
-          className={chosen === workflowId ? "chip on" : "chip"}
-        >
-          {workflowId} {some.length}
-          {inbox?.more && "+"}
-        </Link>
-      ))}
-    </div>
-  );
-}
-
-function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean }) {
   const now = useNow();
   const { suspension } = item;
   const search = useSearch({ strict: false });
@@ -164,6 +190,7 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
       search={{ ...search, item: suspension.suspensionId }}
       className={on ? "inbox-item on" : "inbox-item"}
       aria-current={on ? "true" : undefined}
+      tabIndex={isStop ? 0 : -1}
     >
       <div className="line">
         <b className="cut" style={{ fontWeight: 580 }}>
@@ -171,7 +198,7 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
         </b>
         {suspension.deadline !== undefined && (
           <span className="late" style={{ whiteSpace: "nowrap" }}>
-            {deadlineWords(suspension.deadline, now)}
+            {deadlineWords(suspension, now)}
           </span>
         )}
       </div>
@@ -181,7 +208,10 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
           <Ago time={suspension.suspendedAt} />
         </span>
       </div>
-      <div className="where">{placeOf(item)}</div>
+      <div className="where">
+        {placeOf(item)}
+        {item.userId !== null && ` · ${item.userId}`}
+      </div>
     </Link>
   );
 }
@@ -199,7 +229,7 @@ function EmptyInbox() {
     .find(({ steps, resumeSchema }) => resumeSchema !== null || asks(steps));
   return (
     <div className="empty">
-      <h2>Nothing waits for a person</h2>
+      <h2 tabIndex={-1}>Nothing waits for a person</h2>
       <p>
         A step that calls <code className="mono">suspend</code> waits here, with its reason, its data and a
         form made from its resume schema, and so does a tool call of a chat that needs approval. After the

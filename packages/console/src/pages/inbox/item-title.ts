@@ -1,5 +1,6 @@
 // The title of an open suspension: its reason, else its step; and the number of items.
 import type { Inbox, InboxItem } from "@andante/client";
+import { count } from "../../format/numbers.ts";
 
 export function titleOf({ suspension, workflowId }: Pick<InboxItem, "suspension" | "workflowId">): string {
   return suspension.reason || `${workflowId} waits at ${suspension.stepId}`;
@@ -10,7 +11,8 @@ export function placeOf({ suspension, workflowId, agentId }: InboxItem): string 
   return agentId === null ? `${workflowId} / ${suspension.stepId}` : `${agentId} / chat`;
 }
 
-/** The number of loaded items, with "+" if there are more. */
+/** The number of all items, with "+" if there are more than were counted. */
 export function countOf(inbox: Inbox | undefined): string {
-  return `${inbox?.items.length ?? 0}${inbox?.more ? "+" : ""}`;
+  const { total = 0, complete = true } = inbox?.counts ?? {};
+  return `${count(total)}${complete ? "" : "+"}`;
 }

@@ -11,7 +11,7 @@ import type { Settlement } from "../run/settlement.ts";
 import { cancelExecution } from "./cancel.ts";
 import { beginExecution } from "./execution-handle.ts";
 import { listExecutions } from "./list.ts";
-import { listWaiting } from "./list-waiting.ts";
+import { countWaiting, listWaiting } from "./list-waiting.ts";
 import { checkReason, pauseExecution } from "./pause.ts";
 import type { Started } from "./start.ts";
 
@@ -223,6 +223,84 @@ describe("a list", () => {
       },
       { after: undefined, limit: 3, length: 4_000_000 },
     ]);
+  });
+});
+
+describe("the list of open suspensions", () => {
+  const row = (
+    id: string,
+    fields: { userId?: string; deadline?: number; data?: string; suspendedAt?: number },
+  ) => ({
+    ...{ executionId: `e-${id}`, workflowId: "nap", agentId: null, conversationId: null },
+    userId: fields.userId ?? null,
+    startAt: 1,
+    suspension: {
+      ...{ ...suspension, suspensionId: id, suspendedAt: fields.suspendedAt ?? 1 },
+      ...{ data: fields.data ?? null, deadline: fields.deadline ?? null },
+    },
+  });
+  const rows = [
+    row("a", { userId: "eve", data: '{"order":"ORD_1"}' }),
+    row("b", { userId: "ada", deadline: 90 }),
+    row("c", { deadline: 20, data: '"x"' }),
+  ];
+  const sources = (all: readonly ReturnType<typeof row>[]) => ({
+    workflows: new Map(),
+    store: engineWith({
+      waiting: async ({ suspensionIds: ids, after, limit }) =>
+        all
+          .filter(({ suspension: each }) => ids?.includes(each.suspensionId) ?? true)
+          .filter(({ suspension: each }) => after === undefined || each.suspensionId > after.suspensionId)
+          .slice(0, limit),
+    }).engine.store,
+  });
+  const idsOf = ({ items }: Awaited<ReturnType<typeof listWaiting>>) =>
+    items.map((item) => item.suspension.suspensionId);
+
+  test("is sorted by deadline or by user, page by page", async () => {
+    const of = sources(rows);
+    expect(idsOf(await listWaiting(of, { limit: 9, order: "deadline" }))).toEqual(["c", "b", "a"]);
+    const first = await listWaiting(of, { limit: 2, order: "user" });
+    expect(idsOf(first)).toEqual(["c", "b"]);
+    const cursor = first.nextCursor ?? "";
+    expect(idsOf(await listWaiting(of, { limit: 2, order: "user", cursor }))).toEqual(["a"]);
+    await expect(listWaiting(of, { limit: 2, order: "deadline", cursor })).rejects.toThrow("cursor");
+  });
+
+  test("can be searched: by any text of it, in any case; a search that found too little continues", async () => {
+    const of = sources(rows);
+    const found = async (text: string) => idsOf(await listWaiting(of, { limit: 9, text }));
+    expect(await found("ord_1")).toEqual(["a"]);
+    expect(await found("WHY")).toEqual(["a", "b", "c"]);
+    expect(await found("ada")).toEqual(["b"]);
+    expect(await found("nothing like it")).toEqual([]);
+    expect(idsOf(await listWaiting(of, { limit: 9, text: "e-", order: "deadline" }))).toEqual([
+      "c",
+      "b",
+      "a",
+    ]);
+    const many = Array.from({ length: 2100 }, (_, n) => row(`s${String(n).padStart(4, "0")}`, {}));
+    const far = sources([...many, row("t", { data: '"needle"' })]);
+    const first = await listWaiting(far, { limit: 9, text: "needle" });
+    expect(first.items).toEqual([]);
+    const next = await listWaiting(far, { limit: 9, text: "needle", cursor: first.nextCursor ?? "" });
+    expect([idsOf(next), next.nextCursor]).toEqual([["t"], null]);
+  });
+
+  test("is counted by workflow, user and conversation, up to a bound", async () => {
+    const { counts, complete } = await countWaiting(sources([...rows, row("d", { userId: "ada" })]), {});
+    const of = { workflowId: "nap", agentId: null, conversationId: null };
+    expect(counts).toEqual([
+      { ...of, userId: "eve", count: 1 },
+      { ...of, userId: "ada", count: 2 },
+      { ...of, userId: null, count: 1 },
+    ]);
+    expect(complete).toBe(true);
+    const many = Array.from({ length: 10_001 }, (_, n) => row(`s${n}`, {}));
+    expect(await countWaiting(sources(many), {})).toMatchObject({
+      counts: [{ count: 10_000 }],
+      complete: false,
+    });
   });
 });
 

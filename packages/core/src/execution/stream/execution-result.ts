@@ -23,6 +23,8 @@ export interface ExecutionSuspension {
   readonly resumeSchema?: JsonSchema;
   /** The deadline, ISO 8601; absent without one. */
   readonly deadline?: string;
+  /** The effect of the deadline: resume data, a failure or a cancellation; absent in events. */
+  readonly onDeadline?: { readonly resume: unknown } | "fail" | "cancel";
 }
 
 /** The fields of an execution in every state. */

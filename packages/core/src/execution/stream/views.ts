@@ -73,7 +73,7 @@ export function viewSuspension(
   workflow: WorkflowDefinition | undefined,
   suspension: Suspension,
 ): ExecutionSuspension {
-  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
+  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline } = suspension;
   const schema = resumeSchemaIn(workflow, suspension);
   return {
     suspensionId,
@@ -85,6 +85,7 @@ export function viewSuspension(
     ...(path !== null && { stepPath: path }),
     ...(data !== null && { data: fromJson(data) }),
     ...(deadline !== null && { deadline: isoTime(deadline) }),
+    ...(onDeadline !== null && { onDeadline: JSON.parse(onDeadline) }),
     ...(schema && { resumeSchema: schema }),
   };
 }

@@ -32,6 +32,7 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
     why: "walks the index from the newest trace",
   },
   { statement: /indexed by suspensions_by_time/, why: "walks the index from the oldest suspension" },
+  { statement: /suspension_id in \(select value/, why: "sorts a page of suspensions" },
   { statement: /indexed by executions_waiting/, why: "sorts what waits for one user" },
   { statement: /from rollups where[\s\S]* group by/, why: "sums up the minutes of a range" },
   { statement: /from conversations +order by/, why: "walks the index from the latest change" },
@@ -93,7 +94,9 @@ function statementsOf(database: DatabaseSync): string[] {
       list({ executionId: "a", ...filter, limit: 10 });
   }
   const after = { suspendedAt: 1, suspensionId: "a" };
-  for (const filter of pairs({ userId: "a", workflowId: "a", after })) waiting({ ...filter, limit: 10 });
+  const some = { suspensionIds: ["a"], brief: true };
+  for (const filter of pairs({ userId: "a", workflowId: "a", after, ...some }))
+    waiting({ ...filter, limit: 10 });
   const who = { workflowId: "a", executionId: "a", agentId: "a", conversationId: "a" };
   for (const filter of pairs({ ...who, level: 1, from: 1, upTo: 2 })) logs({ ...filter, limit: 10 });
   const before = { startAt: 1, rootSpanId: "a" };

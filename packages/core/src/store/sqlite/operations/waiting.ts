@@ -6,20 +6,24 @@ import { toWaiting } from "../columns.ts";
 import { Where } from "./observations/where.ts";
 
 export function waiting(database: DatabaseSync) {
-  return ({ workflowId, userId, after, limit, length }: WaitingQuery): WaitingSuspension[] => {
+  return (query: WaitingQuery): WaitingSuspension[] => {
+    const { workflowId, userId, suspensionIds: ids, after, limit, length } = query;
     const where = new Where()
       .add("user_id = ? and status = 'suspended'", userId)
       .add("workflow_id = ?", workflowId)
       .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
+      .add("suspension_id in (select value from json_each(?))", ids && JSON.stringify(ids))
       .add("path is not null");
-    // One user has few that wait: they are sorted. All of them are walked in their order.
+    // One user has few that wait, and a page of ids is short: they are sorted. All of them are walked in their order.
     const source =
-      userId === undefined
-        ? "suspensions indexed by suspensions_by_time cross join executions using (execution_id)"
-        : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
+      ids !== undefined
+        ? "suspensions cross join executions using (execution_id)"
+        : userId === undefined
+          ? "suspensions indexed by suspensions_by_time cross join executions using (execution_id)"
+          : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
     const rows = database
       .prepare(
-        `select suspensions.*, executions.workflow_id, executions.agent_id, executions.user_id,
+        `select ${query.brief ? briefColumns : "suspensions.*"}, executions.workflow_id, executions.agent_id, executions.user_id,
                 executions.conversation_id, executions.start_at
          from ${source} ${where} order by suspended_at, suspension_id limit ?`,
       )
@@ -27,3 +31,6 @@ export function waiting(database: DatabaseSync) {
     return readPage(rows, toWaiting, length);
   };
 }
+
+const briefColumns = `suspension_id, execution_id, path, suspensions.step_index, '' as reason, null as data, suspended_at,
+  deadline, null as on_deadline, null as resume_schema`;

@@ -1,0 +1,142 @@
+// The filters of the inbox: the workflow, a text, the order. They are in the address, and can be saved in this browser.
+import type { Inbox } from "@andante/client";
+import { Link, useSearch } from "@tanstack/react-router";
+import { X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { useSlash } from "../../components/use-keys.ts";
+import { count } from "../../format/numbers.ts";
+import { parseSearch, type Search, stringifySearch, useSearchChange } from "../../layout/search.ts";
+import { countOf } from "./item-title.ts";
+
+const orders = [
+  ["", "oldest first"],
+  ["deadline", "by deadline"],
+  ["user", "by user"],
+] as const;
+
+export function Filters({ inbox }: { readonly inbox: Inbox | undefined }) {
+  const { workflowId: chosen, text, sort } = useSearch({ strict: false });
+  const change = useSearchChange();
+  const shown = [...(inbox?.counts?.workflows ?? [])];
+  if (chosen !== undefined && !shown.some(({ workflowId }) => workflowId === chosen))
+    shown.push({ workflowId: chosen, count: 0 });
+  return (
+    <div className="inbox-filters">
+      <div className="row">
+        <TextField value={text ?? ""} onChange={(next) => change({ text: next, item: undefined })} />
+        <select
+          className="field order-field"
+          aria-label="Order"
+          value={sort ?? ""}
+          onChange={(event) => change({ sort: event.target.value, item: undefined })}
+        >
+          {orders.map(([order, words]) => (
+            <option key={order} value={order}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Link to="/inbox" search={{ text, sort }} className={chosen === undefined ? "chip on" : "chip"}>
+        Everything {countOf(inbox)}
+      </Link>
+      {shown.map(({ workflowId, count: waiting }) => (
+        <Link
+          key={workflowId}
+          to="/inbox"
+          search={{ workflowId, text, sort }}
+          className={chosen === workflowId ? "chip on" : "chip"}
+        >
+          {workflowId} {count(waiting)}
+        </Link>
+      ))}
+      <SavedFilters current={{ workflowId: chosen, text, sort }} />
+    </div>
+  );
+}
+
+/** Searches when the typing pauses; `/` focuses the input. */
+function TextField({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useSlash(field);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text starts the wait
+  useEffect(() => {
+    if (text.trim() === value) return;
+    const over = setTimeout(() => onChange(text.trim()), 250);
+    return () => clearTimeout(over);
+  }, [text]);
+  return (
+    <input
+      ref={field}
+      type="search"
+      className="field grow"
+      aria-label="Search the inbox"
+      placeholder="Search  /"
+      maxLength={200}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+}
+
+const key = "andante-inbox-filters";
+const mostSaved = 12;
+
+function SavedFilters({ current }: { readonly current: Search }) {
+  const [saved, setSaved] = useState(readSaved);
+  const change = (next: readonly string[]) => {
+    setSaved(next);
+    try {
+      localStorage.setItem(key, JSON.stringify(next));
+    } catch {
+      // Without storage they last as long as the page.
+    }
+  };
+  const shown = stringifySearch(current);
+  return (
+    <>
+      {saved.map((filter) => (
+        <span key={filter} className={filter === shown ? "chip on" : "chip"}>
+          <Link to="/inbox" search={parseSearch(filter)}>
+            {wordsOf(parseSearch(filter))}
+          </Link>
+          <button
+            type="button"
+            className="text-button"
+            aria-label={`Remove the filter ${wordsOf(parseSearch(filter))}`}
+            onClick={() => change(saved.filter((each) => each !== filter))}
+          >
+            <X aria-hidden="true" width={12} />
+          </button>
+        </span>
+      ))}
+      {shown !== "" && !saved.includes(shown) && saved.length < mostSaved && (
+        <button type="button" className="chip" onClick={() => change([...saved, shown])}>
+          Save this filter
+        </button>
+      )}
+    </>
+  );
+}
+
+function readSaved(): readonly string[] {
+  try {
+    const saved: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
+    return Array.isArray(saved) ? saved.filter((each) => typeof each === "string").slice(0, mostSaved) : [];
+  } catch {
+    return [];
+  }
+}
+
+function wordsOf({ workflowId, text, sort }: Search): string {
+  const order = orders.find(([each]) => each === sort)?.[1];
+  return [workflowId, text && `“${text}”`, sort && order].filter(Boolean).join(" · ");
+}

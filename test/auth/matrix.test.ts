@@ -79,6 +79,9 @@ const table: Readonly<Record<string, Expectation>> = {
   "GET /api/execution-counts": { access: "protected", listed: "protected", status: 200 },
   "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
   [`GET ${anyExecution}`]: { access: "protected", listed: "protected", status: 200 },
+  // Without a text to search for.
+  "GET /api/search": { access: "protected", listed: "protected", status: 400 },
+  [`GET ${anyExecution}/explain`]: { access: "protected", listed: "protected", status: 200 },
   [`GET ${anyExecution}/events`]: { access: "protected", listed: "protected", status: 200 },
   [`POST ${anyExecution}/cancel`]: { access: "protected", listed: "protected", status: 400 },
   "GET /api/server": { access: "protected", listed: "protected", status: 200 },

@@ -54,7 +54,7 @@ const free = [
 test("every route declares whose data it shows", () => {
   for (const { action, path, reveals } of routes) {
     // The state is open by contract; the same under our own address is not.
-    const isOurs = path === "/api/executions/:executionId";
+    const isOurs = /^\/api\/executions\/:executionId(\/explain)?$/.test(path);
     expect(reveals, action).toBe(isOurs ? "own" : bound[action]);
     expect(Object.hasOwn(bound, action) || free.includes(action), `${action} is in neither list`).toBe(true);
   }

@@ -113,11 +113,13 @@ describe("in Chromium", async () => {
     const { executionId } = await server.andante.execute("charge-all", { order: "ord_1" });
     await open(executionId);
     await page.getByRole("button", { name: "Copy the whole id" }).click();
-    await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(executionId);
+    await eventually(() => page.evaluate("navigator.clipboard.readText()")).toBe(executionId);
     await eventually(() => detail().locator(".failure").count()).toBe(1);
     const failure = detail().locator(".failure");
     expect(await failure.textContent()).toMatch(/line 0 .*\nline 1 .*…$/s);
-    expect(await failure.evaluate((text) => getComputedStyle(text).whiteSpace)).toBe("pre-wrap");
+    expect(
+      await page.evaluate("getComputedStyle(document.querySelector('.detail .failure')).whiteSpace"),
+    ).toBe("pre-wrap");
     expect(await page.locator(".note-bar").textContent()).not.toContain("line 1 of");
     await detail().getByRole("button", { name: "Show all of it" }).click();
     expect(await failure.textContent()).toBe(`Error: ${longError}`);

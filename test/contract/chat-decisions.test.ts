@@ -26,8 +26,10 @@ async function asked(server: TestServer, file: string, headers: Headers = {}, re
   const id = `decided-${++made}`;
   const body = { id, messages: [user("u1", `delete ${file}`)] };
   await (await server.stream("/agents/careful/chat", body, headers)).rest();
-  const items = await itemsOf(server, reader);
-  const item = items.find((each) => each.conversationId === id) ?? {};
+  // The server keeps an inbox for a moment.
+  const found = async () => (await itemsOf(server, reader)).find((each) => each.conversationId === id);
+  await expect.poll(found).toBeDefined();
+  const item = (await found()) ?? {};
   return { id, item, approvalId: String(item.approvalId) };
 }
 

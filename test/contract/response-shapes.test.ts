@@ -214,6 +214,7 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
   expectShape("GET /api/failures", await server.get("/api/failures"));
+  expectShape("GET /api/search", await server.get("/api/search?text=ada"));
   expectShape("GET /api/execution-counts", await server.get("/api/execution-counts"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);

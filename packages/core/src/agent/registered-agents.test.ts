@@ -112,7 +112,7 @@ test("without a conversation each way to ask has its reply", async () => {
 function besideOthers(live: object | undefined) {
   const ended = vi.fn(async () => undefined);
   const askToStop = vi.fn();
-  const others = { live: vi.fn(async () => live), ended, askToStop };
+  const others = { running: vi.fn(async () => live), ended, askToStop };
   const body = JSON.stringify({ id: "m", role: "assistant", parts: [{ type: "text", text: "hi" }] });
   const recent = async () => [{ messageId: "m", body, partial: false }];
   const executions = { others };
@@ -130,7 +130,7 @@ test("the reply of another process is attached to and stopped by its agent and u
   if (chunks === undefined) throw new Error("no reply runs");
   const types = (await allInTime<UIMessageChunk>(chunks, "the reply")).map(({ type }) => type);
   expect(types).toEqual(["start", "text-start", "text-delta", "text-end", "finish"]);
-  expect(others.live.mock.calls).toEqual([["c"]]);
+  expect(others.running.mock.calls).toEqual([["c"]]);
   for (const [agentId, userId] of [
     ["b", "ada"],
     ["a", "eve"],

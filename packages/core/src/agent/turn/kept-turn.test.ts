@@ -40,6 +40,7 @@ test("a reply that is made is committed with the end of its turn, with the usage
   expect(await turn.ending()).toEqual({
     reply: { ...where, replyTo: "u", message, at: clock.now() },
     usage,
+    open: [],
   });
   settled.resolve("ended");
   await finished;

@@ -38,6 +38,8 @@ test("every route is called by some method", async () => {
     ...[workflow.executions(), andante.executions(), execution.state(), execution.events()],
     ...[execution.suspend(), execution.resume(), execution.cancel(), execution.replay({ stepId: "s" })],
     ...[andante.execution("e").state(), andante.execution("e").events(), andante.execution("e").cancel()],
+    ...[andante.execution("e").explain(), andante.search("ord_77120")],
+    conversation.decide({ approvalId: "a", approved: true }),
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.object("hi", {})],
     ...[agent.attach("c"), agent.stop("c"), andante.conversations(), conversation.details()],
     ...[conversation.messages(), conversation.rename("t"), conversation.remove()],

@@ -20,7 +20,6 @@ export type { ExecutionPage, ListOptions } from "./execution/commands/list.ts";
 export type { SuspendOptions } from "./execution/commands/pause.ts";
 export type { ReplayOptions } from "./execution/commands/replay.ts";
 export type { ResumeOptions } from "./execution/commands/resume.ts";
-export type { FoundSummary, SearchOptions, SearchPage } from "./execution/commands/search.ts";
 export type { StartOptions } from "./execution/commands/start.ts";
 export type { RetentionOptions } from "./execution/engine/retention.ts";
 export type { AndanteLimits } from "./execution/limits/limits.ts";

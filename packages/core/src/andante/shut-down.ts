@@ -79,12 +79,13 @@ function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
     [
       { name: "due timers", stop: () => scheduler.stop(), patience },
       { name: "retention", stop: () => retention.stop(), patience },
-      { name: "the search index", stop: () => indexer.stop(), patience },
       { name: "recovery", stop: () => recovery.stopPolling(), patience },
     ],
     [
       { name: "executions", stop: () => engine.close(grace), patience: whatRuns },
       { name: "agents", stop: () => agents.close(grace), patience: whatRuns },
+      // Not before them: a batch under way would delay the stop of bodies.
+      { name: "the search index", stop: () => indexer.stop(), patience },
     ],
     [{ name: "tools of agents", stop: () => agents.releaseTools(), patience }],
     [{ name: "heartbeats", stop: () => recovery.stop(), patience }],

@@ -80,13 +80,16 @@ describe("in Chromium", async () => {
     await page.keyboard.press("j");
     await heading(1302).waitFor();
     await eventually(focusedText).toContain("€ 1302");
+    const no = page.getByRole("radio", { name: "No" });
+    await no.waitFor();
     await page.keyboard.press("Tab");
     const isInForm = () => page.evaluate("document.activeElement?.closest('.schema-form') !== null");
     await eventually(isInForm).toBe(true);
-    await page.getByRole("radio", { name: "No" }).click();
+    await no.click();
     await page.getByRole("button", { name: "Answer and continue" }).click();
     await heading(1303).waitFor();
     await eventually(focusedText).toBe("Approve the refund of € 1303");
+    await no.waitFor();
     await page.keyboard.press("Tab");
     await eventually(isInForm).toBe(true);
   });

@@ -71,8 +71,9 @@ const success = z.strictObject({
 });
 const failure = z.strictObject({ success: z.literal(false), error: z.string().min(1) });
 const repository = path.resolve(import.meta.dirname, "../..");
-/** Texts that only our own code contains. */
-const inside = /node_modules|\bat .+:\d+:\d+|Cannot read prop|is not a function|SQLITE|undefined \(/;
+/** Texts that only our own code contains: places in files, not times of day. */
+const inside =
+  /node_modules|\bat .*(?:file:|node:|\/|<anonymous>|\[eval)\S*:\d+:\d+|Cannot read prop|is not a function|SQLITE|undefined \(/;
 
 /** The fault of a response; undefined when it was designed. */
 export function problemOf(answered: Answered): string | undefined {
@@ -80,8 +81,8 @@ export function problemOf(answered: Answered): string | undefined {
   // Logs and traces are the place for stacks; who is shown them there is a matter of its own (test/observe).
   const showsStacks = pathname === "/api/logs" || pathname.startsWith("/api/traces/");
   if (!showsStacks && (inside.test(text) || text.includes(repository))) return "it tells of the inside";
-  // Lists, journals, traces and the log show errors thrown by steps, by design; nothing else does.
-  if (!/\/(events|executions|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
+  // Lists, journals and their explanations, traces and the log show errors thrown by steps, by design; nothing else does.
+  if (!/\/(events|explain|executions|failures|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
     return "it tells what a step threw";
   if (text === "") {
     const fine = method === "HEAD" || status === 204 || contentType.startsWith("text/");

@@ -32,6 +32,14 @@ export function Shell() {
 /** `isPending`: it is not known yet whether the server asks for a token. */
 function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly isRefused: boolean }) {
   const main = useRef<HTMLElement>(null);
+  const [keysOpen, setKeysOpen] = useState(false);
+  // Also before the status is known: a key that is pressed early opens its dialog as soon as it may be shown.
+  useKeys((event, field) => {
+    if (event.key === "?" && field === null) setKeysOpen(true);
+    if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    openPalette();
+  });
   return (
     <div className="app">
       <button type="button" className="btn skip" onClick={() => main.current?.focus()}>
@@ -43,32 +51,27 @@ function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly
         {isPending ? <PageSkeleton /> : <Outlet />}
       </main>
       <Foot />
-      {!isPending && <SignedIn />}
+      {!isPending && <SignedIn keysOpen={keysOpen} onCloseKeys={() => setKeysOpen(false)} />}
     </div>
   );
 }
 
 /** The live feed, and the dialogs that a key opens on any page. */
-function SignedIn() {
+function SignedIn({
+  keysOpen,
+  onCloseKeys,
+}: {
+  readonly keysOpen: boolean;
+  readonly onCloseKeys: () => void;
+}) {
   const client = useQueryClient();
   const paletteOpen = usePaletteOpen();
-  const [keysOpen, setKeysOpen] = useState(false);
   useEffect(() => startLive(client), [client]);
   useWaitingIcon();
-  useKeys((event, field) => {
-    if (event.key === "?" && field === null) setKeysOpen(true);
-    if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey)) return;
-    event.preventDefault();
-    openPalette();
-  });
-  const close = () => {
-    closePalette();
-    setKeysOpen(false);
-  };
   return (
     <Suspense fallback={null}>
-      {paletteOpen && <Palette onClose={close} />}
-      {keysOpen && <Keys onClose={close} />}
+      {paletteOpen && <Palette onClose={closePalette} />}
+      {keysOpen && <Keys onClose={onCloseKeys} />}
     </Suspense>
   );
 }

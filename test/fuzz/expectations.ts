@@ -82,7 +82,10 @@ export function problemOf(answered: Answered): string | undefined {
   const showsStacks = pathname === "/api/logs" || pathname.startsWith("/api/traces/");
   if (!showsStacks && (inside.test(text) || text.includes(repository))) return "it tells of the inside";
   // Lists, journals and their explanations, traces and the log show errors thrown by steps, by design; nothing else does.
-  if (!/\/(events|explain|executions|failures|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
+  if (
+    !/\/(events|explain|executions|failures|logs|traces\/[^/]+)$/.test(pathname) &&
+    text.includes("hunter2")
+  )
     return "it tells what a step threw";
   if (text === "") {
     const fine = method === "HEAD" || status === 204 || contentType.startsWith("text/");

@@ -272,8 +272,9 @@ class ConversationTrial {
     );
     const ids = new Set(stored.map(({ messageId }) => messageId));
     if (ids.size < stored.length) this.problems.push("a message is there twice");
-    // A turn whose last message has calls that wait for a decision is suspended until the next turn.
-    const waits = actual.at(-1)?.status === "waiting";
+    // A turn whose reply has calls that wait for a decision is suspended until the next turn begins. A message that was kept
+    // by a process that ended before it began the turn is after such a reply.
+    const waits = actual.some(({ status }) => status === "waiting");
     const live = await this.#store.liveTurn(this.#id);
     if (live !== undefined && !(waits && live.status === "suspended")) this.problems.push("a turn is left");
     const permitted = permittedStates(this.#messages, group, this.#talkOf);

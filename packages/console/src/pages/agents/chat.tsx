@@ -84,9 +84,11 @@ function OpenChat({
   /** Shows the messages as they are kept, and the reply that runs. */
   const follow = async () => {
     const { messages: fresh } = await loadMessages(conversationId);
-    const ids = new Set(fresh.map(({ id }) => id));
-    setMessages((shown) => [...shown.filter(({ id }) => !ids.has(id)), ...fresh]);
+    setMessages((shown) => withKept(shown, fresh));
     await resumeStream();
+    // A reply that ended between the two requests has no stream.
+    const { messages: ended } = await loadMessages(conversationId);
+    setMessages((shown) => (shown.at(-1)?.parts.some(isDecided) ? withKept(shown, ended) : shown));
     void client.invalidateQueries({ queryKey: ["conversations", agentId] });
   };
   const decide = async (approvalId: string, { input, ...decision }: CallDecision) => {
@@ -354,4 +356,15 @@ function Composer({
       </div>
     </div>
   );
+}
+
+/** The shown messages, with those that the server keeps in place of their earlier state. */
+function withKept(shown: readonly UIMessage[], kept: readonly UIMessage[]): UIMessage[] {
+  const ids = new Set(kept.map(({ id }) => id));
+  return [...shown.filter(({ id }) => !ids.has(id)), ...kept];
+}
+
+/** Whether it is a tool call that was decided and has not continued. */
+function isDecided(part: UIMessage["parts"][number]): boolean {
+  return isToolUIPart(part) && part.state === "approval-responded";
 }

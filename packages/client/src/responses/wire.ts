@@ -195,7 +195,7 @@ export interface ExecutionSummary {
   readonly error?:
     | { readonly name: string; readonly message: string; readonly step?: string | undefined }
     | undefined;
-  /** With `explain`, of an open execution: what it waits for. */
+  /** With `explain`: the reason why an open execution waits. */
   readonly explanation?: ShortExplanation | undefined;
 }
 
@@ -203,7 +203,7 @@ export interface Explanation {
   readonly executionId: string;
   readonly workflowId: string;
   readonly status: ExecutionStatus;
-  /** What it waits for, or how it ended; times in it are ISO 8601. */
+  /** The reason why it waits, or the way in which it ended; times in it are ISO 8601. */
   readonly sentence: string;
   /** Everything that it waits for, the most important first; empty once it has ended. */
   readonly waits: readonly Wait[];
@@ -251,7 +251,7 @@ export interface Inbox {
   readonly more: boolean;
   /** Null on the last page. */
   readonly nextCursor: string | null;
-  /** All that the caller may see, whatever the filters are; with `counts=true`. */
+  /** All suspensions that the caller may see, with any filters; only with `counts=true`. */
   readonly counts?:
     | {
         readonly total: number;
@@ -272,7 +272,7 @@ export interface InboxItem {
   /** The agent of a chat; null for a workflow. */
   readonly agentId: string | null;
   readonly conversationId: string | null;
-  /** What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow. */
+  /** The id for `POST /api/conversations/:conversationId/decisions`; null for a workflow. */
   readonly approvalId: string | null;
   readonly userId: string | null;
   readonly startAt: string;
@@ -529,7 +529,7 @@ export interface Wait {
   readonly error?: string | undefined;
 }
 
-/** What an execution waits for; later releases may add kinds. */
+/** The reason why an execution waits; later releases may add kinds. */
 export type WaitKind =
   | "parked"
   | "pause"

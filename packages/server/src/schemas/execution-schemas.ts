@@ -135,7 +135,7 @@ export const executionEvents = component("ExecutionEvents", () => z.array(execut
 const waitKind = component("WaitKind", () =>
   z
     .enum(["parked", "pause", "suspension", "tool", "budget", "retry", "sleep", "capacity", "running"])
-    .describe("What an execution waits for; later releases may add kinds"),
+    .describe("The reason why an execution waits; later releases may add kinds"),
 );
 
 const wait = component("Wait", () =>
@@ -168,7 +168,7 @@ export const explanation = component("Explanation", () =>
     executionId: z.string(),
     workflowId: z.string(),
     status: executionStatus(),
-    sentence: z.string().describe("What it waits for, or how it ended; times in it are ISO 8601"),
+    sentence: z.string().describe("The reason why it waits, or the way in which it ended; times in it are ISO 8601"),
     waits: z
       .array(wait())
       .describe("Everything that it waits for, the most important first; empty once it has ended"),
@@ -198,7 +198,7 @@ const executionSummary = component("ExecutionSummary", () =>
       error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
       explanation: shortExplanation()
         .optional()
-        .describe("With `explain`, of an open execution: what it waits for"),
+        .describe("With `explain`: the reason why an open execution waits"),
     })
     .describe("An execution in a list"),
 );

@@ -35,7 +35,7 @@ const inboxItem = component("InboxItem", () =>
       approvalId: z
         .string()
         .nullable()
-        .describe("What `POST /api/conversations/:conversationId/decisions` decides; null for a workflow"),
+        .describe("The id for `POST /api/conversations/:conversationId/decisions`; null for a workflow"),
       userId: z.string().nullable(),
       startAt: timestamp(),
       suspension: suspension(),
@@ -56,7 +56,7 @@ export const inbox = component("Inbox", () =>
         complete: z.boolean().describe("False when there were more than were counted"),
       })
       .optional()
-      .describe("All that the caller may see, whatever the filters are; with `counts=true`"),
+      .describe("All suspensions that the caller may see, with any filters; only with `counts=true`"),
   }),
 );
 

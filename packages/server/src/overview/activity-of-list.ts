@@ -1,9 +1,10 @@
 // Counts of executions, read from their list. Counts only the newest `most`.
-import type { Andante } from "@andante/core";
+import type { Andante, ListOptions } from "@andante/core";
 import { bucketOf, noDuration } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
 
-type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
+type Page = Awaited<ReturnType<Andante["list"]>>;
+export type ListedExecution = Page["executions"][number];
 type Kind = RollupTotal["kind"];
 
 /** A set of executions. */
@@ -34,6 +35,24 @@ export interface ListedCounts {
 const most = 10_000;
 const pageSize = 500;
 
+/** The pages of a list until `most` executions are read. Throws when `signal` is aborted. */
+export async function* pagesOfList(
+  andante: Andante,
+  query: Omit<ListOptions, "cursor" | "limit">,
+  most: number,
+  signal: AbortSignal,
+): AsyncGenerator<Page, undefined> {
+  let cursor: string | undefined;
+  let read = 0;
+  do {
+    signal.throwIfAborted();
+    const page = await andante.list({ ...query, cursor, limit: Math.min(pageSize, most - read) });
+    read += page.executions.length;
+    yield page;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined && read < most);
+}
+
 /** Throws when `signal` is aborted. */
 export async function countsOfList(
   andante: Andante,
@@ -43,27 +62,23 @@ export async function countsOfList(
 ): Promise<ListedCounts> {
   const workflowId = workflowIds?.length === 1 ? workflowIds[0] : undefined;
   const counts: ListedCount[] = [];
-  let cursor: string | undefined;
-  let read = 0;
-  do {
-    signal.throwIfAborted();
-    const page = await andante.list({ ...span, userId, workflowId, cursor, limit: pageSize });
-    read += page.executions.length;
+  let complete = true;
+  for await (const page of pagesOfList(andante, { ...span, userId, workflowId }, most, signal)) {
     const some = page.executions.filter((each) => workflowIds?.includes(each.workflowId) ?? true);
     counts.push(...some.flatMap(countsOf));
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined && read < most);
-  return { counts, complete: cursor === undefined };
+    complete = page.nextCursor === null;
+  }
+  return { counts, complete };
 }
 
-const kinds: Readonly<Partial<Record<Summary["status"], Kind>>> = {
+const kinds: Readonly<Partial<Record<ListedExecution["status"], Kind>>> = {
   completed: "completed",
   error: "failed",
   suspended: "suspended",
   cancelled: "cancelled",
 };
 
-function countsOf({ workflowId, startAt, endAt, status }: Summary): readonly ListedCount[] {
+function countsOf({ workflowId, startAt, endAt, status }: ListedExecution): readonly ListedCount[] {
   const start = Date.parse(startAt);
   const started = { at: start, workflowId, kind: "started", bucket: noDuration, count: 1 } as const;
   const kind = kinds[status];

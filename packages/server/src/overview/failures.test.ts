@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
-import { groupFailures, patternOf } from "./failures.ts";
+import { createAndante, createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { failedOf, groupFailures, mostFailures, patternOf, readFailures } from "./failures.ts";
 
-type Summary = Parameters<typeof groupFailures>[0][number];
+type Summary = Parameters<typeof failedOf>[0];
 
 const failed = (
   executionId: string,
@@ -40,16 +42,18 @@ describe("the pattern of a message", () => {
 });
 
 test("groups have the same workflow, step, name and pattern, the largest first", () => {
-  const groups = groupFailures([
-    failed("e5", 5, "card 4711 declined"),
-    failed("e4", 4, "timeout"),
-    failed("e3", 3, "card 12 declined"),
-    failed("e2", 2, "card 12 declined", { workflowId: "refund" }),
-    failed("e1", 1, "card 99 declined", { error: { name: "Error", message: "card 99 declined" } }),
-    failed("e0", 0, "card 1 declined", {
-      error: { name: "TypeError", message: "card 1 declined", step: "post" },
-    }),
-  ]);
+  const groups = groupFailures(
+    [
+      failed("e5", 5, "card 4711 declined"),
+      failed("e4", 4, "timeout"),
+      failed("e3", 3, "card 12 declined"),
+      failed("e2", 2, "card 12 declined", { workflowId: "refund" }),
+      failed("e1", 1, "card 99 declined", { error: { name: "Error", message: "card 99 declined" } }),
+      failed("e0", 0, "card 1 declined", {
+        error: { name: "TypeError", message: "card 1 declined", step: "post" },
+      }),
+    ].map(failedOf),
+  );
   expect(groups).toMatchObject([
     {
       workflowId: "settle",
@@ -71,5 +75,32 @@ test("groups have the same workflow, step, name and pattern, the largest first",
 test("at most a hundred groups are returned", () => {
   const letters = (index: number) => String.fromCharCode(97 + (index % 26), 97 + Math.floor(index / 26));
   const all = Array.from({ length: 120 }, (_, index) => failed(`e${index}`, 1, `failure ${letters(index)}`));
-  expect(groupFailures(all)).toHaveLength(100);
+  expect(groupFailures(all.map(failedOf))).toHaveLength(100);
+});
+
+test("of more failures than are read the oldest are left out, and the result says so", async () => {
+  const failing = createWorkflow({ id: "failing", input: z.number() }).andThen({
+    id: "broken",
+    execute: ({ data }) => {
+      throw new Error(`number ${data}`);
+    },
+  });
+  const andante = createAndante({
+    store: memoryStore(),
+    workflows: { failing },
+    logger: createLogger({ level: "silent" }),
+  });
+  onTestFinished(() => andante.close());
+  const span = { from: new Date(Date.now() - 60_000), to: new Date(Date.now() + 600_000) };
+  const read = () => readFailures(andante, span, new AbortController().signal);
+  const fail = (number: number) => andante.execute("failing", number);
+  for (let first = 0; first < mostFailures; first += 500)
+    await Promise.all(Array.from({ length: 500 }, (_, index) => fail(first + index)));
+  const all = await read();
+  expect([all.failed.length, all.complete]).toEqual([mostFailures, true]);
+  expect(groupFailures(all.failed)).toMatchObject([{ message: "number #", count: mostFailures }]);
+  await fail(mostFailures);
+  const newest = await read();
+  expect([newest.failed.length, newest.complete]).toEqual([mostFailures, false]);
+  await expect(readFailures(andante, span, AbortSignal.abort())).rejects.toThrow();
 });

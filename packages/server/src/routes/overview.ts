@@ -191,8 +191,8 @@ export const overviewRoutes = [
       const key = `failures ${JSON.stringify(asked)}`;
       const read = (signal: AbortSignal) => readFailures(andante, asked, signal);
       const cached = { key, milliseconds: activityKept, signal: http.req.raw.signal, read };
-      const { executions, complete } = await cachedReads.get(cached);
-      return { ...span, groups: groupFailures(await permission.visible(executions, entryIds)), complete };
+      const { failed, complete } = await cachedReads.get(cached);
+      return { ...span, groups: groupFailures(await permission.visible(failed, entryIds)), complete };
     },
   }),
   route({

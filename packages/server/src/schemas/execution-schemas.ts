@@ -168,7 +168,9 @@ export const explanation = component("Explanation", () =>
     executionId: z.string(),
     workflowId: z.string(),
     status: executionStatus(),
-    sentence: z.string().describe("The reason why it waits, or the way in which it ended; times in it are ISO 8601"),
+    sentence: z
+      .string()
+      .describe("The reason why it waits, or the way in which it ended; times in it are ISO 8601"),
     waits: z
       .array(wait())
       .describe("Everything that it waits for, the most important first; empty once it has ended"),

@@ -68,7 +68,7 @@ const sharing = [
 ];
 // They replace modules of Node, look at the whole process or end threads that it started: a process each.
 const alone = [
-  "packages/core/test/execution/{load-agents,process-exit}.test.ts",
+  "packages/core/test/execution/{load-agents,process-exit,search-indexer}.test.ts",
   "packages/core/test/properties/*.test.ts",
   "packages/core/test/store/*.test.ts",
   "test/hardening/schemas.test.ts",

@@ -21,14 +21,23 @@ export function readManifest(folder: string): Manifest & Readonly<Record<string,
 export const pagesOf: Readonly<Record<string, readonly string[]>> = {
   "packages/core": [
     ...["README", "workflows", "waiting-for-people", "agents", "ui-messages", "testing", "errors"],
-    ...["observability", "upgrading"],
+    ...["costs", "observability", "upgrading"],
     ...["approval-desk", "chat-with-approval", "document-pipeline", "nightly-batch", "saga"].map(
       (recipe) => `recipes/${recipe}`,
     ),
   ],
   "packages/server": [
     ...["getting-started", "http", "authentication", "embedding", "operating", "deploying", "performance"],
-    ...["moving-from-voltagent", "moving-from-mastra", "moving-from-inngest"],
+    ...[
+      "voltagent",
+      "mastra",
+      "toolloopagent",
+      "langgraph",
+      "temporal",
+      "inngest",
+      "trigger",
+      "workflow-sdk",
+    ].map((system) => `moving-from-${system}`),
   ],
   "packages/console": ["console"],
   "packages/postgres": ["postgres", "postgres-compatible", "scale"],

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { routes } from "../packages/server/src/routes/index.ts";
-import { components } from "../packages/server/src/schemas/component.ts";
+import { components } from "../packages/server/src/schemas/components.ts";
 
 const root = path.dirname(import.meta.dirname);
 /** The generated file. */

@@ -23,9 +23,8 @@ const width = 50;
 type StartNode = (args: readonly string[]) => Promise<Contender>;
 
 /** A store in place of the server's own default: one shard, the fastest choice for one node. */
-function storeOn({ ingressUrl, adminUrl, endpointPort: port }: RestateServer, namespace: string): Store {
-  const endpoint = { port, url: `http://127.0.0.1:${port}` };
-  return restateStore({ ingressUrl, adminUrl, endpoint, namespace, shards: 1 });
+function storeOn(server: RestateServer, namespace: string): Store {
+  return restateStore({ ...server.options(namespace), shards: 1 });
 }
 
 async function opened(store: Store): Promise<Andante> {

@@ -1,4 +1,5 @@
 // Pairs of a start that suspends and the resume that completes it, beside the peers.
+import { randomUUID } from "node:crypto";
 import { median } from "../measure.ts";
 import type { Budget } from "../results.ts";
 import { type Contender, runAlone } from "./contender.ts";
@@ -16,14 +17,17 @@ const enough = Number.POSITIVE_INFINITY;
 /** How many times as many pairs as each of them. */
 const factors: Readonly<Record<string, number>> = { memory: 5, mastra: 6 };
 
+/** Ours, with an id in each start that the caller has chosen. */
+const withIds = () => JSON.stringify({ input: { n: 1 }, options: { executionId: randomUUID() } });
+
 /** Starts and resumes in turn, and checks the result of each. */
-export function startAndResume({ path, body, resume }: Contender): () => NextRequest {
+export function startAndResume({ path, body, resume }: Contender, bodyOf = () => body): () => NextRequest {
   return () => {
     let waits = false;
     return (last) => {
       if (last !== undefined) check(last, waits ? "suspended" : /completed|success/);
       waits = !waits;
-      if (waits) return requestText({ path: path("gate"), body });
+      if (waits) return requestText({ path: path("gate"), body: bodyOf() });
       return requestText(resume(idIn(last ?? "")));
     };
   };
@@ -47,26 +51,25 @@ export async function comparePairs(
 ): Promise<Budget[]> {
   const measured: Record<string, number[]> = {};
   for (let round = 0; round < rounds; round++) {
-    for (const key of ["andante", ...Object.keys(factors)]) {
-      const contender = contenders[key];
+    for (const key of ["andante", "chosen", ...Object.keys(factors)]) {
+      const contender = contenders[key === "chosen" ? "andante" : key];
       if (contender === undefined) throw new Error(`${key} was not started`);
       runAlone(contenders, contender);
-      await runRequests(contender.port, startAndResume(contender), connections, enough, warmUp);
-      const { perSecond } = await runRequests(
-        contender.port,
-        startAndResume(contender),
-        connections,
-        enough,
-        seconds,
-      );
+      const next = startAndResume(contender, key === "chosen" ? withIds : undefined);
+      await runRequests(contender.port, next, connections, enough, warmUp);
+      const { perSecond } = await runRequests(contender.port, next, connections, enough, seconds);
       measured[key] = [...(measured[key] ?? []), perSecond / 2];
     }
   }
-  const ours = median(measured.andante ?? []);
-  return Object.entries(factors).map(([key, factor]) => {
+  const pairs = Object.entries(factors).flatMap(([key, factor]) =>
+    ["andante", "chosen"].map((own) => ({ key, factor, own })),
+  );
+  return pairs.map(({ key, factor, own }) => {
+    const ours = median(measured[own] ?? []);
     const theirs = median(measured[key] ?? []);
+    const ids = own === "chosen" ? " with ids of the caller" : "";
     return {
-      name: `suspend and resume, against ${contenders[key]?.name}`,
+      name: `suspend and resume${ids}, against ${contenders[key]?.name}`,
       value: `${(ours / theirs).toFixed(2)} ×`,
       budget: `at least ${factor} ×`,
       held: ours / theirs >= factor,

@@ -26,6 +26,7 @@ export const groups: readonly Group[] = [
     pages: [
       "authentication",
       "observability",
+      "costs",
       "operating",
       "deploying",
       "upgrading",

@@ -319,7 +319,7 @@ describe("an unknown workflow or agent is 404 before a denied one is 403", async
   const server = await serveForTest({ workflows, agents, auth: provider(), authorize: () => false });
   const named = routes.filter(({ path }) => /^(\/api)?\/(workflows|agents)\/:id/.test(path));
   test.each(named.map((row) => [row.method, row.path, row] as const))("%s %s", async (_, path, row) => {
-    const known = path.startsWith("/agents") ? "echo" : "open";
+    const known = /^(\/api)?\/agents/.test(path) ? "echo" : "open";
     for (const [id, status] of [
       ["unknown", 404],
       [known, 403],

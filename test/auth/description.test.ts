@@ -150,10 +150,22 @@ test("403 is named where it can happen", async () => {
   const ofAgents = ["text", "object", "stream", "stream-object", "chat"].map(
     (call) => `POST /agents/{id}/${call}`,
   );
-  const ofChats = [...ofAgents, "POST /api/conversations/{conversationId}/decisions"];
+  const playground = "/api/agents/{id}/playground";
+  const decided = "POST /api/conversations/{conversationId}/decisions";
+  const resumed = "POST /api/conversations/{conversationId}/resume";
+  const ofChats = [...ofAgents, `POST ${playground}`, decided, resumed];
   expect(await forbiddenWith({})).toEqual(ofChats);
   const owned = [`POST ${execution}/replay`, `GET ${execution}/events`, `GET ${execution}/stream`];
-  expect(await forbiddenWith({ auth: provider() })).toEqual([...ofChats, ...owned]);
+  const ofUsers = ["GET", "PATCH", "DELETE"].map((method) => `${method} /api/users/{userId}/facts`);
+  const explicit = [`GET ${playground}`, `POST ${playground}`];
+  expect(await forbiddenWith({ auth: provider() })).toEqual([
+    ...ofAgents,
+    ...explicit,
+    decided,
+    resumed,
+    ...ofUsers,
+    ...owned,
+  ]);
   const all = Object.keys(await securityWith({}));
   expect(await forbiddenWith({ authorize: () => true })).toEqual(all);
   const commands = all.filter((operation) => !operation.startsWith("GET "));

@@ -48,6 +48,9 @@ const table: Readonly<Record<string, Expectation>> = {
   "POST /agents/:id/chat": { access: "protected", listed: "protected", status: 200, body: ask },
   [`GET ${running}`]: { access: "protected", listed: "protected", status: 204 },
   [`DELETE ${running}`]: { access: "protected", listed: "protected", status: 200 },
+  // Only an `authorize` permits it.
+  "GET /api/agents/:id/playground": { access: "protected", listed: "protected", status: 403 },
+  "POST /api/agents/:id/playground": { access: "protected", listed: "protected", status: 403, body: ask },
   "GET /api/conversations": { access: "protected", listed: "protected", status: 200 },
   [`GET ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   [`GET ${conversation}/messages`]: { access: "protected", listed: "protected", status: 404 },
@@ -58,6 +61,25 @@ const table: Readonly<Record<string, Expectation>> = {
     ...{ access: "protected", listed: "protected", status: 404 },
     body: { approvalId: "a", approved: true },
   },
+  [`POST ${conversation}/resume`]: {
+    ...{ access: "protected", listed: "protected", status: 404 },
+    body: { suspensionId: "s" },
+  },
+  [`DELETE ${conversation}/summaries/:messageId`]: {
+    ...{ access: "protected", listed: "protected", status: 404 },
+  },
+  [`GET ${conversation}/facts`]: { access: "protected", listed: "protected", status: 404 },
+  [`PATCH ${conversation}/facts`]: {
+    ...{ access: "protected", listed: "protected", status: 404 },
+    body: { facts: { name: "Ada" } },
+  },
+  "GET /api/users/:userId/facts": { access: "protected", listed: "protected", status: 200 },
+  "PATCH /api/users/:userId/facts": {
+    ...{ access: "protected", listed: "protected", status: 400 },
+    body: { facts: { name: "Ada" } },
+  },
+  "DELETE /api/users/:userId/facts": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/usage": { access: "protected", listed: "protected", status: 400 },
   [`DELETE ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   "GET /workflows": { access: "public", listed: "protected", status: 200 },
   "GET /workflows/:id": { access: "public", listed: "public", status: 200 },
@@ -87,6 +109,9 @@ const table: Readonly<Record<string, Expectation>> = {
   "GET /api/server": { access: "protected", listed: "protected", status: 200 },
   "GET /api/inbox": { access: "protected", listed: "protected", status: 200 },
   "GET /api/activity": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/workflows/:id/definitions": { access: "protected", listed: "protected", status: 200 },
+  // A user sees only its own, and nodes are no user's.
+  "GET /api/nodes": { access: "protected", listed: "protected", status: 403 },
   "GET /api/failures": { access: "protected", listed: "protected", status: 200 },
   "GET /api/workflows/:id/activity": { access: "protected", listed: "protected", status: 200 },
   "GET /api/changes": { access: "protected", listed: "protected", status: 200 },
@@ -150,13 +175,15 @@ describe.each(modes)("$mode", async ({ options, needsToken }) => {
   const traceId = executed.headers.get("traceparent")?.split("-")[1] ?? "";
 
   const send = (method: string, path: string, headers: Record<string, string>, body?: object) => {
-    const id = path.startsWith("/agents") ? "object" : "sum";
+    const id = /^(\/api)?\/agents/.test(path) ? "object" : "sum";
     const values: Record<string, string> = {
       id,
       executionId,
       traceId,
       file: "swagger-ui.css",
       conversationId: "none",
+      messageId: "none",
+      userId: "ada",
     };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };

@@ -77,7 +77,7 @@ test("on sockets too, and a span is its definition, name, times and status", asy
   expect(messages[0]).toEqual({
     type: "OBSERVABILITY_EVENT",
     success: true,
-    data: { type: "span-start", span: { ...begun, name: "workflow telling" } },
+    data: { type: "span-start", span: { ...begun, name: "invoke_workflow telling" } },
   });
   const told = { type: "OBSERVABILITY_LOG", success: true, data: { timestamp, level: "warn", msg: "told" } };
   expect(messages).toContainEqual(told);

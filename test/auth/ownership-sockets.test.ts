@@ -68,7 +68,7 @@ describe.each(Object.keys(hosts))("the host decides: %s", async (host) => {
           expect(ownersIn(shown), caller).toEqual(sight === "outline" ? [] : sight);
           expect(shown.includes("the step speaks"), caller).toBe(sight === "outline" || sight.length > 0);
         }
-        expect(spans.includes("workflow talk"), caller).toBe(sight === "outline" || sight.length > 0);
+        expect(spans.includes("invoke_workflow talk"), caller).toBe(sight === "outline" || sight.length > 0);
       }
     });
   });

@@ -1,4 +1,4 @@
-// Every page of the console passes axe: no violation that is serious or worse, light and dark.
+// Every page of the console passes axe: no violation of any impact, light and dark.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
@@ -43,18 +43,35 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     ["/failures", "tr"],
+    ["/nodes", "tbody tr"],
+    ["/workflows/publish?tab=definitions", ".steps"],
     [`/traces/${traceId}`, ".fall"],
     ["/api?item=executeWorkflow", ".operation-body"],
   ])("%s", async (address, ready) => {
     await page.goto(`${server.url}/console${address}`);
     await page.locator(ready).first().waitFor();
-    await expectNothingSerious();
+    await expectNoViolation();
   });
 
-  async function expectNothingSerious() {
+  test("the playground of a chat, and a call that was decided", async () => {
+    const talk = { conversationId: `axe-${colorScheme}` };
+    await andante.agents.text("assistant", "Delete customer 8813", talk);
+    const { items } = await andante.live.waiting({ limit: 100 });
+    const asked = items.find(({ conversationId }) => conversationId === talk.conversationId);
+    const decision = { approvalId: asked?.approvalId ?? "", approved: false, reason: "a hold", by: "olga" };
+    await andante.agents.decide(talk.conversationId, decision);
+    await page.goto(`${server.url}/console/agents/assistant?chat=${talk.conversationId}`);
+    await page.locator(".decided").waitFor();
+    await page.getByRole("button", { name: "Playground", exact: true }).click();
+    await page.getByLabel("Temperature", { exact: true }).fill("0.2");
+    await expectNoViolation();
+  });
+
+  async function expectNoViolation() {
     await page.evaluate(script);
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`)).toEqual([]);
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`)).toEqual(
+      [],
+    );
   }
 });

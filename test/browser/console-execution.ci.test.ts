@@ -1,7 +1,10 @@
 // The page of an execution in a real Chromium: waits, races, long journals, answers, and the ways through them.
+import { createWorkflow } from "@andante/core";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { longError, waitingWorkflows } from "./console/waits.ts";
 import { openBrowser, openWatchedPage } from "./open-browser.ts";
@@ -36,6 +39,10 @@ describe("in Chromium", async () => {
     await eventually(() => detail().locator("h3").textContent()).toBe("settle");
     await eventually(() => detail().locator(".pill").textContent()).toBe("waiting");
     expect(await node("settle").getAttribute("data-status")).toBe("suspended");
+    // The event of the wait leads to the same step and its form.
+    await node("read").click();
+    await page.locator(".event", { hasText: "workflow-suspended" }).click();
+    await eventually(() => detail().locator("h3").textContent()).toBe("settle");
     const form = detail().getByRole("region", { name: "Answer", exact: true });
     await form.getByText("Yes", { exact: true }).first().click();
     await form.getByRole("button", { name: "Resume" }).click();
@@ -70,6 +77,62 @@ describe("in Chromium", async () => {
     await eventually(() => listed(parcel.executionId).textContent()).toContain(
       "Step signatures/legal waits since",
     );
+  });
+
+  test("an answer is kept with its question, its user and the time that it took", async () => {
+    const { executionId } = await server.andante.execute("parcel", {});
+    await server.andante.resume("parcel", executionId, { signed: true }, { userId: "olga" });
+    await open(executionId, "?step=signatures%2Flegal");
+    const answers = detail().getByRole("region", { name: "Answers" });
+    await eventually(() => answers.locator("dd").allTextContents()).toEqual([
+      ...["Sign the customs form", "olga", expect.stringMatching(/^[\d.]+ m?s, at \d\d:\d\d:\d\d/)],
+    ]);
+    expect(await answers.textContent()).toContain('"signed": true');
+  });
+
+  test("a step that failed shows when it is tried again; names from right to left keep their beginning", async () => {
+    const { executionId } = await server.andante.start("patient", {});
+    await open(executionId);
+    const why = page.getByRole("status", { name: "Why it waits" });
+    await eventually(() => why.textContent()).toMatch(
+      /attempt 1 of 3 failed.*503 from the bank.*\(in (1 h|59 min)/s,
+    );
+    await eventually(() => detail().locator(".attempts li").allTextContents()).toEqual([
+      expect.stringMatching(/^1 · /),
+      expect.stringMatching(/^2 · starts in 59 min.*, at \d\d:\d\d/),
+    ]);
+    for (const selector of [".heading h2", ".step-node b", ".detail h3"]) {
+      await page.locator(selector).first().waitFor();
+      const direction = `getComputedStyle(document.querySelector("${selector}")).direction`;
+      expect(await page.evaluate(direction), selector).toBe("rtl");
+    }
+  });
+
+  test("an execution that no process may run is parked, with the reason, on its page and at its workflow", async () => {
+    const file = temporaryFile();
+    const pay = (step: string) =>
+      createWorkflow({ id: "pay", name: "Pay", input: z.object({}) }).andThen({
+        id: step,
+        execute: ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+      });
+    const first = await serveForTest({ store: file.open(), workflows: { pay: pay("transfer") }, agents: {} });
+    const { executionId } = await first.andante.start("pay", {});
+    await first.close();
+    const { url } = await serveForTest({ store: file.open(), workflows: { pay: pay("charge") }, agents: {} });
+    const reason = 'step 1 was "transfer" (andThen), now "charge" (andThen)';
+    await page.goto(`${url}/console/executions/${executionId}`);
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("parked");
+    await eventually(() => page.getByRole("status", { name: "Why it waits" }).textContent()).toContain(
+      reason,
+    );
+    await page.goto(`${url}/console/workflows/pay?tab=definitions`);
+    const parked = page.getByRole("region", { name: "Parked executions" });
+    await eventually(() => parked.textContent()).toContain(reason);
+    await eventually(() => page.getByRole("region", { name: "Definitions" }).textContent()).toMatch(
+      /\+ charge.*− transfer/,
+    );
+    await parked.getByRole("link").first().click();
+    await eventually(() => page.url()).toContain(executionId);
   });
 
   test("the loser of a race has ended with it, and a wait inside a container leaves the work its width", async () => {
@@ -133,6 +196,25 @@ describe("in Chromium", async () => {
     await dialog.getByRole("button", { name: "Run", exact: true }).click();
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
     expect(page.url()).not.toContain(executionId);
+  });
+
+  test("an execution and its replays lead to each other; more than a few are a list", async () => {
+    const { executionId } = await server.andante.execute("parcel", {});
+    await open(executionId);
+    await node("post").waitFor();
+    expect(await page.getByText("Replayed as").count()).toBe(0);
+    const first = await server.andante.replay("parcel", executionId, { stepId: "signatures" });
+    const note = page.locator(".replays");
+    await eventually(() => note.textContent()).toContain(`Replayed as${first.executionId.slice(0, 13)}`);
+    await note.getByRole("link").click();
+    await page.getByText("A replay of").getByRole("link").click();
+    await eventually(() => page.url()).toContain(executionId);
+    for (let replay = 0; replay < 5; replay++)
+      await server.andante.replay("parcel", executionId, { stepId: "signatures" });
+    await note.getByRole("link", { name: "Show all" }).click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(6);
+    await page.getByRole("link", { name: `Remove replays of ${executionId}` }).click();
+    await eventually(() => page.locator(".grid-row").count()).toBeGreaterThan(6);
   });
 
   test("two hundred steps are legible: the selected one is in sight, with zoom, a map and panes of any size", async () => {

@@ -42,6 +42,23 @@ describe("in Chromium", async () => {
     expect(await figure("Failed, last hour").textContent()).toBe("1");
   });
 
+  test("the nodes show their load, and a workflow its definitions and parked executions", async () => {
+    const { executionId } = await andante.execute("publish", { topic: "rain" });
+    await open("/nodes");
+    const row = page.locator(".nodes tbody tr");
+    await eventually(() => row.count()).toBe(1);
+    expect(await row.textContent()).toContain(`pid ${process.pid} · respondsalive0`);
+    expect(await row.textContent()).toMatch(/of 1.000/);
+    await open("/workflows/publish?tab=definitions");
+    await eventually(() => page.getByRole("region", { name: "Definitions" }).textContent()).toMatch(
+      /current.*draft/,
+    );
+    await page.getByText("No execution is parked").waitFor();
+    const graph = async () => (await page.locator(".step-node").allTextContents()).join("\n");
+    await eventually(graph).toMatch(/p95 .* tokens/);
+    await andante.cancel("publish", executionId);
+  });
+
   test("a long inbox is counted exactly, read page by page, searched, sorted, and its filters can be saved", async () => {
     const ask = (n: number, userId?: string) =>
       andante.execute("refund", { order: `ord_${n}`, amount: 1100 + n, reason: "returned" }, { userId });

@@ -95,6 +95,23 @@ describe("in Chromium", async () => {
     await page.getByRole("status", { name: "Loading" }).waitFor();
   });
 
+  test("every page shows a skeleton while its data is on its way, and claims nothing", async () => {
+    const { executionId } = await server.andante.execute("measure", { text: "one two" });
+    const asked = /\/api\/(?!server|changes)|\/(workflows|agents)(\/\w+)?$|\/ui\?|\/doc$/;
+    await page.route(asked, (route) => {
+      const isData = ["fetch", "xhr"].includes(route.request().resourceType());
+      return isData ? undefined : route.continue();
+    });
+    for (const path of [
+      ...["/inbox", "/executions", `/executions/${executionId}`, "/workflows", "/workflows/measure"],
+      ...["/agents", "/agents/assistant", "/traces", "/traces/1", "/failures", "/nodes", "/api"],
+    ]) {
+      await open(path);
+      await page.locator("main").getByRole("status", { name: "Loading" }).first().waitFor();
+      expect(await page.locator("main").textContent(), path).not.toMatch(/[Nn]othing|\b0\b/);
+    }
+  });
+
   test("on a phone log lines are readable, the connection and the theme in reach, and an agent leads to its conversations", async () => {
     await server.andante.execute("refund", { order: "ord_1", amount: 1, reason: "returned" });
     await server.andante.agents.text("assistant", "How many orders?", { conversationId: "c-1" });

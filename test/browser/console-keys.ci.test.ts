@@ -258,6 +258,27 @@ describe("in Chromium", async () => {
     await eventually(() => page.getByRole("combobox").count()).toBe(0);
   });
 
+  test("all that is typed after the key of the palette is in it, also before its code is loaded", async () => {
+    let load = () => {};
+    const loaded = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route("**/palette-*.js", async (route) => {
+      await loaded;
+      await route.continue();
+    });
+    await open("/logs");
+    await page.locator("main .top").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("ord_");
+    load();
+    await page.keyboard.type("8010");
+    const palette = page.getByRole("combobox");
+    await eventually(() => palette.inputValue()).toBe("ord_8010");
+    await page.keyboard.type("!");
+    await eventually(() => palette.inputValue()).toBe("ord_8010!");
+  });
+
   test("executions are found by a value of their input, in the palette and in the list, with its path", async () => {
     const input = { order: "ord_77120", amount: 12, reason: "returned" };
     const { executionId } = await andante.execute("refund", input, { userId: "shop-1" });

@@ -18,7 +18,7 @@ test("every route is called by some method", async () => {
     fetch: async (input, init) => {
       const { pathname } = new URL(String(input));
       called.add(`${init?.method} ${pathname.replace(/^\/base/, "")}`);
-      if (init?.method === "POST" && /\/(stream|chat|stream-object)$/.test(pathname))
+      if (init?.method === "POST" && /\/(stream|chat|stream-object|playground)$/.test(pathname))
         return new Response(
           'data: {"type":"workflow-result"}\n\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n',
           stream,
@@ -40,8 +40,19 @@ test("every route is called by some method", async () => {
     ...[andante.execution("e").state(), andante.execution("e").events(), andante.execution("e").cancel()],
     ...[andante.execution("e").explain(), andante.search("ord_77120")],
     conversation.decide({ approvalId: "a", approved: true }),
+    conversation.resume({ suspensionId: "s" }),
+    conversation.removeSummary("m"),
+    ...[conversation.facts.read(), conversation.facts.change({})],
+    ...[andante.factsOf("u").read(), andante.factsOf("u").change({}), andante.factsOf("u").remove()],
+    andante.usage({ by: "day" }),
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.object("hi", {})],
-    ...[agent.attach("c"), agent.stop("c"), andante.conversations(), conversation.details()],
+    ...[
+      agent.attach("c"),
+      agent.stop("c"),
+      agent.playground(),
+      andante.conversations(),
+      conversation.details(),
+    ],
     ...[conversation.messages(), conversation.rename("t"), conversation.remove()],
     ...[conversation.fork(), conversation.export()],
     ...[
@@ -51,15 +62,25 @@ test("every route is called by some method", async () => {
       andante.failures(),
       andante.executionCounts(),
       andante.server(),
+      andante.nodes(),
+      andante.definitions("w"),
       andante.logs(),
       andante.traces(),
     ],
     ...[andante.trace("t"), andante.metrics(), andante.description(), andante.health(), andante.ready()],
   ]);
   const streams = [workflow.stream({}), execution.stream(), agent.stream("hi"), agent.streamObject("hi", {})];
-  for (const each of [...streams, agent.chat("hi")]) for await (const _ of each);
+  const chats = [agent.chat("hi"), agent.chat("hi", { playground: { temperature: 0 } })];
+  for (const each of [...streams, ...chats]) for await (const _ of each);
   for await (const _ of andante.changes()) break;
-  const names = { id: "[aw]", executionId: "e", conversationId: "c", traceId: "t" };
+  const names = {
+    id: "[aw]",
+    executionId: "e",
+    conversationId: "c",
+    traceId: "t",
+    messageId: "m",
+    userId: "u",
+  };
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)
     .filter((row) => !(row in pages))

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "vite";
 import { expect, test } from "vitest";
 
-test("the root has at most 8 KB, and nothing that only Node has", async () => {
+test("the root has at most 9 KB, and nothing that only Node has", async () => {
   const entry = fileURLToPath(import.meta.resolve("@andante/client"));
   const built = await build({
     configFile: false,
@@ -23,7 +23,7 @@ test("the root has at most 8 KB, and nothing that only Node has", async () => {
   expect(code).not.toMatch(/\bimport\b.*\bfrom\b/);
   expect(code).not.toMatch(/\b(process|Buffer|require|global)\b|node:/);
   const { length } = gzipSync(code);
-  expect(length).toBeLessThanOrEqual(8 * 1024);
+  expect(length).toBeLessThanOrEqual(9 * 1024);
   // Enough of it is there to be the whole.
   expect(length).toBeGreaterThan(4 * 1024);
 });

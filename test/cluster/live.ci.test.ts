@@ -38,7 +38,7 @@ const messageSchema = z.object({
 /** Reads spans until so many executions of the workflow have ended; those of each, in the order in which they came. */
 async function spansUntil(client: SocketClient, workflowId: string, ends: number): Promise<string[][]> {
   const shown: { traceId: string; text: string }[] = [];
-  const last = `span-end workflow ${workflowId}`;
+  const last = `span-end invoke_workflow ${workflowId}`;
   while (shown.filter(({ text }) => text === last).length < ends) {
     const message = await client.next();
     if (message.type !== "OBSERVABILITY_EVENT") continue;
@@ -135,9 +135,9 @@ test("clients see executions of other nodes once, in order and without a gap, al
   }
   const steps = Array.from({ length: 30 }, (_, index) => `step s${index + 1}`);
   const trace = [
-    "span-start workflow spoken",
+    "span-start invoke_workflow spoken",
     ...steps.flatMap((step) => [`span-start ${step}`, `span-end ${step}`]),
-    "span-end workflow spoken",
+    "span-end invoke_workflow spoken",
   ];
   expect(await seen[0]).toEqual(all.map(() => trace));
   const numbers = await seen[1];

@@ -115,18 +115,20 @@ test("an observability socket of one node shows the spans of another, in order",
   const client = await SocketClient.connect(cluster.node(1), "/ws/observability?entityId=fan");
   const named: Named = { workflowId: "fan", executionId: "observed" };
   await startOn(cluster.node(0), named, 0);
-  const messages = await client.until((message) => spanNamed(message, "workflow fan")?.endTime !== null);
+  const messages = await client.until(
+    (message) => spanNamed(message, "invoke_workflow fan")?.endTime !== null,
+  );
   const shown = messages.map((message) => {
     const { type, span } = eventIn(message);
     return `${type} ${span.name}`;
   });
   const paths = ["before", "all", "all/a", "all/b", "all/c", "after"].map((path) => `step ${path}`);
-  for (const name of [...paths, "workflow fan"]) {
+  for (const name of [...paths, "invoke_workflow fan"]) {
     expect(shown.filter((each) => each === `span-start ${name}`)).toHaveLength(1);
     expect(shown.filter((each) => each === `span-end ${name}`)).toHaveLength(1);
     expect(shown.indexOf(`span-start ${name}`)).toBeLessThan(shown.indexOf(`span-end ${name}`));
   }
-  expect(shown.at(0)).toBe("span-start workflow fan");
+  expect(shown.at(0)).toBe("span-start invoke_workflow fan");
   expect(await wrongIn([named], 2)).toEqual([]);
   client.socket.close();
 });

@@ -64,11 +64,29 @@ describe("without authentication", async () => {
     expect(await lastParts(server, id)).toContainEqual(
       expect.objectContaining({
         ...{ state: "output-available", input: { file: "a2.txt" }, output: "a2.txt is gone" },
-        approval: expect.objectContaining({ approved: true, reason: "the newer one" }),
+        approval: expect.objectContaining({
+          ...{ approved: true, reason: "the newer one" },
+          // Without authentication it is not known who decides.
+          decision: { by: null, at: expect.any(String), waitedMs: expect.any(Number), edited: true },
+        }),
       }),
     );
     expect(deleted.filter((file) => String(file).startsWith("a"))).toEqual(["a2.txt"]);
     await isGone(server, id);
+  });
+
+  test("the inbox of the chats of one agent, and the counts of each", async () => {
+    const { id } = await asked(server, "agent.txt");
+    const of = async (query: string) => dataOf(await server.get(`/api/inbox?${query}`));
+    const ids = async (query: string) =>
+      listOf(await of(query), "items").map(({ conversationId }) => conversationId);
+    await expect.poll(() => ids("agentId=careful")).toContain(id);
+    expect(await ids("agentId=another")).toEqual([]);
+    expect(await ids("agentId=careful&workflowId=another")).toEqual([]);
+    expect(await ids("agentId=careful&order=user&text=agent.txt")).toEqual([id]);
+    const { chats, agents } = fieldsOf(await of("counts=true"), "counts");
+    expect(agents).toEqual([{ agentId: "careful", count: chats }]);
+    await server.send("DELETE", `/api/conversations/${id}`);
   });
 
   test("of two at once one is kept, the other is 409, and so is every later one", async () => {
@@ -166,6 +184,10 @@ describe("with authentication", () => {
     expect((await decide(server, id, edited, boss)).status).toBe(200);
     await isDone(server, id, ada);
     expect(deleted.filter((file) => String(file).startsWith("h"))).toEqual(["h2.txt"]);
+    const decision = expect.objectContaining({ by: "boss", edited: true });
+    expect(await lastParts(server, id, ada)).toContainEqual(
+      expect.objectContaining({ approval: expect.objectContaining({ decision }) }),
+    );
     expect(dataOf(await server.get(`/api/conversations/${id}`, ada)).userId).toBe("ada");
   });
 

@@ -1,5 +1,10 @@
 // Conversations: the kept messages, who may see them, and the endpoints that show them
+
+import { createClient } from "@andante/client";
+import { Agent } from "@andante/core";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { echoModel, heldModel, shortModel } from "../support/agents.ts";
 import { gates } from "../support/gates.ts";
 import { dataOf, errorOf, type Fields, fieldsOf, listOf } from "../support/responses.ts";
@@ -37,6 +42,99 @@ test("with a conversation the history is loaded, and message and answer are kept
     ["assistant", "You said: two"],
   ]);
   for (const message of messages) expect(message).not.toHaveProperty("partial");
+});
+
+test("a summary is a message with the range that it stands for, and is removed by its owner", async () => {
+  const model = controlledModel(({ prompt }) => ({
+    text: [prompt[0]?.role === "system" ? "They greeted." : "A reply of some words, long enough to count."],
+  }));
+  const agents = { keeper: new Agent({ id: "keeper", model, memory: { compact: { above: 60, keep: 1 } } }) };
+  const served = await serveForTest({ agents, auth: provider() });
+  const [ada, eve] = [bearer(await tokenFor("ada")), bearer(await tokenFor("eve"))];
+  const options = { conversationId: "long" };
+  for (const input of ["one", "two", "three"])
+    dataOf(await served.post("/agents/keeper/text", { input, options }, ada));
+  const read = async () =>
+    listOf(dataOf(await served.get("/api/conversations/long/messages", ada)), "messages");
+  const messages = await read();
+  const at = messages.findIndex(({ role }) => role === "system");
+  const summary = messages[at] ?? {};
+  expect(textsOf(messages)[at]).toEqual(["system", "They greeted."]);
+  expect(summary.summary).toEqual({ from: messages[0]?.id, upTo: messages[at - 1]?.id, messages: at });
+  expect(textsOf(messages)[at + 1]).toEqual(["user", "three"]);
+
+  const path = (id: unknown) => `/api/conversations/long/summaries/${id}`;
+  expect(errorOf(await served.send("DELETE", path(summary.id), undefined, eve), 404)).toContain("not found");
+  errorOf(await served.send("DELETE", path(messages[0]?.id), undefined, ada), 404);
+  errorOf(await served.send("DELETE", path("%00"), undefined, ada), 404);
+  expect(dataOf(await served.send("DELETE", path(summary.id), undefined, ada))).toEqual({
+    conversationId: "long",
+    messageId: summary.id,
+  });
+  expect(await read()).toEqual(messages.filter(({ role }) => role !== "system"));
+});
+
+describe("facts", () => {
+  const memory = (scope: "user" | "conversation") => {
+    const schema = z.object({ name: z.string().optional(), age: z.number().optional() });
+    return { facts: { schema, scope } };
+  };
+  const model = controlledModel(() => ({ text: ["Yes."] }));
+  const agents = {
+    knows: new Agent({ id: "knows", model, memory: memory("user") }),
+    notes: new Agent({ id: "notes", model, memory: memory("conversation") }),
+  };
+
+  test("of a user are read, changed and removed by that user alone", async () => {
+    const served = await serveForTest({ agents, auth: provider() });
+    const [ada, eve] = [bearer(await tokenFor("ada")), bearer(await tokenFor("eve"))];
+    const path = "/api/users/ada/facts";
+    const patch = (facts: unknown, who = ada) => served.send("PATCH", path, { facts }, who);
+    expect(dataOf(await patch({ name: "Ada", age: 36 }))).toMatchObject({ agentId: "knows", version: 1 });
+    expect(dataOf(await patch({ age: null }))).toMatchObject({
+      facts: { name: "Ada" },
+      history: [
+        { patch: { age: null }, by: "ada", changes: 1 },
+        { patch: { name: "Ada", age: 36 }, by: "ada" },
+      ],
+    });
+    expect(errorOf(await patch({ age: "old" }), 400)).toMatch(/^The facts are not kept: age: /);
+    errorOf(await patch(["no object"]), 400);
+    for (const answer of [
+      await patch({}, eve),
+      await served.get(path, eve),
+      await served.send("DELETE", path, undefined, eve),
+    ])
+      errorOf(answer, 403);
+    errorOf(await served.get(path), 401);
+    const read = async () => listOf(dataOf(await served.get(path, ada)), "facts");
+    expect(await read()).toMatchObject([{ agentId: "knows", facts: { name: "Ada" }, version: 2 }]);
+
+    const andante = createClient({ baseUrl: served.url, headers: ada });
+    expect(await andante.factsOf("ada").change({ age: 37 }, { agentId: "knows" })).toMatchObject({
+      version: 3,
+    });
+    expect(await andante.factsOf("ada").read()).toMatchObject([{ facts: { name: "Ada", age: 37 } }]);
+    await andante.factsOf("ada").remove();
+    expect(await read()).toMatchObject([{ facts: {}, version: 0, updatedAt: null, history: [] }]);
+  });
+
+  test("of a conversation belong to its user", async () => {
+    const served = await serveForTest({ agents, auth: provider() });
+    const [ada, eve] = [bearer(await tokenFor("ada")), bearer(await tokenFor("eve"))];
+    const path = "/api/conversations/noted/facts";
+    errorOf(await served.get(path, ada), 404);
+    dataOf(
+      await served.post("/agents/notes/text", { input: "hi", options: { conversationId: "noted" } }, ada),
+    );
+    dataOf(await served.send("PATCH", path, { facts: { name: "Ada" } }, ada));
+    errorOf(await served.get(path, eve), 404);
+    errorOf(await served.send("PATCH", path, { facts: {} }, eve), 404);
+    const andante = createClient({ baseUrl: served.url, headers: ada });
+    expect(await andante.conversation("noted").facts.read()).toMatchObject([
+      { agentId: "notes", facts: { name: "Ada" } },
+    ]);
+  });
 });
 
 test("without one nothing is kept, and an agent without memory keeps nothing either", async () => {

@@ -140,7 +140,7 @@ test("the headers that a request can have are parameters", () => {
     described(path, method)
       .parameters.filter((each) => each.in === "header")
       .map((each) => each.name);
-  expect(headersOf("/workflows/{id}/execute", "post")).toEqual(["Prefer", "traceparent"]);
+  expect(headersOf("/workflows/{id}/execute", "post")).toEqual(["Prefer", "Idempotency-Key", "traceparent"]);
   expect(headersOf(`${execution}/resume`, "post")).toEqual(["Prefer"]);
   expect(headersOf(`${execution}/stream`, "get")).toEqual(["Last-Event-ID"]);
   expect(headersOf("/workflows", "get")).toEqual([]);

@@ -3,11 +3,12 @@ import { createWorkflow } from "@andante/core";
 import type { WorkflowDefinition } from "@andante/core/internal";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, fieldsOf, listOf, textOf } from "../support/responses.ts";
+import { dataOf, errorOf, fieldsOf, listOf, textOf, timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
 
 const file = temporaryFile();
+const seen = { definition: expect.stringMatching(/^[\w-]{43}$/), firstAt: timestamp, lastAt: timestamp };
 let running: TestServer | undefined;
 
 /** The server of one life: the one before is closed first. */
@@ -65,6 +66,18 @@ test("one that was running is parked, marked in state and lists, and can be canc
   expect(fieldsOf(state, "parked").reason).toContain('step 1 was "old" (andThen), now "new" (andThen)');
   const listed = listOf(dataOf(await server.get("/workflows/stuck/executions")), "executions");
   expect(listed).toMatchObject([{ parked: state.parked }]);
+  const parked = "/api/executions?workflowId=stuck&parked=true";
+  expect(listOf(dataOf(await server.get(parked)), "executions")).toMatchObject([{ parked: state.parked }]);
+  expect(dataOf(await server.get("/api/execution-counts?parked=true"))).toMatchObject({
+    running: { count: 1 },
+  });
+  const { definitions, complete } = dataOf(await server.get("/api/workflows/stuck/definitions"));
+  expect(complete).toBe(true);
+  expect(definitions).toEqual([
+    { ...seen, isCurrent: true, steps: ["new"], open: 0 },
+    { ...seen, isCurrent: false, steps: ["old"], open: 1 },
+  ]);
   expect(dataOf(await server.post(`${at}/cancel`))).toMatchObject({ status: "cancelled" });
   expect(dataOf(await server.get(`${at}/state`))).not.toHaveProperty("parked");
+  expect(listOf(dataOf(await server.get(parked)), "executions")).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // All executions at once: GET /api/inbox, /api/activity, /api/changes, /api/server, /api/workflows/:id/example.
+import { hostname } from "node:os";
 import { Agent, createWorkflow, memoryStore } from "@andante/core";
 import { tool } from "ai";
 import { describe, expect, test } from "vitest";
@@ -8,7 +9,7 @@ import { sharedStore } from "../../packages/core/test/support/shared-store.ts";
 import { cleanup } from "../support/cleanup.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval } from "../support/executions.ts";
-import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
+import { dataOf, errorOf, type Fields, listOf, timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
@@ -148,7 +149,7 @@ describe("without authentication", async () => {
     for (const id of ["seen", "hidden", "hidden"] as const) await own.andante.execute(id, {});
     const inbox = dataOf(await own.get("/api/inbox?counts=true", bearer(await tokenFor("eve"))));
     expect(inbox.counts).toEqual({
-      ...{ total: 1, workflows: [{ workflowId: "seen", count: 1 }], chats: 0, complete: true },
+      ...{ total: 1, workflows: [{ workflowId: "seen", count: 1 }], chats: 0, agents: [], complete: true },
     });
   });
 
@@ -276,6 +277,34 @@ describe("without authentication", async () => {
     expect(JSON.stringify(status)).not.toContain("/");
   });
 
+  test("the nodes of the store have their load and a description of their process", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const hold = createWorkflow({ id: "hold", input: z.object({}) }).andThen({
+      id: "wait",
+      execute: async () => {
+        arrived.resolve();
+        await held.promise;
+      },
+    });
+    const busy = await serveForTest({ workflows: { hold } });
+    await busy.post("/workflows/hold/execute", { input: {} }, { prefer: "respond-async" });
+    await arrived.promise;
+    const { nodes, unowned } = dataOf(await busy.get("/api/nodes"));
+    expect(unowned).toBe(0);
+    expect(nodes).toEqual([
+      {
+        ...{ id: expect.any(String), isSelf: true, isAlive: true, executions: 1 },
+        process: {
+          ...{ name: hostname(), pid: process.pid, startedAt: timestamp, seenAt: timestamp },
+          ...{ running: expect.any(Number), limit: 1000, definitions: expect.stringMatching(/^[\w-]{12}$/) },
+          ...{ cpu: expect.toSatisfy((cpu) => cpu === null || cpu >= 0), memory: expect.any(Number) },
+        },
+      },
+    ]);
+    held.resolve();
+  });
+
   test("an example of a workflow's input is accepted by it", async () => {
     const { input } = dataOf(await server.get("/api/workflows/everything/example"));
     const executed = await server.post("/workflows/everything/execute", { input });
@@ -325,6 +354,8 @@ describe("with authentication a caller sees its own", async () => {
       suspended: null,
     });
     const open = await serveForTest({ auth: provider(), authorize: () => true });
+    expect(errorOf(await server.get("/api/nodes", ada), 403)).toBe("Not allowed: nodes.read");
+    expect(dataOf(await open.get("/api/nodes", ada))).toMatchObject({ nodes: [{ isSelf: true }] });
     const all = { slots: { running: 0 }, suspended: 0 };
     expect(dataOf(await open.get("/api/server", ada))).toMatchObject(all);
     expect(errorOf(await server.get("/api/inbox"), 401)).toBe("Authentication required");

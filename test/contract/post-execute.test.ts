@@ -221,3 +221,34 @@ test("more executions than the limit allows are 503 with Retry-After, and none i
   gates.open("full");
   expect(dataOf(await first).status).toBe("completed");
 });
+
+describe("Idempotency-Key", () => {
+  const start = (key: string, body: object, path = "/workflows/sum/execute") =>
+    server.post(path, body, { "idempotency-key": key });
+
+  test("is another name of options.executionId: the repeated start is the same execution", async () => {
+    const first = dataOf(await start("key-1", { input: { a: 4 } }));
+    expect(first).toMatchObject({ executionId: "key-1", result: { total: 5 } });
+    expect(dataOf(await start("key-1", { input: { a: 4 } }))).toEqual(first);
+    expect(errorOf(await start("key-1", { input: { a: 5 } }), 409)).toContain("key-1");
+  });
+
+  test("may be in quotation marks, and equal to options.executionId", async () => {
+    const body = { input: { a: 4 }, options: { executionId: "key-2", tags: ["keyed"] } };
+    expect(dataOf(await start('"key-2"', body))).toMatchObject({ executionId: "key-2" });
+  });
+
+  test("starts the stream of one execution", async () => {
+    const response = await start("key-3", { input: { a: 4 } }, "/workflows/sum/stream");
+    expect([response.status, response.headers.get("x-execution-id")]).toEqual([200, "key-3"]);
+  });
+
+  test.each([
+    ["", { input: { a: 4 } }],
+    ["..", { input: { a: 4 } }],
+    ["key-4", { input: { a: 4 }, options: { executionId: "other" } }],
+  ])("%j with %j is 400 and starts nothing", async (key, body) => {
+    errorOf(await start(key, body), 400);
+    expect((await server.get("/workflows/sum/executions/key-4/state")).status).toBe(404);
+  });
+});

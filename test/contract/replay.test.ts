@@ -44,6 +44,22 @@ test("an ended execution is replayed from a step: a new one with a journal and a
   expect((await stream.rest()).at(-1)).toMatchObject({ type: "workflow-result", result: { total: 2 } });
 });
 
+test("the replays of an execution are a list, newest first, in pages and with counts", async () => {
+  const source = await execute("sum", { a: 1 }, { executionId: "replayed-twice" });
+  const first = dataOf(await replay("sum", source, { stepId: "wrap" })).executionId;
+  const second = dataOf(await replay("sum", source, { stepId: "add" })).executionId;
+  await replay("sum", first, { stepId: "wrap" });
+  const page = async (query: string) =>
+    listOf(dataOf(await server.get(`/api/executions?replayOf=${source}${query}`)), "executions");
+  expect((await page("")).map(({ executionId }) => executionId)).toEqual([second, first]);
+  expect(await page("&limit=1")).toMatchObject([{ executionId: second, replayOf: { stepId: "add" } }]);
+  expect(await page("&status=error")).toEqual([]);
+  const counts = dataOf(await server.get(`/api/execution-counts?replayOf=${source}`));
+  expect(counts.completed).toEqual({ count: 2, more: false });
+  const ofWorkflow = `/workflows/sum/executions?replayOf=${source}`;
+  expect(listOf(dataOf(await server.get(ofWorkflow)), "executions")).toHaveLength(2);
+});
+
 test("a suspended one stays as it is, while its replay waits for an answer of its own", async () => {
   const { executionId } = await startApproval(server);
   const data = dataOf(await replay("approval", executionId, { stepId: "approve" }));

@@ -1,13 +1,17 @@
 // Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
+import { Agent } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
 import { gates } from "../support/gates.ts";
-import { dataOf, listOf, payloadOf, type TestResponse } from "../support/responses.ts";
+import { dataOf, errorOf, listOf, payloadOf, type TestResponse } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { waiting } from "../support/waiting-agent.ts";
 
 const server = await serveForTest();
 
@@ -185,6 +189,9 @@ test("streams of agents", async () => {
     );
     for (const event of await stream.rest()) expect(response.event().parse(event)).toEqual(event);
   }
+  const playground = "/api/agents/:id/playground";
+  expectShape(`GET ${playground}`, await server.get("/api/agents/echo/playground"));
+  expect(row(`POST ${playground}`).response).toEqual(row("POST /agents/:id/chat").response);
   const running = "/agents/:id/chat/:conversationId/stream";
   expect(row(`GET ${running}`).response).toMatchObject({ kind: "events" });
   expectShape(`DELETE ${running}`, await server.send("DELETE", "/agents/echo/chat/shapes/stream"));
@@ -206,15 +213,63 @@ test("conversations", async () => {
   const decision = { approvalId, approved: false };
   const decided = await server.post("/api/conversations/shape-asks/decisions", decision);
   expectShape(`POST ${one}/decisions`, decided);
+  const other = await serveForTest({ agents: { waiting } });
+  await other.post("/agents/waiting/text", { input: "tea", options: { conversationId: "shape-waits" } });
+  const [waits = {}] = listOf(dataOf(await other.get("/api/inbox")), "items");
+  const resume = { suspensionId: Object(waits.suspension).suspensionId, resumeData: { paid: true } };
+  const resumed = await other.post("/api/conversations/shape-waits/resume", resume);
+  expectShape(`POST ${one}/resume`, resumed);
+});
+
+test("facts and summaries", async () => {
+  const model = controlledModel(() => ({ text: ["Words that are long enough to be counted as tokens."] }));
+  const facts = (scope: "user" | "conversation") => ({
+    facts: { schema: z.object({ name: z.string().optional() }), scope },
+  });
+  const agents = {
+    knows: new Agent({ id: "knows", model, memory: facts("user") }),
+    notes: new Agent({ id: "notes", model, memory: facts("conversation") }),
+    keeper: new Agent({ id: "keeper", model, memory: { compact: { above: 60, keep: 1 } } }),
+  };
+  const other = await serveForTest({ agents, auth: provider() });
+  const ada = bearer(await tokenFor("ada"));
+  const change = { facts: { name: "Ada" } };
+  const ofUser = "/api/users/:userId/facts";
+  expectShape(`PATCH ${ofUser}`, await other.send("PATCH", "/api/users/ada/facts", change, ada));
+  expectShape(`GET ${ofUser}`, await other.get("/api/users/ada/facts", ada));
+  expectShape(`DELETE ${ofUser}`, await other.send("DELETE", "/api/users/ada/facts", undefined, ada));
+  const options = { conversationId: "shape-facts" };
+  await other.post("/agents/notes/text", { input: "hi", options }, ada);
+  const one = "/api/conversations/:conversationId";
+  const at = "/api/conversations/shape-facts/facts";
+  expectShape(`PATCH ${one}/facts`, await other.send("PATCH", at, change, ada));
+  expectShape(`GET ${one}/facts`, await other.get(at, ada));
+  const long = { conversationId: "shape-long" };
+  for (const input of ["one", "two", "three"])
+    await other.post("/agents/keeper/text", { input, options: long }, ada);
+  const kept = await other.get("/api/conversations/shape-long/messages", ada);
+  expectShape(`GET ${one}/messages`, kept);
+  const summary = listOf(dataOf(kept), "messages").find(({ role }) => role === "system");
+  const path = `/api/conversations/shape-long/summaries/${summary?.id}`;
+  const removed = await other.send("DELETE", path, undefined, ada);
+  expectShape(`DELETE ${one}/summaries/:messageId`, removed);
 });
 
 test("the overview: the server, the inbox, activity, changes, an example", async () => {
   await startApproval(server, { userId: "ada" });
-  expectShape("GET /api/server", await server.get("/api/server"));
+  const described = await server.get("/api/server");
+  expectShape("GET /api/server", described);
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
   expectShape("GET /api/failures", await server.get("/api/failures"));
-  expectShape("GET /api/search", await server.get("/api/search?text=ada"));
+  expectShape("GET /api/usage", await server.get("/api/usage?by=agent"));
+  expectShape("GET /api/nodes", await server.get("/api/nodes"));
+  expectShape("GET /api/workflows/:id/definitions", await server.get("/api/workflows/sum/definitions"));
+  const found = await server.get("/api/search?text=ada");
+  row("GET /api/search");
+  // Not every store has an index of values, and the server says whether its store has one.
+  if (dataOf(described).search) expectShape("GET /api/search", found);
+  else errorOf(found, 501);
   expectShape("GET /api/execution-counts", await server.get("/api/execution-counts"));
   const steps = await server.get("/api/workflows/sum/activity");
   expectShape("GET /api/workflows/:id/activity", steps);

@@ -29,5 +29,10 @@ test("operating has a row for every limit, timeout and option of retention", () 
   const limits = namesUnder("docs/operating.md", "Limits").map((name) => name.split(".")[0]);
   expect(Object.keys(knownLimits).filter((name) => !limits.includes(name))).toEqual([]);
   expect(namesUnder("docs/operating.md", "Connections")).toEqual(["keepAlive", "headers", "request"]);
-  expect(namesUnder("docs/operating.md", "Retention")).toEqual(["maxAge", "maxCount", "conversations"]);
+  expect(namesUnder("docs/operating.md", "Retention")).toEqual([
+    "maxAge",
+    "maxCount",
+    "conversations",
+    "usage",
+  ]);
 });

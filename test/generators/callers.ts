@@ -29,6 +29,7 @@ export async function call(baseUrl: string) {
   return {
     executed: executed.data?.data.result,
     refused: refused.error?.error,
+    code: refused.response?.headers.get("x-error-code"),
     resumed: resumed.data?.data.status,
     asked: asked.data?.data.finishReason,
     wrong,
@@ -60,6 +61,7 @@ export async function call(baseUrl: string) {
   return {
     executed: executed.data?.data.result,
     refused: refused.error?.error,
+    code: refused.response?.headers.get("x-error-code"),
     resumed: resumed.data?.data.status,
     asked: asked.data?.data.finishReason,
     last: types.at(-1),
@@ -86,6 +88,7 @@ export async function call(_: string) {
   return {
     executed: executed.status === 200 ? executed.data.data.result : undefined,
     refused: refused.status === 400 ? refused.data.error : undefined,
+    code: refused.headers.get("x-error-code"),
     resumed: resumed.status === 200 ? resumed.data.data.status : undefined,
     asked: asked.status === 200 ? asked.data.data.finishReason : undefined,
     wrong,

@@ -112,6 +112,7 @@ test("so they do with authentication, a base path and a recursive schema", patie
 const seen = z.object({
   executed: z.unknown(),
   refused: z.string(),
+  code: z.string(),
   resumed: z.string(),
   asked: z.string(),
   last: z.string().optional(),
@@ -119,9 +120,10 @@ const seen = z.object({
 
 test.each(Object.keys(callers))("%s calls the server", async (name) => {
   const call = await callOf(project, name);
-  const { executed, refused, resumed, asked, last } = seen.parse(await call(server.url));
+  const { executed, refused, code, resumed, asked, last } = seen.parse(await call(server.url));
   expect(executed).toEqual({ total: 5 });
   expect(refused).toMatch(/^Input validation failed: input/);
+  expect(code).toBe("input-validation");
   expect(resumed).toBe("completed");
   expect(asked).toBe("stop");
   // Of the three, one generates calls of streams.

@@ -1,5 +1,6 @@
 // No pattern takes longer than linearly on a caller's text: four times the text, about four times the time.
 import { expect, test } from "vitest";
+import { OpenSentences } from "../../packages/core/src/agent/call/output-guard.ts";
 import { readObject } from "../../packages/core/src/agent/reply/ask-for-object.ts";
 import { redactFields } from "../../packages/core/src/observe/log/redact.ts";
 import { parseTraceparent } from "../../packages/core/src/observe/trace/trace-ids.ts";
@@ -24,6 +25,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   parseTraceparent: (text) => parseTraceparent(`00-${"a".repeat(32)}-${"b".repeat(16)}-01-${text}`),
   publicRoutes: (text) => isPublic("GET", `/a/${text}`),
   "a step's path": (text) => findStep(sum, text),
+  "the sentences of a text in deltas": (text) => {
+    const open = new OpenSentences();
+    for (const delta of text.match(/.{1,4}/gs) ?? []) open.add({ type: "text-delta", id: "t", delta });
+  },
   "an object in a reply": (text) => readObject(`\`\`\`json${text}`),
   "a duration": (text) => {
     try {

@@ -16,6 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "observe",
     "workflow",
     "agent/schema",
+    "agent/facts",
     "agent/durable",
     "agent/call",
     "agent/mcp",

@@ -61,10 +61,10 @@ test("a workflow with an agent and a tool is the same execution everywhere", asy
     return parent === undefined ? span.name : `${pathOf(parent)} > ${span.name}`;
   };
   expect(spans[0]?.spanId).toBe(traceparent.split("-")[2]);
-  const ask = "workflow forecast > step ask > invoke_agent forecaster";
+  const ask = "invoke_workflow forecast > step ask > invoke_agent forecaster";
   const paths = spans.map(pathOf);
-  expect(paths.filter((path) => !path.includes(" > step "))).toEqual(["workflow forecast"]);
-  expect(paths).toContain("workflow forecast > step prepare");
+  expect(paths.filter((path) => !path.includes(" > step "))).toEqual(["invoke_workflow forecast"]);
+  expect(paths).toContain("invoke_workflow forecast > step prepare");
   expect(paths).toContain(ask);
   expect(paths.filter((path) => path.startsWith(ask) && path.endsWith("> chat scripted"))).toHaveLength(2);
   expect(

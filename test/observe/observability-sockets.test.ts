@@ -20,7 +20,7 @@ const spanIn = (message: Fields) => z.record(z.string(), z.unknown()).parse(data
 const endsTrace = (workflow: string) => (message: Fields) =>
   message.type === "OBSERVABILITY_EVENT" &&
   dataIn(message).type === "span-end" &&
-  spanIn(message).name === `workflow ${workflow}`;
+  spanIn(message).name === `invoke_workflow ${workflow}`;
 
 test("only the two envelopes come; spans with start and end as the trace shows them, lines as the log does", async () => {
   server = await serveForTest({ workflows: { forecast: weatherWorkflow(), other } });

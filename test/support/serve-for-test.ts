@@ -46,7 +46,7 @@ export async function serveForTest(options: Partial<ServeOptions> = {}): Promise
     const init = body === undefined ? { headers } : postOf(body, headers);
     const response = await inTime(fetch(server.url + path, init), `the stream of ${path}`, responseTime);
     const framing = body === undefined ? "with-ids" : "plain";
-    return new EventReader(response, path.includes("/chat") ? "chat" : framing);
+    return new EventReader(response, /\/(chat|playground)/.test(path) ? "chat" : framing);
   };
   return { ...server, get, post, send, stream };
 }

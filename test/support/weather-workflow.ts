@@ -20,9 +20,9 @@ export interface WeatherWorkflowOptions {
   readonly lookUp?: (city: string) => unknown;
 }
 
-/** Asks an agent, which calls a tool. */
-export function weatherWorkflow({ lookUp = () => ({ degrees: 21 }) }: WeatherWorkflowOptions = {}) {
-  const agent = new ToolLoopAgent({
+/** Calls a tool. */
+export function weatherAgent({ lookUp = () => ({ degrees: 21 }) }: WeatherWorkflowOptions = {}) {
+  return new ToolLoopAgent({
     id: "forecaster",
     model: model(),
     tools: {
@@ -33,6 +33,11 @@ export function weatherWorkflow({ lookUp = () => ({ degrees: 21 }) }: WeatherWor
       }),
     },
   });
+}
+
+/** Asks an agent, which calls a tool. */
+export function weatherWorkflow(options: WeatherWorkflowOptions = {}) {
+  const agent = weatherAgent(options);
   return createWorkflow({ id: "forecast", input: z.object({ city: z.string() }) })
     .andThen({
       id: "prepare",

@@ -1,5 +1,5 @@
-// Three Restate servers for the example, each write on two of them, and a balancer through which they call the nodes.
-// Their files are in a temporary folder, their settings are those of deploy/restate.
+// Three Restate servers for the example, each write on two of them, and a balancer through which they call the nodes; or one
+// server. Their files are in a temporary folder, their settings are those of deploy/restate.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -97,11 +97,11 @@ export interface RestateServers {
 }
 
 /** The ports of the nodes are for Restate's calls. */
-export async function startServers(nodePorts: readonly number[]): Promise<RestateServers> {
+export async function startServers(nodePorts: readonly number[], count = 3): Promise<RestateServers> {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-restate-"));
-  const ports = await freePorts(9, nodePorts);
-  const all = [0, 3, 6].map((first): Ports => {
-    const [ingress = 0, admin = 0, node = 0] = ports.slice(first);
+  const ports = await freePorts(3 * count, nodePorts);
+  const all = Array.from({ length: count }, (_, place): Ports => {
+    const [ingress = 0, admin = 0, node = 0] = ports.slice(3 * place);
     return { ingress, admin, node };
   });
   const servers = all.map((ports, place) => {
@@ -133,16 +133,19 @@ export async function startServers(nodePorts: readonly number[]): Promise<Restat
 /** The file for production, with ports of this machine and without a bucket. */
 function configOf(place: number, all: readonly Ports[], folder: string): string {
   const own = all[place];
+  const addresses = all.map(({ node }) => `http://127.0.0.1:${node}`);
   const text = readFileSync(template, "utf8")
     .replace(/^# Without a bucket[\s\S]*/m, "")
+    .replace("default-replication = 2", `default-replication = ${Math.min(2, all.length)}`)
+    .replace("default-num-partitions = 4", "default-num-partitions = 2")
+    .replace(/^addresses = .*$/m, `addresses = ${JSON.stringify(addresses)}`)
     .replace('node-name = "restate-0"', `node-name = "restate-${place}"`)
     .replace('"/var/lib/restate"', JSON.stringify(folder))
     .replace(/^advertised-address = .*$/m, `advertised-address = "http://127.0.0.1:${own?.node}"`)
     .replace("auto-provision = true", `auto-provision = ${place === 0}`)
     .replace("0.0.0.0:5122", `127.0.0.1:${own?.node}`)
     .replace("0.0.0.0:8080", `127.0.0.1:${own?.ingress}`)
-    .replace("0.0.0.0:9070", `127.0.0.1:${own?.admin}`)
-    .replaceAll(/restate-(\d):5122/g, (_, other) => `127.0.0.1:${all[Number(other)]?.node}`);
+    .replace("0.0.0.0:9070", `127.0.0.1:${own?.admin}`);
   return `log-filter = "error"\nrocksdb-total-memory-size = "256 MiB"\n${text}`;
 }
 

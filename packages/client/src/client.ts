@@ -1,7 +1,8 @@
 // createClient: every operation of a server of Andante, with the types of its workflows and agents.
 import { AgentClient } from "./agent/agent-client.ts";
 import { ConversationClient } from "./agent/conversation-client.ts";
-import { Connection } from "./connection/connection.ts";
+import { UserFactsClient } from "./agent/facts-client.ts";
+import { Connection, part } from "./connection/connection.ts";
 import { type Listing, listing } from "./connection/listing.ts";
 import type { CallOptions, ClientOptions, PageOptions } from "./connection/options.ts";
 import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
@@ -94,6 +95,11 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   /** One conversation by its id. */
   conversation(conversationId: string): ConversationClient {
     return new ConversationClient(this.connection, conversationId);
+  }
+
+  /** The facts that agents keep of a user. */
+  factsOf(userId: string): UserFactsClient {
+    return new UserFactsClient(this.connection, `/api/users/${part(userId)}/facts`);
   }
 }
 

@@ -5,8 +5,10 @@ export type {
   AskOptions,
   ChatOptions,
   DescribedSchema,
+  PlaygroundSettings,
 } from "./agent/agent-client.ts";
 export type { ConversationClient, ToolDecision } from "./agent/conversation-client.ts";
+export type { FactsClient, UserFactsClient } from "./agent/facts-client.ts";
 export { AndanteApiError, type ApiErrorDetails } from "./api-error.ts";
 export { type Client, type ConversationFilter, createClient, type SearchFilter } from "./client.ts";
 export type { Listing } from "./connection/listing.ts";
@@ -19,6 +21,7 @@ export type {
   LogFilter,
   StepActivityFilter,
   TraceFilter,
+  UsageFilter,
 } from "./overview.ts";
 export type { AgentSummary, ObjectPart, StreamPart } from "./responses/agents.ts";
 export type * from "./responses/events.ts";

@@ -6,27 +6,32 @@ import { attach, cutOff, readEvents } from "./connection/read-events.ts";
 import type {
   Activity,
   ChangeEvent,
+  DefinitionHistory,
   ExecutionStatus,
   FailureGroups,
   Inbox,
   LogLevel,
   LogRecord,
+  Nodes,
   ServerStatus,
   StepActivity,
   Trace,
   TracePage,
   TraceSummary,
+  UsageReport,
 } from "./responses/wire.ts";
 
 export interface InboxFilter<WorkflowId extends string = string> extends PageOptions {
   readonly workflowId?: WorkflowId | undefined;
+  /** Only tool calls that wait in chats with this agent. */
+  readonly agentId?: string | undefined;
   /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
   /** Only items with this text in their reason, data, ids or user; at most 200 characters. */
   readonly text?: string | undefined;
   /** Default: `oldest`. The other orders sort the oldest 10 000. */
   readonly order?: "oldest" | "deadline" | "user" | undefined;
-  /** Whether to count all items, of each workflow too. Default: false. */
+  /** Whether to count all items, of each workflow and agent too. Default: false. */
   readonly counts?: boolean | undefined;
 }
 
@@ -40,6 +45,19 @@ export interface ActivityFilter<WorkflowId extends string = string> extends Step
 
 export interface FailuresFilter<WorkflowId extends string = string> extends StepActivityFilter {
   readonly workflowId?: WorkflowId | undefined;
+}
+
+export interface UsageFilter<WorkflowId extends string = string> extends PageOptions {
+  readonly by: UsageReport["by"];
+  /** From the day of this time on, UTC. Default: 30 days with today. */
+  readonly from?: Date | string | undefined;
+  /** Before this time, to the end of its day, UTC. Default: now. */
+  readonly to?: Date | string | undefined;
+  readonly userId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly workflowId?: WorkflowId | undefined;
+  /** Provider and name. */
+  readonly model?: string | undefined;
 }
 
 export interface StepActivityFilter extends CallOptions {
@@ -94,6 +112,21 @@ export class Overview<WorkflowId extends string = string> {
   /** How often each step of a workflow completed and failed, with durations. */
   stepActivity(workflowId: WorkflowId, { signal, ...query }: StepActivityFilter = {}): Promise<StepActivity> {
     return this.connection.repeat({ path: `/api/workflows/${part(workflowId)}/activity`, query, signal });
+  }
+
+  /** The definitions that processes have registered for a workflow, the most recent first. */
+  definitions(workflowId: WorkflowId, { signal }: CallOptions = {}): Promise<DefinitionHistory> {
+    return this.connection.repeat({ path: `/api/workflows/${part(workflowId)}/definitions`, signal });
+  }
+
+  /** The processes that share the store, with their load. */
+  nodes({ signal }: CallOptions = {}): Promise<Nodes> {
+    return this.connection.repeat({ path: "/api/nodes", signal });
+  }
+
+  /** Tokens and money of models by day, user, agent, workflow or model, a page at a time. */
+  usage({ signal, ...query }: UsageFilter<WorkflowId>): Promise<UsageReport> {
+    return this.connection.repeat({ path: "/api/usage", query, signal });
   }
 
   /** Failed executions in groups of the same error, the largest first. */

@@ -113,6 +113,10 @@ const routes = root.addChildren([
     component: page(() => import("./pages/traces/trace-page.tsx").then(({ TracePage }) => TracePage)),
   }),
   createRoute({
+    ...at("/nodes"),
+    component: page(() => import("./pages/nodes/nodes-page.tsx").then(({ NodesPage }) => NodesPage)),
+  }),
+  createRoute({
     ...at("/api"),
     component: page(() => import("./pages/api/api-page.tsx").then(({ ApiPage }) => ApiPage)),
   }),

@@ -1,4 +1,4 @@
-// The public surface of @andante/core: the names that hosts use every day. Held to sixty names by test/public-face.test.ts.
+// The public surface of @andante/core: the names that hosts use every day. Held to seventy names by test/public-face.test.ts.
 //
 // Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test tools to
 // test workflows and agents. /internal is for the other packages and the tests of this repository.
@@ -6,6 +6,7 @@ import "./require-node.ts";
 
 export { Agent } from "./agent/agent.ts";
 export type { AgentOptions } from "./agent/call/agent-options.ts";
+export { durable } from "./agent/call/durable.ts";
 export type { AgentHooks } from "./agent/call/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/call/operation.ts";
 export { operationContext } from "./agent/call/operation.ts";
@@ -14,6 +15,7 @@ export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export type { AndanteOptions } from "./andante/andante-options.ts";
 export { createAndante } from "./andante/create-andante.ts";
 export { AndanteError, PermanentError, PublicError } from "./errors/index.ts";
+export { isControlFlow } from "./execution/body/control-flow-signal.ts";
 export type { CancelOptions } from "./execution/commands/cancel.ts";
 export type { ExecutionHandle } from "./execution/commands/execution-handle.ts";
 export type { ExecutionPage, ListOptions } from "./execution/commands/list.ts";
@@ -34,6 +36,8 @@ export { createLogger } from "./observe/log/create-logger.ts";
 export type { LogOptions } from "./observe/log/log-options.ts";
 export type { Logger } from "./observe/log/logger.ts";
 export type { TracingOptions } from "./observe/trace/tracing-options.ts";
+export type { ModelPrice, Prices } from "./observe/usage/prices.ts";
+export type { UsageGroup, UsageOptions, UsagePage, UsageRow, UsageSum } from "./observe/usage/read-usage.ts";
 export { memoryStore, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type { Store } from "./store/store.ts";
 export type { Duration } from "./values/duration.ts";

@@ -4,6 +4,8 @@ import "./require-node.ts";
 export type { AnyAgent } from "./agent/call/any-agent.ts";
 export { type CallSettings, reasoningLevels, settingRanges } from "./agent/call/call-settings.ts";
 export { isNoted } from "./agent/call/note-failure.ts";
+export { maxInstructions } from "./agent/call/playground.ts";
+export { busyPolicies } from "./agent/call/when-busy.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
@@ -17,6 +19,7 @@ export { logLevels } from "./observe/log/log-level.ts";
 export type { LogFollowing } from "./observe/log/logs.ts";
 export { bucketOf, noDuration, percentileOf } from "./observe/rollups/duration-buckets.ts";
 export { stepTotalsOfRuns } from "./observe/rollups/read-runs.ts";
+export { activeTraceparent, inRequestSpan } from "./observe/trace/active-span.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
 export {
   candidates,
@@ -47,10 +50,23 @@ export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
 export { readPage } from "./store/sql/read-page.ts";
 export { toPoint, toTotal } from "./store/sql/rollup-rows.ts";
 export { readTags, rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
+export {
+  toUsageTotal,
+  usageColumnOf,
+  usageCountColumns,
+  usageKeyColumns,
+  usageOrder,
+  usageValues,
+} from "./store/sql/usage-rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { problemOfId } from "./values/check-id.ts";
-export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
+export {
+  checkKnownOptions,
+  checkOptionGroup,
+  countOption,
+  type KnownOptions,
+} from "./values/check-options.ts";
 export { steadyTime, systemClock } from "./values/clock.ts";
 export { inTurn, ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
@@ -58,5 +74,6 @@ export { describeIssues } from "./values/schema.ts";
 export { isBelow } from "./values/step-path.ts";
 export { TurnQueue } from "./values/turn-queue.ts";
 export { withTimeout } from "./values/with-timeout.ts";
+export { readOutline } from "./workflow/outline.ts";
 export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
 export type { FunctionContext } from "./workflow/step-context.ts";

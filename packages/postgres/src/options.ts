@@ -1,6 +1,6 @@
 // The options of the store: their checks and defaults.
 import { OptionError } from "@andante/core/errors";
-import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
+import { checkKnownOptions, countOption, type KnownOptions } from "@andante/core/internal";
 
 export interface PostgresStoreOptions {
   /**
@@ -86,13 +86,13 @@ export function readOptions(options: PostgresStoreOptions): Settings {
     url: options.url,
     schema,
     listenUrl: listenUrl === false ? undefined : (listenUrl ?? options.url),
-    lease: count("lease", options.lease, 10_000, 3_600_000),
-    writers: count("writers", options.writers, 2, 16),
-    readers: count("readers", options.readers, 4, 100),
+    lease: countOption("lease", options.lease, 10_000, 3_600_000),
+    writers: countOption("writers", options.writers, 2, 16),
+    readers: countOption("readers", options.readers, 4, 100),
     prepare,
     migrate,
-    connectTimeout: count("connectTimeout", options.connectTimeout, 5_000, 600_000),
-    statementTimeout: count("statementTimeout", options.statementTimeout, 30_000, 3_600_000),
+    connectTimeout: countOption("connectTimeout", options.connectTimeout, 5_000, 600_000),
+    statementTimeout: countOption("statementTimeout", options.statementTimeout, 30_000, 3_600_000),
   };
 }
 
@@ -106,13 +106,6 @@ function checkUrl(option: string, url: unknown): void {
   const isAddress = (text: string) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
   if (typeof url !== "string" || !addressesIn(url).every(isAddress))
     throw new OptionError({ option, problem: "expected postgres://user:password@host:port/database" });
-}
-
-function count(option: string, value: number | undefined, usual: number, most: number): number {
-  if (value === undefined) return usual;
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw new OptionError({ option, problem: `expected a whole number from 1 to ${most}` });
-  return value;
 }
 
 /** The location of the store for the log: without the password, the user and the other parts of the address. */

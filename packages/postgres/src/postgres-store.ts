@@ -15,10 +15,11 @@ import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { claims } from "./operations/claims.ts";
 import { conversations } from "./operations/conversations/index.ts";
-import { countUnfinished } from "./operations/counts.ts";
-import { define, outline, unpark } from "./operations/definitions.ts";
+import { countUnfinished, nodes } from "./operations/counts.ts";
+import { define, definitions, outline, unpark } from "./operations/definitions.ts";
 import { due } from "./operations/due.ts";
 import { events } from "./operations/events.ts";
+import { facts } from "./operations/facts.ts";
 import { heads, liveTurn } from "./operations/heads.ts";
 import { health } from "./operations/health.ts";
 import { heartbeat } from "./operations/heartbeat.ts";
@@ -31,6 +32,7 @@ import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
+import { usage } from "./operations/usage.ts";
 import { waiting } from "./operations/waiting.ts";
 import { addressesIn, locationOf, type PostgresStoreOptions, readOptions } from "./options.ts";
 import { prepareDatabase } from "./prepare-database.ts";
@@ -152,8 +154,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     waiting: readers.forCallers(waiting(readers, s)),
     define: define(readers, s),
     outline: outline(readers, s),
+    definitions: definitions(readers, s),
     unpark: unpark(readers, s),
     countUnfinished: countUnfinished(readers, s),
+    nodes: nodes(readers, s),
     endedBeyond: endedBeyond(readers, s),
     deleteFinished: deleteFinished(readers, s),
     // The database's own vacuum reuses the space of deleted rows.
@@ -161,7 +165,9 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     health: async () => (phase === "open" ? health(readers, name, writers.troubles) : notOpen),
     observations: observations(readers, s, node),
     rollups: rollups(readers, s),
+    usage: usage(readers, s),
     conversations: conversations(readers, s),
+    facts: facts(readers, s),
     approvals: approvals(readers, s),
     search: search(readers, s),
     close: async () => {

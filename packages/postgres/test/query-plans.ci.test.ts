@@ -38,12 +38,13 @@ afterAll(async () => {
 // Ten thousand executions: one in a hundred runs or is suspended, half of the suspended have a deadline, some sleep.
 const fill = `set search_path to ${s};
   insert into executions (execution_id, kind, workflow_id, status, context, user_id, conversation_id, agent_id, start_at,
-    timeout_at, end_at, sequence, owner, token, idle, trace, parked)
+    timeout_at, end_at, sequence, owner, token, idle, trace, parked, replay_of)
   select 'id-' || lpad(n::text, 6, '0'), case when n % 10 = 7 then 'turn' else 'workflow' end, 'workflow-' || n % 20,
     case when n % 100 = 0 then 'running' when n % 100 = 1 then 'suspended' when n % 50 = 2 then 'error' else 'completed' end,
     '{}', 'user-' || n % 500, 'talk-' || n, 'agent', n, case when n % 100 < 2 then n + 1000000 end,
     case when n % 100 < 2 then null else n + 10 end, 3, case when n % 100 = 0 then 'owner-' || n % 3 end,
-    case when n % 100 = 0 then 'token' end, n % 100 = 1, case when n % 4 = 0 then 'trace-' || n when n % 4 = 1 then '' end, null
+    case when n % 100 = 0 then 'token' end, n % 100 = 1, case when n % 4 = 0 then 'trace-' || n when n % 4 = 1 then '' end, null,
+    case when n % 10 = 3 then 'id-' || lpad((n % 1000)::text, 6, '0') end
   from generate_series(1, 10000) n;
   insert into journal select 'id-' || lpad(n::text, 6, '0'), m, '[]', null from generate_series(1, 10000) n, generate_series(1, 3) m;
   insert into suspensions (suspension_id, execution_id, step_index, reason, suspended_at, deadline)
@@ -119,6 +120,8 @@ test("lists are read off an index", async () => {
       tag: "tag-3",
       idPrefix: "id-004",
       from: 4_000,
+      replayOf: "id-000403",
+      parked: true,
     };
     for (const filter of pairs({ ...filters, to: 6_000, before: at, traced: true, traceId: "trace-400" })) {
       const { statement, values } = listStatement(s, { ...filter, limit });
@@ -173,7 +176,7 @@ test("due timers are read off the indexes of times", async () => {
   await client.query("analyze");
   const workflows = Array.from({ length: 20 }, (_, n) => `workflow-${n}`);
   await client.query(walking);
-  expect(await explain(dueStatement(s), [workflows, 20])).toEqual([]);
+  expect(await explain(dueStatement(s), [workflows, 20, workflows])).toEqual([]);
   await client.query("rollback");
 });
 

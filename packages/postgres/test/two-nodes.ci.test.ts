@@ -1,9 +1,10 @@
 // Two nodes on one database, as their callers see them.
 import { Agent, type Andante, createAndante, createWorkflow } from "@andante/core";
 import type { SpanEvent } from "@andante/core/internal";
-import { scriptedModel } from "@andante/core/test";
+import { type Crash, crashingStore, type ScriptedTurn, scriptedModel, TestClock } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { tool } from "ai";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { checkMessagesAtOnce, heldAgent } from "../../core/test/support/two-messages.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
@@ -103,7 +104,7 @@ test("the spans of one, of executions and of agents, are seen on both, once", as
   const namesOf = (events: readonly SpanEvent[], type: SpanEvent["type"]) =>
     events.filter((event) => event.type === type).map(({ span }) => span.name);
   const [own, other] = seen;
-  const workflow = ["step ask", "step tell", "workflow gate"];
+  const workflow = ["step ask", "step tell", "invoke_workflow gate"];
   for (const each of [own, other]) {
     const ended = () => namesOf(each?.events ?? [], "span-end");
     await expect.poll(ended).toEqual(expect.arrayContaining(workflow));
@@ -124,4 +125,43 @@ test("of two messages at once on two nodes one waits for the turn of the other",
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error("there are no nodes");
   await checkMessagesAtOnce([a, b], held);
+});
+
+test("a node decides at the deadline of a call whose own node was killed, and the reply continues", async () => {
+  const ran: string[] = [];
+  const start = async (reply: ScriptedTurn, crash?: Crash) => {
+    const kept = postgresStore({ url: server.url, schema: "deadlines" });
+    await kept.open();
+    onTestFinished(() => kept.close());
+    const teller = new Agent({
+      id: "teller",
+      model: scriptedModel([reply]),
+      tools: { refund: tool({ inputSchema: z.object({}), execute: () => void ran.push("refund") }) },
+      toolApproval: { refund: { type: "user-approval", deadline: "2d", onDeadline: "approve" } },
+    });
+    const life = crashingStore(kept, crash);
+    const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+    const node = createAndante({ store: life.store, agents: { teller }, clock });
+    onTestFinished(() => node.close({ grace: 0 }));
+    await node.ready();
+    return { node, life, clock };
+  };
+  // The write that lets the call wait is the last one of its node.
+  const asking = { toolCalls: [{ toolName: "refund" }] };
+  const a = await start(asking, { write: 3, variant: "unacknowledged" });
+  const b = await start("Paid back.");
+  const talk = { conversationId: "refund-1", userId: "ada" };
+  const asked = a.node.agents.text("teller", "It arrived broken.", talk).catch(() => undefined);
+  await Promise.race([a.life.crash, asked]);
+  expect(a.life.crashed).toBe(true);
+  const waiting = async () => (await b.node.live.waiting({ limit: 10 })).items;
+  await expect.poll(waiting).toHaveLength(1);
+  await a.life.bury();
+  b.clock.advance("2d");
+  const texts = async () => {
+    const { messages } = await b.node.conversations.messages("refund-1");
+    return JSON.stringify(messages);
+  };
+  await expect.poll(texts, { timeout: 10_000 }).toContain("Paid back.");
+  expect(ran).toEqual(["refund"]);
 });

@@ -1,6 +1,6 @@
 // The options of the store: their checks and defaults.
 import { OptionError } from "@andante/core/errors";
-import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
+import { checkKnownOptions, countOption, type KnownOptions } from "@andante/core/internal";
 
 export interface RestateStoreOptions {
   /** Where Restate accepts calls: `http://restate:8080`. Several addresses are tried in turn. */
@@ -21,9 +21,7 @@ export interface RestateStoreOptions {
   readonly identityKeys?: readonly string[];
 }
 
-type Given = "adminUrl" | "namespace" | "shards" | "lease" | "identityKeys";
-
-export interface Settings extends Required<Pick<RestateStoreOptions, Given>> {
+export interface Settings extends Required<Omit<RestateStoreOptions, "ingressUrl" | "endpoint" | "token">> {
   readonly ingressUrls: readonly string[];
   readonly port: number;
   readonly endpointUrl: string;
@@ -53,11 +51,11 @@ export function readOptions(options: RestateStoreOptions): Settings {
   return {
     ingressUrls: ingressUrls.map((each) => address("ingressUrl", each)),
     adminUrl: address("adminUrl", adminUrl),
-    port: port === 0 ? 0 : count("endpoint.port", port, undefined, 65_535),
+    port: port === 0 ? 0 : countOption("endpoint.port", port ?? Number.NaN, 0, 65_535),
     endpointUrl: address("endpoint.url", url),
     namespace,
-    shards: count("shards", options.shards, 2, 256),
-    lease: count("lease", options.lease, 10_000, 3_600_000),
+    shards: countOption("shards", options.shards, 2, 256),
+    lease: countOption("lease", options.lease, 10_000, 3_600_000),
     token,
     identityKeys,
   };
@@ -67,13 +65,6 @@ function address(option: string, url: unknown): string {
   if (typeof url !== "string" || !/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new OptionError({ option, problem: "expected http://host:port" });
   return url.replace(/\/+$/, "");
-}
-
-function count(option: string, value: number | undefined, usual: number | undefined, most: number): number {
-  const chosen = value ?? usual;
-  if (chosen === undefined || !Number.isInteger(chosen) || chosen < 1 || chosen > most)
-    throw new OptionError({ option, problem: `expected a whole number from 1 to ${most}` });
-  return chosen;
 }
 
 /** The location of the store for the log: without the token and any part of an address that may be secret. */

@@ -8,7 +8,9 @@ import { problemIn, register } from "./client/register.ts";
 import { Shards } from "./client/shards.ts";
 import { approvalOperations, conversationOperations, turnOperations } from "./operations/conversations.ts";
 import { executionOperations } from "./operations/executions.ts";
+import { factOperations } from "./operations/facts.ts";
 import { observationOperations, rollupOperations } from "./operations/observations.ts";
+import { usageOperations } from "./operations/usage.ts";
 import { locationOf, type RestateStoreOptions, readOptions } from "./options.ts";
 
 /**
@@ -32,7 +34,7 @@ export function restateStore(options: RestateStoreOptions): Store {
   const location = locationOf(settings);
   let hints: Hints | undefined;
   const shards = new Shards(settings, (executionId) => hints?.wrote(executionId));
-  const noteNews = () => shards.noteNews();
+  const noteNews = (executionIds?: ReadonlySet<string>) => shards.noteNews(executionIds);
   const listening = new Set<ClusterListener>([{ wrote: noteNews, offered: noteNews, stop: () => undefined }]);
   let stopListening: (() => Promise<void>) | undefined;
 
@@ -79,9 +81,11 @@ export function restateStore(options: RestateStoreOptions): Store {
     },
     ...turnOperations(shards),
     conversations: conversationOperations(shards),
+    facts: factOperations(shards),
     approvals: approvalOperations(shards),
     observations: observationOperations(shards),
     rollups: rollupOperations(shards),
+    usage: usageOperations(shards),
     health: async () => {
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))

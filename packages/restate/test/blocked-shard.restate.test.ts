@@ -5,15 +5,12 @@ import type { AddressInfo } from "node:net";
 import { createAndante, createLogger, createWorkflow } from "@andante/core";
 import { restateStore } from "@andante/restate";
 import { createEndpointHandler, type ObjectContext, object } from "@restatedev/restate-sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { startProxy } from "./endpoint-proxy.ts";
-import { type RestateServer, startRestate } from "./restate-server.ts";
+import { startRestate } from "./restate-server.ts";
 
-let server: RestateServer;
-beforeAll(async () => {
-  server = await startRestate();
-});
+const server = await startRestate();
 afterAll(() => server.remove());
 
 /** Another release of the shard, which begins a call with other commands and never ends it. */
@@ -35,8 +32,9 @@ async function startOtherRelease() {
 }
 
 test("a journal mismatch blocks a shard for less than a minute: the log names it, and starts succeed then", async () => {
-  const { ingressUrl, adminUrl, endpointPort, otherPorts } = server;
-  const proxy = await startProxy(endpointPort, otherPorts[0]);
+  const { ingressUrl, endpointPort } = server;
+  const [, port] = server.ports;
+  const proxy = await startProxy(endpointPort, port);
   const lines: string[] = [];
   const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
     id: "times-two",
@@ -47,15 +45,7 @@ test("a journal mismatch blocks a shard for less than a minute: the log names it
     format: "json",
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const endpoint = { port: otherPorts[0], url: `http://127.0.0.1:${endpointPort}` };
-  const store = restateStore({
-    ingressUrl,
-    adminUrl,
-    endpoint,
-    namespace: "blocked",
-    shards: 1,
-    lease: 60_000,
-  });
+  const store = restateStore({ ...server.options("blocked", port), shards: 1, lease: 60_000 });
   const andante = createAndante({ workflows: { double }, store, logger });
   await andante.ready();
 
@@ -65,7 +55,7 @@ test("a journal mismatch blocks a shard for less than a minute: the log names it
   const call = { method: "POST", headers, body: JSON.stringify({ at: 0, items: [] }) };
   await fetch(`${ingressUrl}/AndanteShard1/blocked.0/write/send`, call);
   await other.begun;
-  proxy.pointTo(otherPorts[0]);
+  proxy.pointTo(port);
   other.close();
 
   const start = performance.now();

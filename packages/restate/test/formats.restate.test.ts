@@ -6,22 +6,18 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { startBalancer } from "../../../examples/cluster/src/restate.ts";
-import { type RestateServer, startRestate } from "./restate-server.ts";
+import { startRestate } from "./restate-server.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const reportSchema = z.object({ ended: z.array(z.string()), lines: z.array(z.string()) });
 
-let server: RestateServer;
-let folder: string;
+const server = await startRestate();
+const folder = mkdtempSync(path.join(tmpdir(), "andante-formats-"));
+symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
 const nodes: ChildProcess[] = [];
-beforeAll(async () => {
-  server = await startRestate();
-  folder = mkdtempSync(path.join(tmpdir(), "andante-formats-"));
-  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
-});
 afterAll(async () => {
   for (const node of nodes) node.kill("SIGKILL");
   await server.remove();
@@ -35,7 +31,7 @@ const nextFormat = `
       const cells = new Cells(context);
       await cells.load(firstKeys(items));
       const results = await perform(cells, items, writes, at);
-      cells.write(context);
+      await cells.write(context);
       return results;
     },
     read: handlers.object.shared(`;
@@ -64,8 +60,7 @@ interface ReleaseNode {
 }
 
 async function startNode(release: string, port: number, url: string): Promise<ReleaseNode> {
-  const { ingressUrl, adminUrl } = server;
-  const settings = JSON.stringify({ ingressUrl, adminUrl, endpoint: { port, url }, namespace: "formats" });
+  const settings = JSON.stringify({ ...server.options("formats"), endpoint: { port, url } });
   const file = path.join(import.meta.dirname, "release-process.ts");
   const node = fork(file, [release, settings], { execArgv: ["--conditions=andante-source"] });
   nodes.push(node);
@@ -91,18 +86,6 @@ async function startNode(release: string, port: number, url: string): Promise<Re
   };
 }
 
-async function failingCalls(): Promise<unknown[]> {
-  const response = await fetch(`${server.adminUrl}/query`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({
-      query: "select target, last_failure from sys_invocation where status = 'backing-off'",
-    }),
-  });
-  const { rows }: { rows: unknown[] } = JSON.parse(await response.text());
-  return rows;
-}
-
 test("three releases with two formats are rolled out and back under load: no call fails, no execution is lost", async () => {
   const first = pathToFileURL(path.join(root, "packages/restate/src/index.ts")).href;
   const serving = {
@@ -111,16 +94,12 @@ test("three releases with two formats are rolled out and back under load: no cal
   const second = makeRelease("second", serving);
   const calling = { "client/shards.ts": ['lanes("write", 1)', 'lanes("write2", 1)'] } as const;
   const third = makeRelease("third", { ...serving, ...calling });
-  const { endpointPort, otherPorts } = server;
-  const ports = [endpointPort, ...otherPorts] as const;
-  const balancer = await startBalancer(ports);
+  const balancer = await startBalancer(server.ports);
   const reports: z.infer<typeof reportSchema>[] = [];
-  let [left, right] = [
-    await startNode(first, ports[0], balancer.url),
-    await startNode(first, ports[1], balancer.url),
-  ];
-  let free: number = ports[2];
-  let used: [number, number] = [ports[0], ports[1]];
+  const [one, two, three] = server.ports;
+  let [left, right] = [await startNode(first, one, balancer.url), await startNode(first, two, balancer.url)];
+  let free: number = three;
+  let used: [number, number] = [one, two];
   for (const release of [second, third, second, first]) {
     // A new node is there before an old one leaves, and both nodes work beside each other.
     const newLeft = await startNode(release, free, balancer.url);
@@ -132,7 +111,8 @@ test("three releases with two formats are rolled out and back under load: no cal
     [right, free, used] = [newRight, used[1], [used[0], free]];
     await Promise.all([left.completes(5), right.completes(5)]);
   }
-  expect(await failingCalls()).toEqual([]);
+  const failing = "select target, last_failure from sys_invocation where status = 'backing-off'";
+  expect(await server.rowsOf(failing)).toEqual([]);
   reports.push(await left.stop(), await right.stop());
   balancer.close();
   const ended = reports.flatMap((report) => report.ended);

@@ -1,95 +1,55 @@
 // A real Restate server of its own for the tests of one file, on free ports of this machine.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import path from "node:path";
-import { setTimeout } from "node:timers/promises";
+import type { RestateStoreOptions } from "@andante/restate";
 import { freePorts } from "../../../examples/cluster/src/free-ports.ts";
+import { startServers } from "../../../examples/cluster/src/restate.ts";
 
-export interface RestateServer {
-  readonly ingressUrl: string;
-  readonly adminUrl: string;
-  /** A free port for the endpoint of a store. */
-  readonly endpointPort: number;
-  /** Further free ports, for the endpoints of other processes. */
-  readonly otherPorts: readonly [number, number];
-  /** Ends it with SIGKILL, as a crash would. */
-  kill(): Promise<void>;
-  /** Starts it again on the same ports and files. */
-  start(): Promise<void>;
-  /** Ends it and removes its files. */
-  remove(): Promise<void>;
-}
+/** Waits as long as in operation, and bounds as short, on a quiet machine (`ANDANTE_LONG=1`). */
+export const isLong = process.env.ANDANTE_LONG === "1";
 
-export async function startRestate(): Promise<RestateServer> {
-  const directory = mkdtempSync(path.join(tmpdir(), "restate-"));
-  const [ingress = 0, admin = 0, node = 0, endpointPort = 0, left = 0, right = 0] = await freePorts(6);
-  const config = path.join(directory, "restate.toml");
-  writeFileSync(
-    config,
-    `roles = ["http-ingress", "admin", "worker", "log-server", "metadata-server"]
-node-name = "one"
-cluster-name = "andante-${node}"
-base-dir = "${path.join(directory, "data")}"
-bind-address = "127.0.0.1:${node}"
-advertised-address = "http://127.0.0.1:${node}"
-auto-provision = true
-default-num-partitions = 2
-log-filter = "error"
-log-disable-ansi-codes = true
-disable-telemetry = true
-rocksdb-total-memory-size = "256 MiB"
+export type RestateServer = Awaited<ReturnType<typeof startRestate>>;
 
-[ingress]
-bind-address = "127.0.0.1:${ingress}"
-
-[admin]
-bind-address = "127.0.0.1:${admin}"
-`,
-  );
-  const adminUrl = `http://127.0.0.1:${admin}`;
-  const ingressUrl = `http://127.0.0.1:${ingress}`;
-  let child: ChildProcess | undefined;
-  const start = async () => {
-    child = spawn(program, ["--config-file", config], { stdio: "ignore" });
-    await isReady(`${adminUrl}/health`, child);
-    await isReady(`${ingressUrl}/restate/health`, child);
-  };
-  const kill = async () => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
-    await exit;
-  };
-  await start();
+export async function startRestate() {
+  const [endpointPort = 0, otherPort = 0, thirdPort = 0] = await freePorts(3);
+  const ports = [endpointPort, otherPort, thirdPort] as const;
+  const { servers, ingressUrls, adminUrl, remove } = await startServers(ports, 1);
+  const [ingressUrl = ""] = ingressUrls;
   return {
     ingressUrl,
     adminUrl,
+    /** A free port for the endpoint of a store. */
     endpointPort,
-    otherPorts: [left, right],
-    kill,
-    start,
-    remove: async () => {
-      await kill();
-      rmSync(directory, { recursive: true, force: true });
+    /** Free ports for the endpoints of several processes, that one first. */
+    ports,
+    /** Of a store whose endpoint is at `port`; Restate calls the one at `endpointPort`. */
+    options: (namespace: string, port = endpointPort): RestateStoreOptions => ({
+      ingressUrl,
+      adminUrl,
+      endpoint: { port, url: `http://127.0.0.1:${endpointPort}` },
+      namespace,
+    }),
+    /** The rows that Restate's SQL finds. */
+    rowsOf: async (query: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+      const headers = { "content-type": "application/json", accept: "application/json" };
+      const request = { method: "POST", headers, body: JSON.stringify({ query }) };
+      const reply = await (await fetch(`${adminUrl}/query`, request)).text();
+      const { rows }: { rows: Record<string, unknown>[] } = JSON.parse(reply);
+      return rows;
     },
+    /** Ends it with SIGKILL, as a crash would. */
+    kill: async () => await servers[0]?.kill(),
+    /** Starts it again on the same ports and files. */
+    start: async () => await servers[0]?.start(),
+    /** Ends it and removes its files. */
+    remove,
   };
 }
 
 /** The server comes as a package for each platform; there is none for Windows. */
-const program = path.join(
-  import.meta.dirname,
-  `../../../node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
+export const hasRestate = existsSync(
+  path.join(
+    import.meta.dirname,
+    `../../../node_modules/@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,
+  ),
 );
-
-export const hasRestate = existsSync(program);
-
-async function isReady(url: string, child: ChildProcess): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the Restate server ended with ${child.exitCode}`);
-    const response = await fetch(url).catch(() => undefined);
-    if (response?.ok) return;
-    await setTimeout(20);
-  }
-}

@@ -1,15 +1,14 @@
 // Promises of the Restate store beyond the cases of every store: leases, repeats, failures of the server, opening.
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
 import { type RestateStoreOptions, restateStore } from "@andante/restate";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { startProxy } from "./endpoint-proxy.ts";
-import { type RestateServer, startRestate } from "./restate-server.ts";
+import { isLong, startRestate } from "./restate-server.ts";
 
-let server: RestateServer;
-beforeAll(async () => {
-  server = await startRestate();
-});
+const server = await startRestate();
 afterAll(() => server.remove());
 
 const open: Store[] = [];
@@ -18,10 +17,9 @@ afterEach(async () => {
 });
 
 function optionsOf(fields: Partial<RestateStoreOptions> = {}): RestateStoreOptions {
-  const { ingressUrl, adminUrl } = server;
   // Restate calls the first store that is open.
-  const endpoint = { ...firstEndpoint(), ...(open.length > 0 && { port: 0 }) };
-  return { ingressUrl, adminUrl, endpoint, namespace: randomUUID(), shards: 2, ...fields };
+  const port = open.length > 0 ? 0 : server.endpointPort;
+  return { ...server.options(randomUUID(), port), shards: 2, ...fields };
 }
 
 function firstEndpoint() {
@@ -71,16 +69,6 @@ const search = (owner: string) => ({
   limit: 10,
 });
 
-async function rowsOf(query: string): Promise<readonly Record<string, unknown>[]> {
-  const response = await fetch(`${server.adminUrl}/query`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
-    body: JSON.stringify({ query }),
-  });
-  const { rows }: { rows: Record<string, unknown>[] } = JSON.parse(await response.text());
-  return rows;
-}
-
 test("three nodes that open at once register one deployment", async () => {
   const namespace = randomUUID();
   const stores = [firstEndpoint(), { ...firstEndpoint(), port: 0 }, { ...firstEndpoint(), port: 0 }].map(
@@ -125,7 +113,7 @@ test("a heartbeat that comes again after its time does not begin the lease again
   await store.create(made);
   const claim = async () => (await store.claimAbandoned(search("there"))).map(({ row }) => row.executionId);
   const isOver = async () => {
-    const [lease] = await rowsOf(`select value_utf8 from state
+    const [lease] = await server.rowsOf(`select value_utf8 from state
       where service_name = 'AndanteNode1' and service_key = '${namespace}.here'`);
     return JSON.parse(String(lease?.value_utf8));
   };
@@ -157,7 +145,7 @@ test("a lease that ends while every node is down has ended when one is back, how
   await store.create(made);
   await store.close();
   const attempts = async () => {
-    const [call] = await rowsOf(`select retry_count from sys_invocation
+    const [call] = await server.rowsOf(`select retry_count from sys_invocation
       where target_service_name = 'AndanteNode1' and target_service_key = '${namespace}.here'`);
     return Number(call?.retry_count ?? 0);
   };
@@ -271,7 +259,7 @@ test("a long journal is read whole, also its long values, and deleted without a 
   const upTo = { endAt: 9_999, executionId: "~" };
   while ((await store.deleteFinished({ upTo, limit: 10, events: 25 })).more);
   const sql = `select key from state where service_key like '${namespace}.%' and value_utf8 <> '{}'`;
-  expect(await rowsOf(sql)).toEqual([]);
+  expect(await server.rowsOf(sql)).toEqual([]);
 });
 
 test("a server that is killed and started again has lost nothing, and each commit is there once", async () => {
@@ -319,7 +307,7 @@ test("a commit that is sent again when Restate has forgotten the call, and after
   const first = await store.commit(commit);
   const calls = async () =>
     (
-      await rowsOf(`select id from sys_invocation where target_service_name = 'AndanteShard1'
+      await server.rowsOf(`select id from sys_invocation where target_service_name = 'AndanteShard1'
       and target_service_key like '${namespace}.%'`)
     ).length;
   await expect.poll(calls).toBe(0);
@@ -349,7 +337,7 @@ test("a write of 9 MB and 50 small ones beside it are all kept", async () => {
 test.for(["performed again", "killed"])(
   "a call that dies between two of its writes and is %s leaves each item whole or absent, and then once",
   async (how) => {
-    const [port] = server.otherPorts;
+    const [, port] = server.ports;
     const proxy = await startProxy(server.endpointPort, port);
     onTestFinished(() => proxy.close());
     const namespace = randomUUID();
@@ -361,7 +349,7 @@ test.for(["performed again", "killed"])(
     const events = values.map((value) => event("step-complete", { value }));
     const commits = made.map(({ executionId }) => commitOf(executionId, 1, { events }));
     const stateOf = (prefix: string) =>
-      rowsOf(`select key, value_utf8 as value from state where service_key = '${namespace}.0'
+      server.rowsOf(`select key, value_utf8 as value from state where service_key = '${namespace}.0'
             and starts_with(key, '${prefix}')`);
     const rows = await stateOf("r/");
 
@@ -373,7 +361,8 @@ test.for(["performed again", "killed"])(
     expect((await stateOf("v")).length).toBeLessThan(4);
     expect(await stateOf("r/")).toEqual(rows);
     if (how === "killed") {
-      const [call] = await rowsOf(`select id from sys_invocation where target_service_key = '${namespace}.0'
+      const [call] =
+        await server.rowsOf(`select id from sys_invocation where target_service_key = '${namespace}.0'
                                  and target_handler_name = 'write'`);
       const killed = await fetch(`${server.adminUrl}/invocations/${call?.id}/kill`, { method: "PATCH" });
       expect(killed.ok).toBe(true);
@@ -390,11 +379,22 @@ test.for(["performed again", "killed"])(
   },
 );
 
-test("another number of shards, a closed port and an endpoint that Restate cannot reach are refused in words", async () => {
+test("another number of shards and a closed port are refused in words", async () => {
   const namespace = randomUUID();
   await opened({ namespace, shards: 2 });
   await expect(opened({ namespace, shards: 3 })).rejects.toThrow("has 2 shards, and the option asks for 3");
-  await expect(opened({ adminUrl: "http://127.0.0.1:9" })).rejects.toThrow("adminUrl does not respond");
-  const unreachable = { port: 0, url: "http://127.0.0.1:9" };
-  await expect(opened({ endpoint: unreachable })).rejects.toThrow("could not register http://127.0.0.1:9");
+  await expect(opened({ adminUrl: "http://127.0.0.1:1" })).rejects.toThrow("adminUrl does not respond: ");
+});
+
+test("an endpoint that Restate cannot reach, or that does not respond to it, is refused soon", async () => {
+  const silent = createServer().listen(server.ports[2], "127.0.0.1");
+  onTestFinished(() => void silent.close());
+  await once(silent, "listening");
+  const refusals = [1, server.ports[2]].map(async (port) => {
+    const url = `http://127.0.0.1:${port}`;
+    const start = performance.now();
+    await expect(opened({ endpoint: { port: 0, url } })).rejects.toThrow(`could not register ${url}, which`);
+    expect(performance.now() - start).toBeLessThan(isLong ? 10_000 : 15_000);
+  });
+  await Promise.all(refusals);
 });

@@ -75,7 +75,7 @@ test("a stream works without a listener, too", async () => {
   expect(text).toContain('"type":"workflow-result"');
 });
 
-const needsQuery = (path: string) => path === "/api/search";
+const needsQuery = (path: string) => path === "/api/search" || path === "/api/usage";
 
 test("requests right after createApp wait for the store", async () => {
   const folder = mkdtempSync(join(tmpdir(), "andante-"));

@@ -4,6 +4,7 @@ import {
   type AgentRecord,
   checkKnownOptions,
   checkOptionGroup,
+  inRequestSpan,
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono } from "hono";
@@ -21,6 +22,7 @@ import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
+import { withIdempotencyKey } from "./request/idempotency-key.ts";
 import { limitCustomBody } from "./request/limit-custom-body.ts";
 import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
@@ -128,7 +130,12 @@ export function createApp(options: AppOptions): App {
   for (const handler of middleware) app.use("*", handler);
   const serveRow = (row: Route) => {
     const params = paramReader(row.path);
-    app.on(row.method, row.path, (http) => respond(service, row, http, params(http)));
+    app.on(row.method, row.path, (http) =>
+      inRequestSpan(
+        () => ({ method: http.req.method, route: row.path, header: (name) => headerOf(http.req, name) }),
+        () => respond(service, row, http, params(http)),
+      ),
+    );
   };
   const serveCustom = async (http: Context) => {
     const start = performance.now();
@@ -310,5 +317,6 @@ async function readBody(row: Route, http: Context, bounds: Bounds, userId?: stri
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
-  return row.body === undefined ? given : parse(row.body(), given === undefined ? {} : given, "body");
+  const body = row.body === undefined ? given : parse(row.body(), given === undefined ? {} : given, "body");
+  return row.headers?.includes("idempotency-key") ? withIdempotencyKey(body, http.req) : body;
 }

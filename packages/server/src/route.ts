@@ -76,6 +76,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly action: string;
   /** Actions that must be allowed too, because this one shows or does the same in another way. Default: none. */
   readonly requires?: readonly string[];
+  /** With authentication only an `authorize` that returns true permits it. Default: every admitted caller may. */
+  readonly explicit?: true;
   /** The ids that `authorize` may receive in `resource`; each is read from the path or the query, if present. */
   readonly resource: readonly ResourceId[];
   /** The ids from the body or the store. `authorize` is called again with each. */
@@ -110,7 +112,7 @@ export interface Route<Body = unknown, Query = unknown> {
   handle(context: RouteContext<Body, Query>): unknown;
 }
 
-export type RequestHeader = "prefer" | "last-event-id" | "traceparent";
+export type RequestHeader = "prefer" | "last-event-id" | "traceparent" | "idempotency-key";
 export type ResponseHeader = "x-execution-id" | "traceparent";
 
 export type ResponseDescription =

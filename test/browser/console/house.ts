@@ -49,7 +49,10 @@ select sum(total) from orders where customer = 'cus_8813' and placed_at >= date 
 
 ![chart](https://example.com/chart.png)`;
 
-type Call = { readonly prompt: readonly { readonly role: string; readonly content: unknown }[] };
+type Call = {
+  readonly prompt: readonly { readonly role: string; readonly content: unknown }[];
+  readonly temperature?: number | undefined;
+};
 
 /** Calls the tool that a question fits, and replies once it has the result. */
 async function assistantReply({ prompt }: Call) {
@@ -73,6 +76,13 @@ async function assistantReply({ prompt }: Call) {
   return "Fourteen in total, of which five were placed this year, the last on 3 November.";
 }
 
+/** Tells its temperature and the first word of its instructions. */
+function terseReply({ prompt, temperature }: Call) {
+  const [first] = prompt;
+  const word = first?.role === "system" ? String(first.content).split(" ")[0] : "no instructions";
+  return `Fourteen, at ${temperature ?? "any"} degrees, as told: ${word}`;
+}
+
 export const assistant = new Agent({
   id: "assistant",
   name: "Assistant",
@@ -93,6 +103,7 @@ export const assistant = new Agent({
     }),
   },
   toolApproval: { deleteCustomer: "user-approval" },
+  playground: { models: { "gpt-5-mini": endlessModel("gpt-5-mini", terseReply) } },
   subAgents: [writer],
 });
 

@@ -1,4 +1,4 @@
-// Takes a picture of every page of the console on seeded data: both themes, three sizes. Argument: the folder for them.
+// Takes a picture of every page of the console on seeded data: both themes, four sizes. Argument: the folder for them.
 //
 // node --conditions=andante-source test/browser/console/screenshots.ts pictures [page …]
 import { mkdirSync } from "node:fs";
@@ -48,11 +48,18 @@ await chat("c-42", "A short report on customer 8813, please.");
 
 const { traces } = await andante.traces.list({ ...(waiting && { executionId: waiting }) });
 
-/** The address of each page, and a text on it once it is drawn. */
-const pages: Readonly<Record<string, readonly [address: string, drawn: string]>> = {
+await chat("c-43", "Delete customer 8813, ticket 78.");
+const asked = (await andante.live.waiting({ limit: 200 })).items.find(
+  (item) => item.conversationId === "c-43",
+);
+const approval = { approvalId: asked?.approvalId ?? "", approved: true, by: "olga" };
+await andante.agents.decide("c-43", { ...approval, reason: "the ticket is checked" });
+
+/** The address of each page, an element on it once it is drawn, and one that is then clicked. */
+const pages: Readonly<Record<string, readonly [address: string, drawn: string, clicked?: string]>> = {
   landing: ["/", "h1"],
   home: ["/console/", ".wait-row"],
-  inbox: ["/console/inbox", ".answer .form-acts"],
+  inbox: ["/console/inbox", ".inbox-item"],
   executions: ["/console/executions", ".grid-row"],
   execution: [`/console/executions/${waiting}`, ".asks .form-acts"],
   running: [`/console/executions/${running.executionId}`, ".fall"],
@@ -63,7 +70,11 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string]>>
   agents: ["/console/agents", ".definition"],
   agent: ["/console/agents/assistant?chat=c-41", ".tool-card.asks"],
   reply: ["/console/agents/assistant?chat=c-42", ".markdown table"],
+  decided: ["/console/agents/assistant?chat=c-43", ".decided"],
+  playground: ["/console/agents/assistant?chat=c-42", ".playground", ".playground button"],
   failures: ["/console/failures", "tbody tr"],
+  nodes: ["/console/nodes", "tbody tr"],
+  definitions: ["/console/workflows/publish?tab=definitions", ".steps"],
   logs: ["/console/logs", ".log-line"],
   traces: ["/console/traces", "tr"],
   trace: [`/console/traces/${traces[0]?.traceId}`, ".fall"],
@@ -72,6 +83,7 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string]>>
 const sizes = {
   large: { width: 1440, height: 900 },
   small: { width: 1024, height: 700 },
+  tablet: { width: 768, height: 1024 },
   phone: { width: 390, height: 844 },
 };
 const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
@@ -84,10 +96,11 @@ for (const theme of ["light", "dark"] as const) {
       (message) => message.type() === "error" && process.stderr.write(`${message.text()}\n`),
     );
     page.on("pageerror", (error) => process.stderr.write(`${error}\n`));
-    for (const [name, [address, drawn]] of Object.entries(pages)) {
+    for (const [name, [address, drawn, clicked]] of Object.entries(pages)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       await page.goto(`${server.url}${address}`);
       await page.locator(drawn).first().waitFor();
+      if (clicked !== undefined) await page.locator(clicked).first().click();
       await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
       await page.screenshot({ path: path.join(folder, `${name}-${theme}-${size}.png`) });
     }

@@ -89,4 +89,14 @@ const long = Array.from({ length: 200 }, (_, index) => index).reduce(
   createWorkflow({ id: "long", name: "Two hundred steps", input: z.object({}) }),
 );
 
-export const waitingWorkflows = { complaint, parcel, nap, invoiceRun, long };
+/** Its first attempt fails, and the next one begins in an hour; its names run from right to left. */
+const patient = createWorkflow({ id: "patient", name: "תשלום 8813!", input: z.object({}) }).andThen({
+  id: "call-the-bank",
+  name: "שיחה 7!",
+  retry: { attempts: 3, delay: "1h", maxDelay: "1h", jitter: false },
+  execute: () => {
+    throw new Error("503 from the bank");
+  },
+});
+
+export const waitingWorkflows = { complaint, parcel, nap, invoiceRun, long, patient };

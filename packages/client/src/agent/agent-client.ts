@@ -4,7 +4,7 @@ import type { CallOptions } from "../connection/options.ts";
 import { attach } from "../connection/read-events.ts";
 import type { ObjectPart, StreamPart } from "../responses/agents.ts";
 import type { JsonSchema } from "../responses/executions.ts";
-import type { AgentDetail, ChatChunk, TextReply } from "../responses/wire.ts";
+import type { AgentDetail, ChatChunk, Playground, TextReply } from "../responses/wire.ts";
 import { followChat, readOnce, runningReply } from "./chat-stream.ts";
 
 /** A string, or messages of the AI SDK: chat messages (`parts`) or model messages (`content`). */
@@ -17,6 +17,11 @@ export interface AskOptions extends CallOptions {
   readonly conversationId?: string | undefined;
   /** Further data for the agent's functions and tools. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * What happens to the message while a reply runs in its conversation: it waits, stops that reply, or is refused
+   * (`conversation-busy`, 409). Default: as the agent has it.
+   */
+  readonly whenBusy?: "queue" | "interrupt" | "reject" | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;
@@ -40,6 +45,21 @@ export interface ChatOptions extends AskOptions {
   readonly resumable?: boolean | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /**
+   * Another model, temperature or instructions for this reply, as the agent's playground offers them. With
+   * authentication only callers for whom the host permits `agents.playground`. Default: the agent's own.
+   */
+  readonly playground?: PlaygroundSettings | undefined;
+}
+
+/** How one reply differs from its agent. */
+export interface PlaygroundSettings {
+  /** One of the models that the playground offers. Default: the agent's own. */
+  readonly model?: string | undefined;
+  /** Default: the agent's. */
+  readonly temperature?: number | undefined;
+  /** The system prompt; "" for none. Default: the agent's. */
+  readonly instructions?: string | undefined;
 }
 
 /** A schema that can return itself as JSON Schema, such as one of Zod 4.2 or newer. */
@@ -62,6 +82,11 @@ export class AgentClient {
   /** Its instructions and tools. */
   details({ signal }: CallOptions = {}): Promise<AgentDetail> {
     return this.#connection.repeat({ path: this.#path(""), signal });
+  }
+
+  /** What can be changed for single replies (`playground` of `chat`). Refused where it is off, or not permitted. */
+  playground({ signal }: CallOptions = {}): Promise<Playground> {
+    return this.#connection.repeat({ path: this.#playgroundPath, signal });
   }
 
   /** Its reply as text. */
@@ -109,10 +134,14 @@ export class AgentClient {
    */
   async *chat(
     input: AgentInput,
-    { again = false, ...options }: ChatOptions = {},
+    { again = false, playground, ...options }: ChatOptions = {},
   ): AsyncGenerator<ChatChunk, void> {
     const trigger = again ? { trigger: "regenerate-message" } : {};
-    const response = await this.#connection.open(this.#asking("/chat", { input, ...trigger }, options));
+    const body = { input, ...trigger, ...(playground && { playground }) };
+    const asking = this.#asking("/chat", body, options);
+    const response = await this.#connection.open(
+      playground === undefined ? asking : { ...asking, path: this.#playgroundPath },
+    );
     const { conversationId, signal, resumable = true } = options;
     const sent = typeof input === "string" ? undefined : input.at(-1);
     const where = { agentId: this.agentId, conversationId: resumable ? conversationId : undefined };
@@ -138,6 +167,10 @@ export class AgentClient {
     const path = runningReply(this.agentId, conversationId);
     const { stopped } = await this.#connection.send<{ stopped: boolean }>({ method: "DELETE", path, signal });
     return stopped;
+  }
+
+  get #playgroundPath(): string {
+    return `/api${this.#path("/playground")}`;
   }
 
   #path(below: string): string {

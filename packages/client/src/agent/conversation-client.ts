@@ -2,7 +2,14 @@
 import { type Connection, part } from "../connection/connection.ts";
 import { type Listing, listing } from "../connection/listing.ts";
 import type { CallOptions, PageOptions } from "../connection/options.ts";
-import type { Conversation, ConversationMessage, Decided, MessagePage } from "../responses/wire.ts";
+import type {
+  Conversation,
+  ConversationMessage,
+  Decided,
+  MessagePage,
+  ResumedTool,
+} from "../responses/wire.ts";
+import { FactsClient } from "./facts-client.ts";
 
 export interface MessagesOptions extends PageOptions {
   /** The order of the messages. Default: oldest first. */
@@ -73,9 +80,29 @@ export class ConversationClient {
     });
   }
 
+  /** Resumes a tool that waits in its own code, with data that fits its schema; the reply continues by itself. */
+  resume(
+    { suspensionId, resumeData }: { readonly suspensionId: string; readonly resumeData?: unknown },
+    { signal }: CallOptions = {},
+  ): Promise<ResumedTool> {
+    const body = { suspensionId, resumeData };
+    return this.#connection.send({ method: "POST", path: `${this.#path}/resume`, body, signal });
+  }
+
   /** All stored data of it, as a response with one JSON value per line. */
   export({ signal }: CallOptions = {}): Promise<Response> {
     return this.#connection.open({ path: `${this.#path}/export`, signal });
+  }
+
+  /** The facts that agents keep in it. */
+  get facts(): FactsClient {
+    return new FactsClient(this.#connection, `${this.#path}/facts`);
+  }
+
+  /** Removes a summary: the model sees the messages again that it stands for. */
+  async removeSummary(messageId: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = `${this.#path}/summaries/${part(messageId)}`;
+    await this.#connection.send({ method: "DELETE", path, signal });
   }
 
   /** Removes it with its messages. */

@@ -28,4 +28,4 @@ export interface PageOptions extends CallOptions {
   readonly limit?: number | undefined;
 }
 
-export type Query = Readonly<Record<string, string | number | Date | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | Date | undefined>>;

@@ -1,3 +1,4 @@
-// @andante/client/react: small hooks on live executions.
+// @andante/client/react: small hooks on live executions and chats.
 export { type ExecutionSource, type LiveExecution, useExecution } from "./use-execution.ts";
 export { type InboxSource, type LiveInbox, useInbox } from "./use-inbox.ts";
+export { type StoppedChat, type StoppingTransport, useStop } from "./use-stop.ts";

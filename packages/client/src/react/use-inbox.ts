@@ -21,7 +21,8 @@ export interface LiveInbox extends Inbox {
 }
 
 /**
- * The open suspensions of all workflows, or of one, read again whenever an execution changes.
+ * The open suspensions of all workflows and chats, or of one workflow or agent, read again whenever an execution changes:
+ * the first page, in any order, with a text and with counts.
  *
  * @example
  * ```ts
@@ -34,17 +35,21 @@ export interface LiveInbox extends Inbox {
  */
 export function useInbox<WorkflowId extends string>(
   client: InboxSource<WorkflowId>,
-  { workflowId, limit }: Pick<InboxFilter<NoInfer<WorkflowId>>, "workflowId" | "limit"> = {},
+  filter: Omit<InboxFilter<NoInfer<WorkflowId>>, "cursor" | "signal"> = {},
 ): LiveInbox {
-  const key = `${workflowId ?? ""} ${limit ?? ""}`;
+  const { workflowId, agentId, limit, text, order, counts } = filter;
+  const asked = { workflowId, agentId, limit, text, order, counts };
+  const key = JSON.stringify(asked);
   const [inbox, setInbox] = useState<LiveInbox & { readonly key?: string }>(nothing);
-  const isShown = (change: ExecutionChange) => workflowId === undefined || change.workflowId === workflowId;
+  // A change of a chat has no workflow. Counts are of everything.
+  const shown = counts ? undefined : agentId === undefined ? workflowId : "";
+  const isShown = (change: ExecutionChange) => shown === undefined || change.workflowId === shown;
   const fail = (error: unknown) =>
     setInbox((before) => ({ ...(before.key === key ? before : nothing), error, key }));
   const follow = async (signal: AbortSignal) => {
     const read = coalesce(
       async () => {
-        const found = await client.inbox({ workflowId, limit, signal });
+        const found = await client.inbox({ ...asked, signal });
         if (!signal.aborted) setInbox({ ...found, isRead: true, error: undefined, key });
       },
       (error) => !signal.aborted && fail(error),
@@ -58,9 +63,9 @@ export function useInbox<WorkflowId extends string>(
     }
   };
   useTask(key, follow, fail);
-  const { key: read, ...shown } = inbox;
-  // The previous workflow's items must not be shown, not even for one rendering.
-  return read === key ? shown : nothing;
+  const { key: read, ...found } = inbox;
+  // The items of another filter must not be shown, not even for one rendering.
+  return read === key ? found : nothing;
 }
 
 const nothing = { items: [], more: false, nextCursor: null, isRead: false, error: undefined };

@@ -36,6 +36,24 @@ export interface AgentDetail extends AgentSummary {
   readonly instructions: string | null;
 }
 
+export interface AgentFacts {
+  readonly agentId: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** How often they were changed. */
+  readonly version: number;
+  readonly updatedAt: string | null;
+  /** The last changes, newest first. */
+  readonly history: readonly {
+    /** A JSON merge patch. */
+    readonly patch: Readonly<Record<string, unknown>>;
+    /** The user who changed them; null for the agent itself. */
+    readonly by: string | null;
+    readonly at: string;
+    /** Above 1 it stands for so many changes, and the patch is the facts as they were. */
+    readonly changes: number;
+  }[];
+}
+
 export interface AgentSummary {
   readonly id: string;
   readonly name: string;
@@ -85,12 +103,15 @@ export interface Conversation {
 /** A message in the form that `useChat` of the AI SDK takes. */
 export interface ConversationMessage {
   readonly id: string;
-  readonly role: "user" | "assistant";
+  /** A summary of earlier messages has the role `system`. */
+  readonly role: "user" | "assistant" | "system";
   readonly parts: readonly { readonly type: string; readonly [field: string]: unknown }[];
   readonly metadata?: unknown;
   readonly createdAt: string;
   /** The reply was stopped, or its process ended, before it was complete. */
   readonly partial?: true | undefined;
+  /** The ids of the first and the last message that this one stands for, and how many they are. */
+  readonly summary?: { readonly from: string; readonly upTo: string; readonly messages: number } | undefined;
 }
 
 export interface ConversationPage {
@@ -102,6 +123,26 @@ export interface Decided {
   readonly conversationId: string;
   /** How many calls of the message still wait: the reply continues when none does. */
   readonly waiting: number;
+}
+
+export interface DefinitionHistory {
+  /** The last 20 that were registered, the most recent first. */
+  readonly definitions: readonly {
+    /** The fingerprint of its steps. */
+    readonly definition: string;
+    /** It is the one of the process that responds. */
+    readonly isCurrent: boolean;
+    /** When a process first registered it; null: not known. */
+    readonly firstAt: string | null;
+    /** When one last did, to within an hour; null: not known. */
+    readonly lastAt: string | null;
+    /** Running and suspended executions that last ran with it. */
+    readonly open: number;
+    /** The ids of its top-level steps; null: not known. */
+    readonly steps: readonly string[] | null;
+  }[];
+  /** False when more than 500 executions of a status are open. */
+  readonly complete: boolean;
 }
 
 export interface ExecutionChange {
@@ -209,6 +250,11 @@ export interface Explanation {
   readonly waits: readonly Wait[];
 }
 
+export interface Facts {
+  /** Those of each agent that keeps facts. */
+  readonly facts: readonly AgentFacts[];
+}
+
 export interface FailureGroups {
   readonly from: string;
   readonly to: string;
@@ -258,6 +304,8 @@ export interface Inbox {
         readonly workflows: readonly { readonly workflowId: string; readonly count: number }[];
         /** Tool calls that wait in chats. */
         readonly chats: number;
+        /** The same by the agent of the chat. */
+        readonly agents: readonly { readonly agentId: string; readonly count: number }[];
         /** False when there were more than were counted. */
         readonly complete: boolean;
       }
@@ -295,6 +343,52 @@ export interface MessagePage {
   readonly nextCursor: string | null;
 }
 
+export interface Nodes {
+  /** At most 200, live ones first. */
+  readonly nodes: readonly {
+    /** A random name: another one after each start. */
+    readonly id: string;
+    /** It is the process that responds. */
+    readonly isSelf: boolean;
+    /** False when its lease has ended, and others have not taken over its executions. */
+    readonly isAlive: boolean;
+    /** Executions and chats that it has claimed; suspended and sleeping ones do not count. */
+    readonly executions: number;
+    /** Its own description; null where the store keeps none. */
+    readonly process: {
+      /** The name of its host. */
+      readonly name: string;
+      readonly pid: number;
+      readonly startedAt: string;
+      /** When it described itself. */
+      readonly seenAt: string;
+      /** Executions that have a slot. */
+      readonly running: number;
+      /** How many may run: `limits.running`. */
+      readonly limit: number;
+      /** Equal for processes whose workflows have the same ids and steps. */
+      readonly definitions: string;
+      /** Seconds of processor time per second, lately. */
+      readonly cpu: number | null;
+      /** Resident memory in bytes. */
+      readonly memory: number;
+    } | null;
+  }[];
+  /** Executions and chats that have work to do and wait for a process. */
+  readonly unowned: number;
+}
+
+export interface Playground {
+  /** The agent's own; null when it is chosen for each call. */
+  readonly model: string | null;
+  /** The others that can be chosen. */
+  readonly models: readonly string[];
+  /** The agent's own; null for the model's default. */
+  readonly temperature: number | null;
+  /** The agent's own; null when they are made for each call. */
+  readonly instructions: string | null;
+}
+
 export interface Readiness {
   readonly status: "ready";
 }
@@ -303,9 +397,22 @@ export interface Removed {
   readonly conversationId: string;
 }
 
+export interface RemovedFacts {
+  readonly userId: string;
+}
+
+export interface RemovedSummary {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
+
 export interface ReplayOf {
   readonly executionId: string;
   readonly stepId: string;
+}
+
+export interface ResumedTool {
+  readonly conversationId: string;
 }
 
 export interface SearchPage {
@@ -392,6 +499,8 @@ export interface StepActivity {
     readonly completed: number;
     readonly failed: number;
     readonly retried: number;
+    /** Of its agents, in the completed runs of the step. */
+    readonly tokens: number;
     readonly p50: number | null;
     readonly p95: number | null;
     readonly p99: number | null;
@@ -453,6 +562,16 @@ export interface TextReply {
       readonly cachedInputTokens?: number | undefined;
       /** Those of `outputTokens` that the model used for reasoning; absent when unknown. */
       readonly reasoningTokens?: number | undefined;
+      /** The tokens of the provider's cache under the AI SDK's names; absent when unknown. */
+      readonly inputTokenDetails?:
+        | { readonly cacheReadTokens: number; readonly cacheWriteTokens?: number | undefined }
+        | undefined;
+      /** `reasoningTokens` under the AI SDK's name; absent when unknown. */
+      readonly outputTokenDetails?: { readonly reasoningTokens: number } | undefined;
+      /** For the calls with a price, in the currency of the host's prices; absent when unknown. */
+      readonly money?: number | undefined;
+      /** Calls without a price, which `money` does not have; absent without any. */
+      readonly unpricedCalls?: number | undefined;
     };
   }[];
 }
@@ -503,7 +622,60 @@ export interface Usage {
   readonly cachedInputTokens?: number | undefined;
   /** Those of `outputTokens` that the model used for reasoning; absent when unknown. */
   readonly reasoningTokens?: number | undefined;
+  /** The tokens of the provider's cache under the AI SDK's names; absent when unknown. */
+  readonly inputTokenDetails?:
+    | { readonly cacheReadTokens: number; readonly cacheWriteTokens?: number | undefined }
+    | undefined;
+  /** `reasoningTokens` under the AI SDK's name; absent when unknown. */
+  readonly outputTokenDetails?: { readonly reasoningTokens: number } | undefined;
+  /** For the calls with a price, in the currency of the host's prices; absent when unknown. */
+  readonly money?: number | undefined;
+  /** Calls without a price, which `money` does not have; absent without any. */
+  readonly unpricedCalls?: number | undefined;
   readonly calls: number;
+}
+
+export interface UsageReport {
+  readonly by: "day" | "user" | "agent" | "workflow" | "model";
+  /** The first day, UTC. */
+  readonly from: string;
+  /** The last day, UTC. */
+  readonly to: string;
+  /** Days from the latest on; others by money, then by tokens, the highest first. */
+  readonly rows: readonly {
+    /** The day, or the id of the group; null for calls without one. */
+    readonly key: string | null;
+    readonly calls: number;
+    readonly inputTokens: number;
+    /** Those of `inputTokens` that came from the provider's cache. */
+    readonly cachedInputTokens: number;
+    /** Those of `inputTokens` that were written to the provider's cache. */
+    readonly cacheWriteTokens: number;
+    readonly outputTokens: number;
+    /** Those of `outputTokens` that the model used for reasoning. */
+    readonly reasoningTokens: number;
+    /** In the currency of the host's prices; null when no call has a known price. */
+    readonly money: number | null;
+    /** Calls without a known price, which `money` does not have. */
+    readonly unpricedCalls: number;
+  }[];
+  /** Of all pages. */
+  readonly total: {
+    readonly calls: number;
+    readonly inputTokens: number;
+    /** Those of `inputTokens` that came from the provider's cache. */
+    readonly cachedInputTokens: number;
+    /** Those of `inputTokens` that were written to the provider's cache. */
+    readonly cacheWriteTokens: number;
+    readonly outputTokens: number;
+    /** Those of `outputTokens` that the model used for reasoning. */
+    readonly reasoningTokens: number;
+    /** In the currency of the host's prices; null when no call has a known price. */
+    readonly money: number | null;
+    /** Calls without a known price, which `money` does not have. */
+    readonly unpricedCalls: number;
+  };
+  readonly nextCursor: string | null;
 }
 
 /** One thing that an execution waits for. */

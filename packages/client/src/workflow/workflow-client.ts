@@ -35,6 +35,10 @@ export interface ExecutionFilter extends PageOptions {
   readonly tag?: string | undefined;
   /** A prefix of the execution's id. */
   readonly id?: string | undefined;
+  /** Replays of this execution. */
+  readonly replayOf?: string | undefined;
+  /** Only those that no process may run. Default: false. */
+  readonly parked?: boolean | undefined;
   /** Started at this time or later. */
   readonly from?: Date | string | undefined;
   /** Started before this time. */

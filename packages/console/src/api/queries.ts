@@ -20,6 +20,8 @@ export interface ExecutionFilters {
   readonly tag?: string | undefined;
   readonly id?: string | undefined;
   readonly from?: string | undefined;
+  readonly replayOf?: string | undefined;
+  readonly parked?: boolean | undefined;
   /** A value of the executions, or its beginning. */
   readonly text?: string | undefined;
 }
@@ -74,7 +76,7 @@ export const inboxQuery = queryOptions({
 });
 
 /** The whole inbox, page by page. */
-export const wholeInboxQuery = (filter: Pick<InboxFilter, "workflowId" | "text" | "order">) =>
+export const wholeInboxQuery = (filter: Pick<InboxFilter, "workflowId" | "agentId" | "text" | "order">) =>
   infiniteQueryOptions({
     queryKey: ["inbox", "pages", filter],
     queryFn: ({ pageParam, signal }) =>
@@ -97,6 +99,19 @@ export const stepActivityQuery = (workflowId: string) =>
     queryFn: ({ signal }) => andante.stepActivity(workflowId, { signal }),
   });
 
+export const definitionsQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: ["activity", "definitions", workflowId],
+    queryFn: ({ signal }) => andante.definitions(workflowId, { signal }),
+  });
+
+export const nodesQuery = queryOptions({
+  queryKey: ["nodes"],
+  queryFn: ({ signal }) => andante.nodes({ signal }),
+  refetchInterval: 2000,
+  retry: false,
+});
+
 export const failuresQuery = (from: string | undefined) =>
   queryOptions({
     queryKey: ["activity", "failures", from],
@@ -113,14 +128,20 @@ export async function readExecutions({
 }
 
 /** Executions by their values. Not under the key of lists: the feed of changes cannot find values. */
-export const searchQuery = ({ text = "", tag, id, ...filters }: ExecutionFilters, limit = 100) =>
+export const searchQuery = (
+  { text = "", tag, id, replayOf, parked, ...filters }: ExecutionFilters,
+  limit = 100,
+) =>
   infiniteQueryOptions({
-    queryKey: ["search", text, tag, id, filters, limit],
+    queryKey: ["search", text, tag, id, replayOf, parked, filters, limit],
     queryFn: async ({ pageParam, signal }): Promise<ExecutionPage> => {
       const page = await andante.search(text, { ...filters, limit, cursor: pageParam || undefined, signal });
       const executions = page.executions.filter(
-        ({ executionId, tags = [] }) =>
-          (tag === undefined || tags.includes(tag)) && (id === undefined || executionId.startsWith(id)),
+        ({ executionId, tags = [], ...marks }) =>
+          (tag === undefined || tags.includes(tag)) &&
+          (id === undefined || executionId.startsWith(id)) &&
+          (replayOf === undefined || marks.replayOf?.executionId === replayOf) &&
+          (parked === undefined || marks.parked !== undefined),
       );
       return { ...page, executions };
     },
@@ -202,6 +223,15 @@ export const agentQuery = (id: string) =>
     queryKey: ["agent", id],
     queryFn: ({ signal }) => andante.agent(id).details({ signal }),
     retry: false,
+  });
+
+/** The choices of an agent's playground; an error where it is off, or the user may not use it. */
+export const playgroundQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["playground", agentId],
+    queryFn: ({ signal }) => andante.agent(agentId).playground({ signal }),
+    retry: false,
+    ...fixed,
   });
 
 /** The newest conversations whose title contains the text. */

@@ -1,12 +1,18 @@
 // A value as one line, for rows and previews.
 
-/** A value as one line without JSON syntax: the primitive values of an object, one after the other. */
+/** A value as one line without JSON syntax: the primitive values of an object and of the objects in it. */
 export function inlineWords(value: unknown, most = 200): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return inlineJson(value, most);
-  const plain = Object.values(value).filter((each) => typeof each === "string" || typeof each === "number");
-  const words = plain.join(" · ");
+  if (!isPlain(value)) return inlineJson(value, most);
+  const words = Object.values(value)
+    .flatMap((each) => (isPlain(each) ? Object.values(each) : [each]))
+    .filter((each) => typeof each === "string" || typeof each === "number")
+    .join(" · ");
   if (words === "") return inlineJson(value, most);
   return words.length > most ? `${words.slice(0, most)}…` : words;
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function inlineJson(value: unknown, most = 200): string {

@@ -91,7 +91,8 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       nodeTypes={nodeTypes}
       onInit={setFlow}
       fitView
-      fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+      // The buttons are below the steps, not on them.
+      fitViewOptions={{ padding: { top: "12px", x: "16px", bottom: "48px" }, maxZoom: 1 }}
       minZoom={0.1}
       maxZoom={1.5}
       nodesConnectable={false}

@@ -1,5 +1,16 @@
 // The pages of the console, in the order of the side bar.
-import { Bot, Braces, CircleX, House, Inbox, List, ScrollText, Waypoints, Workflow } from "lucide-react";
+import {
+  Bot,
+  Braces,
+  CircleX,
+  House,
+  Inbox,
+  List,
+  ScrollText,
+  Server,
+  Waypoints,
+  Workflow,
+} from "lucide-react";
 
 export const navigation = [
   { name: "Home", to: "/", Icon: House },
@@ -10,5 +21,6 @@ export const navigation = [
   { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
   { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },
+  { name: "Nodes", to: "/nodes", Icon: Server },
   { name: "API", to: "/api", Icon: Braces, heading: "Develop" },
 ] as const;

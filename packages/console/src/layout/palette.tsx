@@ -6,6 +6,7 @@ import { ArrowRight, Bot, Inbox, List, Play, Search } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { agentsQuery, inboxQuery, searchQuery, serverQuery, workflowsQuery } from "../api/queries.ts";
+import { focusAtEnd } from "../components/focus-at-end.ts";
 import { shortId } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
@@ -109,8 +110,16 @@ function useFound(text: string): readonly Command[] {
   ];
 }
 
-export default function Palette({ onClose }: { readonly onClose: () => void }) {
-  const [text, setText] = useState("");
+export default function Palette({
+  text,
+  onText,
+  onClose,
+}: {
+  /** With all that was typed before this code was loaded. */
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly onClose: () => void;
+}) {
   const [selected, setSelected] = useState(0);
   const commands = useCommands(text);
   const at = Math.min(selected, Math.max(0, commands.length - 1));
@@ -138,6 +147,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         <Dialog.Content className="dialog palette" aria-describedby={undefined}>
           <Dialog.Title className="hidden-label">Search or run a command</Dialog.Title>
           <input
+            ref={focusAtEnd}
             role="combobox"
             aria-expanded="true"
             aria-controls="commands"
@@ -146,7 +156,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             placeholder="Search, run a workflow, paste an id"
             value={text}
             onChange={(event) => {
-              setText(event.target.value);
+              onText(event.target.value);
               setSelected(0);
             }}
             onKeyDown={onKey}

@@ -10,6 +10,8 @@ const names = [
     "tag",
     "id",
     "since",
+    "replayOf",
+    "parked",
     "step",
     "event",
     "tab",

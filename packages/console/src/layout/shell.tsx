@@ -6,6 +6,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
+import { focusAtEnd } from "../components/focus-at-end.ts";
 import { DialogNotLoaded } from "../components/late-code.tsx";
 import { useKeys } from "../components/use-keys.ts";
 import { PageSkeleton } from "./page.tsx";
@@ -33,6 +34,7 @@ export function Shell() {
 function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly isRefused: boolean }) {
   const main = useRef<HTMLElement>(null);
   const [keysOpen, setKeysOpen] = useState(false);
+  const paletteOpen = usePaletteOpen();
   // Also before the status is known: a key that is pressed early opens its dialog as soon as it may be shown.
   useKeys((event, field) => {
     if (event.key === "?" && field === null) setKeysOpen(true);
@@ -51,6 +53,7 @@ function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly
         {isPending ? <PageSkeleton /> : <Outlet />}
       </main>
       <Foot />
+      {paletteOpen && <PaletteWithText mayShow={!isPending} />}
       {!isPending && <SignedIn keysOpen={keysOpen} onCloseKeys={() => setKeysOpen(false)} />}
     </div>
   );
@@ -65,13 +68,28 @@ function SignedIn({
   readonly onCloseKeys: () => void;
 }) {
   const client = useQueryClient();
-  const paletteOpen = usePaletteOpen();
   useEffect(() => startLive(client), [client]);
   useWaitingIcon();
+  return <Suspense fallback={null}>{keysOpen && <Keys onClose={onCloseKeys} />}</Suspense>;
+}
+
+/** The palette, with all text that is typed from the key that opens it: also while its code is on its way. */
+function PaletteWithText({ mayShow }: { readonly mayShow: boolean }) {
+  const [text, setText] = useState("");
+  const early = (
+    <input
+      ref={focusAtEnd}
+      className="hidden-label"
+      aria-label="Search or run a command"
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onKeyDown={(event) => event.key === "Escape" && closePalette()}
+    />
+  );
+  if (!mayShow) return early;
   return (
-    <Suspense fallback={null}>
-      {paletteOpen && <Palette onClose={closePalette} />}
-      {keysOpen && <Keys onClose={onCloseKeys} />}
+    <Suspense fallback={early}>
+      <Palette text={text} onText={setText} onClose={closePalette} />
     </Suspense>
   );
 }

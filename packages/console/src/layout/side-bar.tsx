@@ -1,8 +1,8 @@
 // The side bar: navigation, the number of inbox items, and the state of the live feed.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { Moon, Sun } from "lucide-react";
-import { Fragment, useState } from "react";
+import { Fragment, useEffect, useRef, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
@@ -11,8 +11,18 @@ import { bytes, count, plural } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
 export function SideBar() {
+  const bar = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const { data: inbox } = useQuery(inboxQuery);
+  const digits = count(inbox?.counts?.total ?? 0).length;
+  const waits = (inbox?.items.length ?? 0) > 0;
+  // On a phone the bar is one row that scrolls, and the number of inbox items takes room in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link of the new page is marked after the navigation
+  useEffect(() => {
+    bar.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [pathname, waits, digits]);
   return (
-    <nav className="side" aria-label="Main">
+    <nav ref={bar} className="side" aria-label="Main">
       <div className="brand">
         <img src={`${consoleRoot}icon.svg`} alt="" />
         <span>Andante</span>

@@ -1,13 +1,16 @@
 // The runs of the steps at every position of a journal.
 //
-// Each event is folded once. A step keeps its versions with the positions from which they count, so that the run at any
-// position is a binary search per shown step: moving through 100 000 events folds none of them again.
+// A run is folded from the events. `RunHistory` keeps the run before every 256 events, and the run at any position is
+// folded from the one before it. Runs share all that did not change between them: a journal of 100 000 events has 400
+// kept runs, which take about as much memory as two.
 import type { ExecutionEvent } from "../api/types.ts";
+import { type Chain, listed, SharedList } from "./shared-list.ts";
 import {
   type Answer,
   type Attempt,
   type Checkpoint,
   definitionPath,
+  depthOf,
   errorText,
   ownerPath,
   type StepRun,
@@ -15,88 +18,76 @@ import {
   statusesOfRounds,
 } from "./step-runs.ts";
 
-/** Changes of status between two kept counts of a group. */
-const countEvery = 256;
+/** Events between two kept runs. */
+export const keptEvery = 256;
+
+/** A path of the journal; the same at all positions. */
+interface Place {
+  readonly index: number;
+  readonly path: string;
+  readonly parent: Place | undefined;
+  /** The steps that ran directly inside. */
+  readonly children: Place[];
+  /** The index of its step in the definition, among those of all paths. */
+  readonly group: number;
+}
+
+class Places {
+  /** Containers before their steps. */
+  readonly all: Place[] = [];
+  readonly groups = new Map<string, number>();
+  readonly #byPath = new Map<string, Place>();
+
+  get(path: string): Place | undefined {
+    return this.#byPath.get(path);
+  }
+
+  getOrAdd(path: string): Place {
+    const known = this.get(path);
+    if (known !== undefined) return known;
+    const name = definitionPath(path);
+    const group = this.groups.get(name) ?? this.groups.size;
+    this.groups.set(name, group);
+    const parent = this.#containerOf(path);
+    const place = { index: this.all.length, path, parent, children: [], group };
+    this.all.push(place);
+    this.#byPath.set(path, place);
+    parent?.children.push(place);
+    return place;
+  }
+
+  #containerOf(path: string): Place | undefined {
+    for (let end = endOfParent(path); end > 0; end = endOfParent(path.slice(0, end))) {
+      const found = this.get(path.slice(0, end));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+/** Where the path of its container may end: before the last "/" or "[". */
+function endOfParent(path: string): number {
+  return Math.max(path.lastIndexOf("/"), path.lastIndexOf("["));
+}
 
 type Waits = "running" | "suspended" | "sleeping";
 
-/** All versions of the run at one path. */
-class PathHistory {
-  readonly path: string;
-  readonly parent: PathHistory | undefined;
-  readonly group: Group;
-  readonly positions: number[] = [];
-  /** Undefined from the position on at which the execution went back to an earlier step. */
-  readonly runs: (StepRun | undefined)[] = [];
-  // Made for the first entry: a journal may have 50 000 paths.
-  checkpoints: Checkpoint[] | undefined;
-  answers: Answer[] | undefined;
-  /** How many of its direct open steps run, wait or sleep; undefined for a step that holds none. */
-  open: Record<Waits, number> | undefined;
-
-  constructor(path: string, parent: PathHistory | undefined, group: Group) {
-    this.path = path;
-    this.parent = parent;
-    this.group = group;
-  }
-
-  get current(): StepRun | undefined {
-    return this.runs.at(-1);
-  }
-
-  at(position: number): StepRun | undefined {
-    return this.runs[countUpTo(this.positions, position) - 1];
-  }
+/** The run at one path, with the parts of it that only its page shows. */
+interface KeptRun extends StepRun {
+  readonly checkpoints: Chain<Checkpoint> | undefined;
+  readonly answers: Chain<Answer> | undefined;
+  /** How many of its direct open steps run, wait or sleep. */
+  readonly open: Readonly<Record<Waits, number>>;
 }
+
+const noneOpen = { running: 0, suspended: 0, sleeping: 0 };
 
 /** The runs of one step of the definition: one, or one per round. */
-class Group {
-  /** In the order in which they started. */
-  readonly histories: PathHistory[] = [];
-  /** The positions of their first events. */
-  readonly starts: number[] = [];
-  readonly positions: number[] = [];
-  readonly changes: { readonly from: StepStatus | undefined; readonly to: StepStatus | undefined }[] = [];
-  /** The counts before every `countEvery` changes. */
-  readonly #counts: Map<StepStatus, number>[] = [];
-  readonly #now = new Map<StepStatus, number>();
-
-  change(position: number, from: StepStatus | undefined, to: StepStatus | undefined): void {
-    if (from === to) return;
-    if (this.changes.length % countEvery === 0) this.#counts.push(new Map(this.#now));
-    this.positions.push(position);
-    this.changes.push({ from, to });
-    count(this.#now, from, -1);
-    count(this.#now, to, 1);
-  }
-
-  /** How many of its runs have each status. */
-  countsAt(position: number): ReadonlyMap<StepStatus, number> {
-    const end = countUpTo(this.positions, position);
-    if (end === this.changes.length) return this.#now;
-    const kept = Math.floor(end / countEvery);
-    const counts = new Map(this.#counts[kept]);
-    for (const { from, to } of this.changes.slice(kept * countEvery, end)) {
-      count(counts, from, -1);
-      count(counts, to, 1);
-    }
-    return counts;
-  }
-}
-
-function count(counts: Map<StepStatus, number>, status: StepStatus | undefined, by: number): void {
-  if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + by);
-}
-
-/** How many of the ascending positions are at or before this one. */
-function countUpTo(positions: readonly number[], position: number): number {
-  let [low, high] = [0, positions.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((positions[middle] ?? 0) <= position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+interface Group {
+  /** How many of them have each status. */
+  readonly counts: Readonly<Partial<Record<StepStatus, number>>>;
+  /** The one that began last. */
+  readonly last: Place;
 }
 
 /** The rounds of a step at a position. */
@@ -108,51 +99,106 @@ export interface Rounds {
   readonly last: StepRun;
 }
 
-export class RunHistory {
-  readonly #paths = new Map<string, PathHistory>();
-  readonly #groups = new Map<string, Group>();
-  readonly #open = new Set<PathHistory>();
-  readonly #failed = new Set<string>();
-  readonly #states: { readonly position: number; readonly patch: Readonly<Record<string, unknown>> }[] = [];
-  #events: readonly ExecutionEvent[] = [];
-  #position = 0;
-  #at = 0;
-  #end: { readonly position: number; readonly at: number } | undefined;
+/** The run after some of its events. */
+export class Run {
+  /** The number of these events. */
+  position = 0;
+  startAt = 0;
+  /** The time of the last event. */
+  lastAt = 0;
+  endAt: number | null = null;
+  #places = new Places();
+  #runs = new SharedList<KeptRun>();
+  #groups = new SharedList<Group>();
+  #patches: Chain<Readonly<Record<string, unknown>>> | undefined;
+  #current: StepRun | undefined;
 
-  /** Folds the events that follow those before. False for another journal, which has no place here. */
-  extend(events: readonly ExecutionEvent[]): boolean {
-    if (this.#position > events.length || (this.#position > 0 && this.#events[0] !== events[0])) return false;
-    this.#events = events;
-    for (const event of events.slice(this.#position)) {
-      this.#position += 1;
-      this.#at = Date.parse(event.timestamp);
-      this.#apply(event);
+  /** The run after further events; this one stays as it is. */
+  plus(events: readonly ExecutionEvent[]): Run {
+    const next = new Run();
+    next.position = this.position;
+    next.startAt = this.startAt;
+    next.lastAt = this.lastAt;
+    next.endAt = this.endAt;
+    next.#places = this.#places;
+    next.#runs = this.#runs.copy();
+    next.#groups = this.#groups.copy();
+    next.#patches = this.#patches;
+    for (const event of events) next.#add(event);
+    return next;
+  }
+
+  get(path: string): StepRun | undefined {
+    return this.#kept(path);
+  }
+
+  #kept(path: string): KeptRun | undefined {
+    const place = this.#places.get(path);
+    return place && this.#runs.get(place.index);
+  }
+
+  /** All runs of steps, in the order in which they began. */
+  steps(): StepRun[] {
+    return this.#places.all
+      .flatMap(({ index }) => this.#runs.get(index) ?? [])
+      .sort((one, other) => one.first - other.first);
+  }
+
+  /** Whether steps ran inside of this one. */
+  isContainer(path: string): boolean {
+    return (this.#places.get(path)?.children.length ?? 0) > 0;
+  }
+
+  /** The rounds of a step of the definition; undefined before the first. */
+  rounds(path: string): Rounds | undefined {
+    const group = this.#groups.get(this.#places.groups.get(path) ?? -1);
+    const last = group && this.#runs.get(group.last.index);
+    if (group === undefined || last === undefined) return undefined;
+    const { counts } = group;
+    const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
+    const status = statusesOfRounds.find((each) => (counts[each] ?? 0) > 0) ?? last.status;
+    return { total, done: counts.completed ?? 0, status, last };
+  }
+
+  /** The step that is of interest: a waiting or failed one, else a running one, else the last. */
+  get current(): StepRun | undefined {
+    this.#current ??= this.#findCurrent();
+    return this.#current;
+  }
+
+  #findCurrent(): StepRun | undefined {
+    let best: Candidate | undefined;
+    for (const { index, group } of this.#places.all) {
+      const run = this.#runs.get(index);
+      if (run !== undefined && (best === undefined || isOfMoreInterest({ run, group }, best)))
+        best = { run, group };
     }
-    return true;
+    return best?.run;
   }
 
-  /** The run after this many events. */
-  at(position: number): Run {
-    return new Run(
-      {
-        paths: this.#paths,
-        groups: this.#groups,
-        states: this.#states,
-        end: this.#end,
-        startAt: timeOf(this.#events[0]),
-        lastAt: timeOf(this.#events[Math.max(0, position - 1)]),
-      },
-      position,
-    );
+  checkpoints(path: string): readonly Checkpoint[] {
+    return listed(this.#kept(path)?.checkpoints);
   }
 
-  #apply(event: ExecutionEvent): void {
+  answers(path: string): readonly Answer[] {
+    return listed(this.#kept(path)?.answers);
+  }
+
+  /** The state that the steps have set, by key. */
+  state(): Readonly<Record<string, unknown>> {
+    return Object.assign({}, ...listed(this.#patches));
+  }
+
+  #add(event: ExecutionEvent): void {
+    this.position += 1;
+    this.lastAt = Date.parse(event.timestamp);
+    if (this.position === 1) this.startAt = this.lastAt;
     // A step may emit an event of any name.
     if ("data" in event) return;
     const { stepPath } = event;
     switch (event.type) {
       case "state-changed":
-        if (event.state !== undefined) this.#states.push({ position: this.#position, patch: event.state });
+        if (event.state !== undefined) this.#patches = { entry: event.state, before: this.#patches };
         return;
       case "step-suspended":
       case "workflow-suspended":
@@ -162,11 +208,9 @@ export class RunHistory {
       case "workflow-complete":
       case "workflow-error":
       case "workflow-cancelled":
-        return this.#endAll(event);
+        return this.#end(event);
       case "execution-rewound":
-        for (const history of this.#paths.values())
-          if ((history.current?.stepIndex ?? -1) >= (event.stepIndex ?? 0)) this.#set(history, undefined);
-        return;
+        return this.#rewind(event.stepIndex ?? 0);
       default:
         if (stepPath === undefined) return;
         if (stepPath.includes("#")) this.#inside(event, stepPath);
@@ -176,48 +220,51 @@ export class RunHistory {
 
   /** A checkpoint, or a function beside the body of a step. */
   #inside(event: ExecutionEvent, path: string): void {
-    const history = this.#paths.get(ownerPath(path));
-    if (history === undefined) return;
-    history.checkpoints ??= [];
-    history.checkpoints.push({
-      position: this.#position,
+    const [place, run] = this.#ownerOf(path);
+    if (place === undefined || run === undefined) return;
+    const entry: Checkpoint = {
+      position: this.position,
       name: path.slice(path.indexOf("#") + 1),
-      startAt: event.startedAt === undefined ? this.#at : Date.parse(event.startedAt),
-      endAt: this.#at,
+      startAt: event.startedAt === undefined ? this.lastAt : Date.parse(event.startedAt),
+      endAt: this.lastAt,
       output: event.output,
       error: errorText(event.error),
       retryAt: event.retryAt === undefined ? undefined : Date.parse(event.retryAt),
-    });
+    };
+    this.#set(place, { ...run, checkpoints: { entry, before: run.checkpoints } });
+  }
+
+  #ownerOf(path: string | undefined): [place?: Place, run?: KeptRun] {
+    const place = path === undefined ? undefined : this.#places.get(ownerPath(path));
+    const run = place && this.#runs.get(place.index);
+    return place && run ? [place, run] : [];
   }
 
   #step(event: ExecutionEvent, path: string): void {
-    const history = this.#historyOf(path);
-    const run = history.current ?? this.#newRun(path, event);
-    const at = this.#at;
+    const place = this.#places.getOrAdd(path);
+    const run = this.#runs.get(place.index) ?? this.#newRun(path, event);
+    const at = this.lastAt;
     switch (event.type) {
       case "step-start": {
         const status = run.type.startsWith("andSleep") ? "sleeping" : "running";
         const attempts = [...run.attempts, { startAt: at, endAt: null }];
-        return this.#set(history, { ...run, status, endAt: null, input: event.input, attempts });
+        return this.#set(place, { ...run, status, endAt: null, input: event.input, attempts });
       }
-      case "step-complete":
-        return this.#ended(history, {
-          ...run,
-          status: "completed",
-          output: event.output,
-          usage: event.usage,
-        });
+      case "step-complete": {
+        const { output, usage } = event;
+        return this.#ended(place, { ...run, status: "completed", output, usage });
+      }
       case "step-skipped":
-        return this.#ended(history, { ...run, status: "skipped" });
+        return this.#ended(place, { ...run, status: "skipped" });
       case "step-bailed":
-        return this.#ended(history, { ...run, status: "completed", output: event.result });
+        return this.#ended(place, { ...run, status: "completed", output: event.result });
       case "step-error":
-        return this.#ended(history, { ...run, status: "error" }, errorText(event.error));
+        return this.#ended(place, { ...run, status: "error" }, errorText(event.error));
       case "step-retry": {
         const error = errorText(event.error);
         const retryAt = event.retryAt === undefined ? at : Date.parse(event.retryAt);
         const attempts = [...closed(run.attempts, at, error), { startAt: retryAt, endAt: null }];
-        return this.#set(history, { ...run, status: "retrying", error, retryAt, attempts });
+        return this.#set(place, { ...run, status: "retrying", error, retryAt, attempts });
       }
       default:
         return;
@@ -225,100 +272,66 @@ export class RunHistory {
   }
 
   #suspend({ suspension }: ExecutionEvent): void {
-    const path = suspension?.stepPath;
-    const history = path === undefined ? undefined : this.#paths.get(ownerPath(path));
-    const run = history?.current;
-    if (history === undefined || run === undefined || suspension === undefined) return;
+    const [place, run] = this.#ownerOf(suspension?.stepPath);
+    if (place === undefined || run === undefined || suspension === undefined) return;
     const others = run.suspensions.filter(({ suspensionId }) => suspensionId !== suspension.suspensionId);
-    this.#set(history, { ...waiting(run, "suspended", this.#at), suspensions: [...others, suspension] });
+    this.#set(place, { ...waiting(run, "suspended", this.lastAt), suspensions: [...others, suspension] });
   }
 
-  #resume(event: ExecutionEvent): void {
-    const history = event.stepPath === undefined ? undefined : this.#paths.get(ownerPath(event.stepPath));
-    const run = history?.current;
-    if (history === undefined || run === undefined) return;
-    const isAnswered = ({ suspensionId }: { readonly suspensionId: string }) =>
-      event.suspensionId === undefined || suspensionId === event.suspensionId;
-    history.answers ??= [];
-    for (const suspension of run.suspensions.filter(isAnswered))
-      history.answers.push({
-        position: this.#position,
-        suspension,
-        answeredAt: this.#at,
-        userId: event.userId,
-        byDeadline: event.byDeadline === true,
-        data: event.resumeData,
-      });
+  #resume({ stepPath, suspensionId, userId, byDeadline = false, resumeData: data }: ExecutionEvent): void {
+    const [place, run] = this.#ownerOf(stepPath);
+    if (place === undefined || run === undefined) return;
+    const isAnswered = (suspension: { readonly suspensionId: string }) =>
+      suspensionId === undefined || suspension.suspensionId === suspensionId;
     const suspensions = run.suspensions.filter((suspension) => !isAnswered(suspension));
-    const next = suspensions.length > 0 ? run : running(run, this.#at);
-    this.#set(history, { ...next, suspensions });
+    const { position, lastAt: answeredAt } = this;
+    const answers = run.suspensions
+      .filter(isAnswered)
+      .map((suspension) => ({ position, suspension, answeredAt, userId, byDeadline, data }))
+      .reduce<Chain<Answer> | undefined>((before, entry) => ({ entry, before }), run.answers);
+    const next = suspensions.length > 0 ? run : running(run, answeredAt);
+    this.#set(place, { ...next, suspensions, answers });
   }
 
-  #ended(history: PathHistory, run: StepRun, error: string | undefined = run.error): void {
-    const isFailed = run.status === "error";
-    const attempts = closed(run.attempts, this.#at, isFailed ? error : undefined);
-    this.#set(history, { ...run, error, attempts, endAt: this.#at, suspensions: [], retryAt: undefined });
-    if (isFailed) this.#failed.add(run.path);
-    if (history.open)
-      this.#close(
-        ({ path }) => isInside(path, history.path),
-        () => "cancelled",
-      );
+  #ended(place: Place, run: KeptRun, error: string | undefined = run.error): void {
+    const attempts = closed(run.attempts, this.lastAt, run.status === "error" ? error : undefined);
+    const ended = { error, attempts, endAt: this.lastAt, suspensions: [], retryAt: undefined };
+    this.#set(place, { ...run, ...ended });
+    for (const child of place.children) this.#close(child);
   }
 
-  #endAll({ type }: ExecutionEvent): void {
-    this.#end = { position: this.#position, at: this.#at };
-    const failed = type === "workflow-error" ? [...this.#failed] : [];
-    this.#close(
-      () => true,
-      ({ path }) => (failed.some((each) => isInside(each, path)) ? "error" : "cancelled"),
-    );
+  /** Ends an open run, whose container has ended before. */
+  #close(place: Place, failed?: ReadonlySet<Place>): void {
+    const run = this.#runs.get(place.index);
+    if (run === undefined || openKind(run) === undefined) return;
+    const status = failed?.has(place) ? "error" : "cancelled";
+    const [endAt, attempts] = [run.endAt ?? this.lastAt, closed(run.attempts, this.lastAt)];
+    this.#set(place, { ...run, status, endAt, attempts, suspensions: [], retryAt: undefined });
+    for (const child of place.children) this.#close(child, failed);
   }
 
-  /** Ends open runs, containers before their steps. */
-  #close(isChosen: (history: PathHistory) => boolean, status: (run: StepRun) => StepStatus): void {
-    const chosen = [...this.#open].filter(isChosen).sort((one, other) => one.path.length - other.path.length);
-    for (const history of chosen) {
-      const run = history.current;
-      if (run === undefined) continue;
-      const attempts = closed(run.attempts, this.#at);
-      const endAt = run.endAt ?? this.#at;
-      this.#set(history, {
-        ...run,
-        ...{ status: status(run), endAt, attempts, suspensions: [], retryAt: undefined },
-      });
-    }
+  /** The end of the execution: an open container of a step that failed has failed with it. */
+  #end({ type }: ExecutionEvent): void {
+    this.endAt = this.lastAt;
+    const failed = new Set<Place>();
+    for (const { index, parent } of type === "workflow-error" ? this.#places.all : [])
+      if (this.#runs.get(index)?.status === "error")
+        for (let place = parent; place !== undefined; place = place.parent) failed.add(place);
+    for (const place of this.#places.all) this.#close(place, failed);
   }
 
-  #historyOf(path: string): PathHistory {
-    const known = this.#paths.get(path);
-    if (known !== undefined) return known;
-    const name = definitionPath(path);
-    const group = this.#groups.get(name) ?? new Group();
-    this.#groups.set(name, group);
-    const history = new PathHistory(path, this.#containerOf(path), group);
-    if (history.parent) history.parent.open ??= { running: 0, suspended: 0, sleeping: 0 };
-    group.histories.push(history);
-    group.starts.push(this.#position);
-    this.#paths.set(path, history);
-    return history;
+  #rewind(stepIndex: number): void {
+    for (const place of this.#places.all)
+      if ((this.#runs.get(place.index)?.stepIndex ?? -1) >= stepIndex) this.#set(place, undefined);
   }
 
-  #containerOf(path: string): PathHistory | undefined {
-    for (let end = endOfParent(path); end > 0; end = endOfParent(path.slice(0, end))) {
-      const found = this.#paths.get(path.slice(0, end));
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  #newRun(path: string, { stepType = "", stepIndex = 0 }: ExecutionEvent): StepRun {
+  #newRun(path: string, { stepType = "", stepIndex = 0 }: ExecutionEvent): KeptRun {
     return {
       path,
       type: stepType,
       stepIndex,
       status: "running",
-      startAt: this.#at,
+      startAt: this.lastAt,
       endAt: null,
       waited: 0,
       attempts: [],
@@ -328,167 +341,101 @@ export class RunHistory {
       usage: undefined,
       suspensions: [],
       retryAt: undefined,
-      first: this.#position,
+      first: this.position,
+      checkpoints: undefined,
+      answers: undefined,
+      open: noneOpen,
     };
   }
 
   /** A new version of a run. Its container waits when all of its open steps do. */
-  #set(history: PathHistory, run: StepRun | undefined): void {
-    const before = history.current;
-    if (history.positions.at(-1) === this.#position) history.runs[history.runs.length - 1] = run;
-    else {
-      history.positions.push(this.#position);
-      history.runs.push(run);
-    }
-    history.group.change(this.#position, before?.status, run?.status);
-    if (run === undefined) this.#failed.delete(history.path);
+  #set(place: Place, run: KeptRun | undefined): void {
+    const { index, parent } = place;
+    const before = this.#runs.get(index);
+    this.#runs.set(index, run);
+    if (before?.status !== run?.status) this.#count(place, before, run);
     const [was, is] = [openKind(before), openKind(run)];
-    if (is === undefined) this.#open.delete(history);
-    else this.#open.add(history);
-    const { parent } = history;
-    const open = parent?.open;
-    if (was === is || parent === undefined || open === undefined) return;
+    const container = parent && this.#runs.get(parent.index);
+    if (was === is || parent === undefined || container === undefined) return;
+    const open = { ...container.open };
     if (was !== undefined) open[was] -= 1;
     if (is !== undefined) open[is] += 1;
-    const container = parent.current;
-    if (container === undefined || openKind(container) === undefined) return;
-    const status =
-      open.running > 0 || open.suspended + open.sleeping === 0
-        ? "running"
-        : open.suspended > 0
-          ? "suspended"
-          : "sleeping";
-    if (status === container.status) return;
-    this.#set(
-      parent,
-      status === "running" ? running(container, this.#at) : waiting(container, status, this.#at),
-    );
+    const status = statusOf(open);
+    if (openKind(container) === undefined || status === container.status)
+      this.#runs.set(parent.index, { ...container, open });
+    else if (status === "running") this.#set(parent, { ...running(container, this.lastAt), open });
+    else this.#set(parent, { ...waiting(container, status, this.lastAt), open });
+  }
+
+  #count(place: Place, before: KeptRun | undefined, run: KeptRun | undefined): void {
+    const group = this.#groups.get(place.group);
+    const counts = { ...group?.counts };
+    if (before !== undefined) counts[before.status] = (counts[before.status] ?? 0) - 1;
+    if (run !== undefined) counts[run.status] = (counts[run.status] ?? 0) + 1;
+    const last = before === undefined || group === undefined ? place : group.last;
+    this.#groups.set(place.group, { counts, last });
   }
 }
 
-interface RunParts {
-  readonly paths: ReadonlyMap<string, PathHistory>;
-  readonly groups: ReadonlyMap<string, Group>;
-  readonly states: readonly { readonly position: number; readonly patch: object }[];
-  readonly end: { readonly position: number; readonly at: number } | undefined;
-  readonly startAt: number;
-  readonly lastAt: number;
-}
+/** The runs at all positions of a journal. */
+export class RunHistory {
+  readonly whole: Run;
+  readonly #events: readonly ExecutionEvent[];
+  /** The runs before every `keptEvery` events. */
+  readonly #kept: Run[];
+  /** The runs between two of them that were shown last. */
+  #near: { readonly part: number; readonly runs: Map<number, Run> } = { part: 0, runs: new Map() };
 
-/** The run after some of its events. */
-export class Run {
-  readonly startAt: number;
-  readonly endAt: number | null;
-  /** The time of the last event. */
-  readonly lastAt: number;
-  readonly #parts: RunParts;
-  readonly #position: number;
-
-  constructor(parts: RunParts, position: number) {
-    const { startAt, lastAt, end } = parts;
-    this.#parts = parts;
-    this.#position = position;
-    this.startAt = startAt;
-    this.lastAt = lastAt;
-    this.endAt = end !== undefined && end.position <= position ? end.at : null;
-  }
-
-  get(path: string): StepRun | undefined {
-    return this.#parts.paths.get(path)?.at(this.#position);
-  }
-
-  /** All runs of steps, in the order in which they began. */
-  steps(): StepRun[] {
-    return [...this.#parts.paths.keys()]
-      .flatMap((path) => this.get(path) ?? [])
-      .sort((one, other) => one.first - other.first);
-  }
-
-  /** Whether steps ran inside of this one. */
-  isContainer(path: string): boolean {
-    return this.#parts.paths.get(path)?.open !== undefined;
-  }
-
-  /** The rounds of a step of the definition; undefined before the first. */
-  rounds(path: string): Rounds | undefined {
-    const group = this.#parts.groups.get(path);
-    const last = group && this.#lastOf(group, () => true);
-    if (group === undefined || last === undefined) return undefined;
-    if (group.histories.length === 1)
-      return { total: 1, done: last.status === "completed" ? 1 : 0, status: last.status, last };
-    const counts = group.countsAt(this.#position);
-    const total = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    const status = statusesOfRounds.find((each) => (counts.get(each) ?? 0) > 0) ?? last.status;
-    return { total, done: counts.get("completed") ?? 0, status, last };
-  }
-
-  /** The step that is of interest: a waiting or failed one, else a running one, else the last. */
-  get current(): StepRun | undefined {
-    const wanted = ["suspended", "error", "retrying", "running", "sleeping"] as const;
-    const groups = [...this.#parts.groups].map(([path, group]) => ({
-      group,
-      depth: path.split("/").length,
-      counts: group.countsAt(this.#position),
-    }));
-    for (const status of wanted) {
-      const found = groups
-        .filter(({ counts }) => (counts.get(status) ?? 0) > 0)
-        // A step before the container that waits for it.
-        .sort((one, other) => other.depth - one.depth)
-        .flatMap(({ group }) => this.#lastOf(group, (run) => run.status === status) ?? [])[0];
-      if (found !== undefined) return found;
+  /** `before` is the history of fewer events: where they are of the same journal, only new ones are folded. */
+  constructor(events: readonly ExecutionEvent[], before?: RunHistory) {
+    const isKnown =
+      before !== undefined && before.#events[0] === events[0] && before.#events.length <= events.length;
+    this.#events = events;
+    this.#kept = isKnown ? before.#kept : [];
+    let run = isKnown ? before.whole : new Run();
+    while (run.position < events.length) {
+      const part = Math.floor(run.position / keptEvery);
+      if (run.position % keptEvery === 0) this.#kept[part] = run;
+      run = run.plus(events.slice(run.position, (part + 1) * keptEvery));
     }
-    const ended = groups.flatMap(({ group }) => this.#lastOf(group, () => true) ?? []);
-    return ended.reduce<StepRun | undefined>(
-      (last, run) => (last !== undefined && last.first > run.first ? last : run),
-      undefined,
-    );
+    this.whole = run;
   }
 
-  #lastOf({ histories, starts }: Group, isChosen: (run: StepRun) => boolean): StepRun | undefined {
-    for (let index = countUpTo(starts, this.#position) - 1; index >= 0; index--) {
-      const run = histories[index]?.at(this.#position);
-      if (run !== undefined && isChosen(run)) return run;
-    }
-    return undefined;
-  }
-
-  checkpoints(path: string): readonly Checkpoint[] {
-    return this.#upToHere(this.#parts.paths.get(path)?.checkpoints);
-  }
-
-  answers(path: string): readonly Answer[] {
-    return this.#upToHere(this.#parts.paths.get(path)?.answers);
-  }
-
-  /** The state that the steps have set, by key. */
-  state(): Readonly<Record<string, unknown>> {
-    return Object.assign({}, ...this.#upToHere(this.#parts.states).map(({ patch }) => patch));
-  }
-
-  #upToHere<Entry extends { readonly position: number }>(entries: readonly Entry[] = []): readonly Entry[] {
-    return entries.filter(({ position }) => position <= this.#position);
+  /** The run after this many events: at most `keptEvery` of them are folded. */
+  at(position: number): Run {
+    if (position >= this.whole.position) return this.whole;
+    const part = Math.floor(position / keptEvery);
+    if (this.#near.part !== part) this.#near = { part, runs: new Map() };
+    const { runs } = this.#near;
+    const known = position % keptEvery === 0 ? this.#kept[part] : runs.get(position);
+    const run = known ?? this.at(position - 1).plus(this.#events.slice(position - 1, position));
+    runs.set(position, run);
+    return run;
   }
 }
 
 /** The run of a whole journal. */
 export function foldRun(events: readonly ExecutionEvent[]): Run {
-  const history = new RunHistory();
-  history.extend(events);
-  return history.at(events.length);
+  return new Run().plus(events);
 }
 
-function timeOf(event: ExecutionEvent | undefined): number {
-  return event === undefined ? 0 : Date.parse(event.timestamp);
+/** The interest of each status, the greatest first; those of ended steps are equal. */
+const interest: Readonly<Record<StepStatus, number>> = {
+  ...{ suspended: 0, error: 1, retrying: 2, running: 3, sleeping: 4 },
+  ...{ completed: 5, skipped: 5, cancelled: 5 },
+};
+
+interface Candidate {
+  readonly run: StepRun;
+  readonly group: number;
 }
 
-/** Where the path of its container may end: before the last "/" or "[". */
-function endOfParent(path: string): number {
-  return Math.max(path.lastIndexOf("/"), path.lastIndexOf("["));
-}
-
-function isInside(path: string, container: string): boolean {
-  return path.startsWith(container) && "/[".includes(path[container.length] ?? " ");
+function isOfMoreInterest({ run, group }: Candidate, than: Candidate): boolean {
+  const rank = interest[run.status];
+  if (rank !== interest[than.run.status]) return rank < interest[than.run.status];
+  if (rank === interest.completed || group === than.group) return run.first > than.run.first;
+  // A step before the container that waits for it.
+  return depthOf(run.path) > depthOf(than.run.path);
 }
 
 function openKind(run: StepRun | undefined): Waits | undefined {
@@ -504,6 +451,12 @@ function openKind(run: StepRun | undefined): Waits | undefined {
   }
 }
 
+/** The status of an open container with these open steps. */
+function statusOf({ running, suspended, sleeping }: Readonly<Record<Waits, number>>): Waits {
+  if (running > 0 || suspended + sleeping === 0) return "running";
+  return suspended > 0 ? "suspended" : "sleeping";
+}
+
 /** The attempts with an end of the last one. */
 function closed(attempts: readonly Attempt[], at: number, error?: string): readonly Attempt[] {
   const last = attempts.at(-1);
@@ -512,11 +465,11 @@ function closed(attempts: readonly Attempt[], at: number, error?: string): reado
   return [...attempts.slice(0, -1), { ...last, endAt: last.endAt ?? at, ...failure }];
 }
 
-function waiting(run: StepRun, status: "suspended" | "sleeping", at: number): StepRun {
+function waiting(run: KeptRun, status: "suspended" | "sleeping", at: number): KeptRun {
   return { ...run, status, endAt: run.endAt ?? at, attempts: closed(run.attempts, at) };
 }
 
-function running(run: StepRun, at: number): StepRun {
+function running(run: KeptRun, at: number): KeptRun {
   const last = run.attempts.at(-1);
   // One step of a container ended, and the next one began: no wait.
   const hasWaited = last?.endAt !== at;

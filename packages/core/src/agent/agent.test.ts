@@ -424,6 +424,31 @@ test.each([
   ],
   ["a wrong number of steps", { id: "a", maxSteps: 0 }, 'Agent "a": Invalid option maxSteps'],
   ["a wrong time", { id: "a", timeout: 0 }, 'Agent "a": timeout must be 1 millisecond or more'],
+  [
+    "a wrong playground",
+    { id: "a", playground: true as never },
+    'Agent "a": playground must be false or an object',
+  ],
+  [
+    "a playground with an unknown option",
+    { id: "a", playground: Object({ model: "x" }) },
+    'Agent "a", playground: unknown option "model"; did you mean "models"?',
+  ],
+  [
+    "models that are none",
+    { id: "a", playground: { models: ["x"] as never } },
+    "playground.models must be an object",
+  ],
+  [
+    "a model of the playground that is none",
+    { id: "a", playground: { models: { fast: 1 as never } } },
+    'Agent "a": playground.models.fast is not a language model',
+  ],
+  [
+    "a model of the playground without a name",
+    { id: "a", playground: { models: { "": "openai/gpt-5" } } },
+    "a model without a name",
+  ],
   ...["prepareStep", "repairToolCall", "messageMetadata", "convertDataPart", "title"].map(
     (name): [string, { id: string }, string] => [
       `a ${name} that is none`,
@@ -445,9 +470,20 @@ test("every option is accepted, and no memory is one, too", () => {
     ...{ id: "a", name: "A", purpose: "p", description: "d", instructions: "i", model: model() },
     ...{ tools: {}, activeTools: [], toolsContext: {}, toolOrder: [], toolCallConcurrency: 1, headers: {} },
     reasoning: "low",
+    ...{ callOptions: {}, callOptionsSchema: z.object({}), runtimeContext: {}, telemetry: {}, include: {} },
+    ...{
+      allowSystemInMessages: false,
+      fallback: { on: ["busy"], after: "10s" },
+      prepareCall: (call) => call,
+    },
+    ...{ onStart: nothing, onStepStart: nothing, onStepEnd: nothing, onStepFinish: nothing },
+    ...{ onLanguageModelCallStart: nothing, onLanguageModelCallEnd: nothing, onStepError: nothing },
+    ...{ onToolExecutionStart: nothing, onToolExecutionEnd: nothing, onEnd: nothing, onFinish: nothing },
+    ...{ onError: nothing, onAbort: nothing, experimental_download: undefined },
     ...{ prepareStep: nothing, stopWhen: [], repairToolCall: async () => null, output: Output.text() },
     ...{ messageMetadata: nothing, title: nothing, convertDataPart: nothing, toolChoice: "auto" },
     ...{ toolApproval: {}, approvalSecret: "s", approvalMaxAge: "1h", subAgents: [], recoverWithin: "1h" },
+    whenBusy: "reject",
     memory: { window: 5, tokens: 6, prepare: (messages) => messages },
     ...{ temperature: 1, topP: 1, topK: 1, maxOutputTokens: 1, seed: 1, stopSequences: ["x"] },
     ...{ frequencyPenalty: 1, presencePenalty: 1, providerOptions: {}, allowProviderOptions: {} },
@@ -456,7 +492,9 @@ test("every option is accepted, and no memory is one, too", () => {
       ...{ modelMs: 1, totalMs: 1, stepMs: 1, firstChunkMs: 1, chunkMs: 1, toolMs: 1 },
       tools: { lookMs: 1 },
     },
+    playground: { models: { other: model() } },
     hooks,
+    guards: { output: { hold: "reply", check: nothing } },
   };
   const agent = new Agent(options);
   const { messageMetadata, title, convertDataPart, toolApproval, budget, output, memory } = options;

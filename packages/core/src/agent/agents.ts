@@ -1,11 +1,19 @@
 // The registered agents and their replies: the interface for hosts and the HTTP layer.
+
 import type { UIMessageChunk } from "ai";
-import { AgentNotFoundError } from "../errors/index.ts";
+import {
+  AgentNotFoundError,
+  ConversationConflictError,
+  ConversationNotFoundError,
+  PlaygroundOffError,
+} from "../errors/index.ts";
+import { activeTraceparent } from "../observe/trace/active-span.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
-import { checkUrlId } from "../values/check-id.ts";
+import { checkId, checkUrlId } from "../values/check-id.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { HeldTools } from "./call/callable-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
+import type { PlaygroundChoices, PlaygroundSettings } from "./call/playground.ts";
 import type { ToolDecision } from "./conversation/apply-tool-decisions.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent, type ToolSchemas } from "./describe-agent.ts";
@@ -25,7 +33,7 @@ import { recoveredTurn } from "./turn/recovered-turn.ts";
 import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
-import type { LiveTurn, RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import type { ExpiredApproval, LiveTurn, RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
 import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
 export interface ChatOptions extends AgentCallOptions {
@@ -38,6 +46,8 @@ export interface ChatOptions extends AgentCallOptions {
    * newer messages are a conflict.
    */
   readonly replaces?: string | undefined;
+  /** Another model, temperature or instructions for this reply; only this reply has them. Default: the agent's. */
+  readonly playground?: PlaygroundSettings | undefined;
 }
 
 export interface AgentsOptions
@@ -50,6 +60,15 @@ export interface AgentsOptions
   readonly agents: ReadonlyMap<string, CallableAgent>;
   /** The agents that workflows ask. */
   readonly asked: readonly object[];
+}
+
+/** The end of the wait of a tool. */
+export interface ToolResume {
+  readonly suspensionId: string;
+  /** Default: null. */
+  readonly resumeData?: unknown;
+  /** Who resumes it; kept in the journal. Default: unknown. */
+  readonly by?: string | undefined;
 }
 
 export class Agents {
@@ -76,6 +95,7 @@ export class Agents {
       agentIds: [...agents.keys()],
       executions,
       recover: (running) => this.#recover(running),
+      expire: (call) => this.#expire(call),
     });
     this.schemas = new SchemaChecker(environment.logger);
     this.#environment = {
@@ -113,6 +133,13 @@ export class Agents {
   /** Throws when no agent of this id is registered. */
   check(agentId: string): void {
     this.#agent(agentId);
+  }
+
+  /** The choices of the playground. Throws when the agent has none, or is not registered. */
+  playground(agentId: string): PlaygroundChoices {
+    const { playground } = this.#agent(agentId);
+    if (playground === undefined) throw new PlaygroundOffError({ agentId });
+    return playground;
   }
 
   /** A complete reply as text. */
@@ -230,13 +257,42 @@ export class Agents {
     return decideApproval(parts, conversationId, decision, owner);
   }
 
+  /**
+   * Resumes a tool that waits in a conversation, with data that fits its schema. Resolves when that is kept; the reply then
+   * continues by itself. `owner` limits it to the conversations of one user.
+   */
+  async resume(
+    conversationId: string,
+    { suspensionId, resumeData, by }: ToolResume,
+    owner: OwnerOption = {},
+  ): Promise<void> {
+    checkUrlId(conversationId, "conversationId");
+    checkId(suspensionId, "suspensionId");
+    const { conversations, ready } = this.#environment;
+    await ready;
+    if ((await conversations.read({ conversationId, ...owner })) === undefined)
+      throw new ConversationNotFoundError({ conversationId });
+    const { schemas } = this;
+    await this.#executions.resume({ conversationId, suspensionId, data: resumeData, by, schemas });
+  }
+
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
   async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
     const turn = this.#running(agentId, conversationId, owner);
-    if (turn === undefined) return this.#stopElsewhere({ agentId, conversationId, ...owner });
+    if (turn === undefined) {
+      const which = { agentId, conversationId, ...owner };
+      return (await this.#endWait(which)) || this.#stopElsewhere(which);
+    }
     turn.stop();
     await turn.over;
     return true;
+  }
+
+  /** A reply whose tools wait runs nowhere. An approval stays: it is decided, or followed by another message. */
+  async #endWait({ agentId, conversationId, userId }: WhichTurn): Promise<boolean> {
+    const live = await this.#executions.live(conversationId);
+    if (live?.agentId !== agentId || !live.waitsForTools) return false;
+    return (userId === undefined || live.userId === userId) && this.#executions.endWait(live);
   }
 
   async #stopElsewhere(which: WhichTurn): Promise<boolean> {
@@ -282,7 +338,8 @@ export class Agents {
 
   async #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<StartedTurn> {
     const { startTurn } = await this.loadReplies();
-    return startTurn(this.#environment, this.#agent(agentId), input, options);
+    const traceparent = options.traceparent ?? activeTraceparent();
+    return startTurn(this.#environment, this.#agent(agentId), input, { ...options, traceparent });
   }
 
   async #startObject(
@@ -292,6 +349,18 @@ export class Agents {
     options: AgentCallOptions,
   ): Promise<Turn> {
     return turnOf(await this.#start(agentId, input, { ...options, mode: "object", schema }));
+  }
+
+  async #expire({ conversationId, ...decision }: ExpiredApproval): Promise<boolean> {
+    try {
+      await this.decide(conversationId, { ...decision, byDeadline: true });
+      return true;
+    } catch (error) {
+      // The call was decided, or the conversation removed.
+      if (error instanceof ConversationConflictError || error instanceof ConversationNotFoundError)
+        return false;
+      throw error;
+    }
   }
 
   #recover(running: RunningTurn): KeptTurn {

@@ -1,6 +1,7 @@
 // An agent as JSON, for lists and details.
-import type { JSONSchema7, ToolApprovalStatus, ToolSet } from "ai";
+import type { JSONSchema7, ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
+import type { ApprovalStatus } from "./call/approval-deadline.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
 
 export interface AgentTool {
@@ -83,6 +84,6 @@ function approvalOf(
   return needsApproval === true ? "always" : undefined;
 }
 
-function isUserApproval(status: ToolApprovalStatus): boolean {
+function isUserApproval(status: ApprovalStatus): boolean {
   return (typeof status === "object" ? status.type : status) === "user-approval";
 }

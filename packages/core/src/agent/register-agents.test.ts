@@ -1,7 +1,9 @@
 // The agents of a host by their ids, and definitions that could never be called.
+import { ToolLoopAgent } from "ai";
 import { expect, test } from "vitest";
+import { RecordingLogger } from "../test-kit/recording-logger.ts";
 import { Agent } from "./agent.ts";
-import { registerAgents } from "./register-agents.ts";
+import { registerAgents, warnOfUnrecorded } from "./register-agents.ts";
 
 const foreign = (id?: string) => Object({ id, generate: () => 1, stream: () => 1 });
 const register = (agents: object) => () => registerAgents(Object(agents));
@@ -15,6 +17,27 @@ test("an agent has its own id, and one without an id has its key", () => {
     ["own", "own"],
   ]);
   expect(agents.get("ours")).toBe(ours);
+});
+
+test("an agent of the AI SDK is one of ours; a changed one is not, and a warning names the cure", () => {
+  class Changed extends ToolLoopAgent {}
+  const settings = { model: "test/model", timeout: 5, onStepFinish: () => undefined };
+  const patched = Object.assign(new ToolLoopAgent(settings), { stream: () => 1 });
+  const internal = new ToolLoopAgent({ ...settings, _internal: {} });
+  const plain = new ToolLoopAgent({ ...settings, id: "own", instructions: "Never shown" });
+  const agents = registerAgents(Object({ plain, changed: new Changed(settings), patched, internal }));
+  expect(Array.from(agents, ([id, { recordsCalls }]) => [id, recordsCalls])).toEqual([
+    ["own", true],
+    ["changed", false],
+    ["patched", false],
+    ["internal", false],
+  ]);
+  expect(agents.get("own")).toMatchObject({ model: null, instructions: null });
+  expect(() => agents.get("own")?.checkSettings({ temperature: 0 })).toThrow("has settings of its own");
+  const logger = new RecordingLogger();
+  warnOfUnrecorded(agents, logger);
+  expect(logger.lines.map(({ agentId }) => agentId)).toEqual(["changed", "patched", "internal"]);
+  expect(logger.lines[0]).toMatchObject({ level: "warn", msg: expect.stringContaining("new Agent({ id") });
 });
 
 test.each<[string, object]>([

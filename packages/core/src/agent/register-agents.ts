@@ -1,9 +1,10 @@
 // Registers the host's agents by their own ids; an agent of the AI SDK without one gets its key as id.
 import { DefinitionError } from "../errors/index.ts";
+import type { Logger } from "../observe/log/logger.ts";
 import { checkDefinedUrlId } from "../values/check-id.ts";
+import { adoptAgent } from "./adopt-agent.ts";
 import type { AnyAgent } from "./call/any-agent.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
-import { callableAgent } from "./call/foreign-agent.ts";
 
 export function registerAgents(agents: Readonly<Record<string, AnyAgent>>): Map<string, CallableAgent> {
   const registered = new Map<string, CallableAgent>();
@@ -17,7 +18,19 @@ export function registerAgents(agents: Readonly<Record<string, AnyAgent>>): Map<
     if (registered.has(id)) {
       throw new DefinitionError({ where, problem: `another agent already has the id "${id}"` });
     }
-    registered.set(id, callableAgent(agent, key));
+    registered.set(id, adoptAgent(agent, key));
   }
   return registered;
+}
+
+/** Warns of agents whose calls are not recorded one by one, and names the change that has them recorded. */
+export function warnOfUnrecorded(agents: ReadonlyMap<string, CallableAgent>, logger: Logger): void {
+  for (const [agentId, { recordsCalls }] of agents) {
+    if (recordsCalls) continue;
+    const cure = "make it with new Agent({ id, … }), which has the settings of a ToolLoopAgent";
+    logger.warn(
+      { agentId },
+      `after a crash this agent is asked again as a whole; to record its calls, ${cure}`,
+    );
+  }
 }

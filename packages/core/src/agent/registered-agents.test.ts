@@ -23,7 +23,8 @@ function agentsForTest(given: readonly Agent[], fields: object = {}) {
   const agents = new Agents(
     Object({
       agents: new Map(given.map((agent) => [agent.id, agent])),
-      ...{ asked: [], approvals: {}, executions: {}, maxReplies: 10, conversations: {} },
+      ...{ asked: [], approvals: {}, maxReplies: 10, conversations: {} },
+      executions: { live: async () => undefined },
       ...{ clock: new TestClock(), files: new FilePool(), maxContext: 1e6, logger, ready: Promise.resolve() },
       ...fields,
     }),
@@ -115,17 +116,22 @@ function besideOthers(live: object | undefined) {
   const others = { running: vi.fn(async () => live), ended, askToStop };
   const body = JSON.stringify({ id: "m", role: "assistant", parts: [{ type: "text", text: "hi" }] });
   const recent = async () => [{ messageId: "m", body, partial: false }];
-  const executions = { others };
+  const endWait = vi.fn(async () => true);
+  const executions = { others, endWait, live: async () => live };
   return {
     ...agentsForTest([agentOf("a"), agentOf("b")], { executions, conversations: { recent } }),
     others,
+    endWait,
   };
 }
 
-const live = { executionId: "e", agentId: "a", userId: "ada", input: { agentId: "a", messageId: "m" } };
+const live = {
+  ...{ executionId: "e", agentId: "a", userId: "ada", input: { agentId: "a", messageId: "m" } },
+  ...{ waitsSince: undefined, waitsForTools: false },
+};
 
 test("the reply of another process is attached to and stopped by its agent and user", async () => {
-  const { agents, others } = besideOthers(live);
+  const { agents, others, endWait } = besideOthers(live);
   const chunks = await agents.attach("a", "c", { userId: "ada" });
   if (chunks === undefined) throw new Error("no reply runs");
   const types = (await allInTime<UIMessageChunk>(chunks, "the reply")).map(({ type }) => type);
@@ -141,6 +147,22 @@ test("the reply of another process is attached to and stopped by its agent and u
   expect(others.askToStop).not.toHaveBeenCalled();
   expect(await inTime(agents.stop("a", "c"), "the end of the turn")).toBe(true);
   expect(others.askToStop.mock.calls).toEqual([["e"]]);
+  expect(endWait).not.toHaveBeenCalled();
+});
+
+test("a reply whose tools wait is ended by its agent and user, and no process is asked to stop it", async () => {
+  const waits = { ...live, waitsSince: 1, waitsForTools: true };
+  const { agents, others, endWait } = besideOthers(waits);
+  others.running.mockResolvedValue(undefined);
+  for (const [agentId, userId] of [
+    ["b", "ada"],
+    ["a", "eve"],
+  ] as const)
+    expect(await agents.stop(agentId, "c", { userId })).toBe(false);
+  expect(endWait).not.toHaveBeenCalled();
+  expect(await agents.stop("a", "c", { userId: "ada" })).toBe(true);
+  expect(endWait.mock.calls).toEqual([[waits]]);
+  expect(others.askToStop).not.toHaveBeenCalled();
 });
 
 test("a turn that runs here and cannot be attached to is its caller's alone", async () => {

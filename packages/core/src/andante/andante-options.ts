@@ -13,6 +13,7 @@ import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { RollupOptions } from "../observe/rollups/rollups.ts";
 import type { TracingOptions } from "../observe/trace/tracing-options.ts";
+import { checkPrices, type Prices } from "../observe/usage/prices.ts";
 import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
@@ -44,6 +45,8 @@ export interface AndanteOptions<
    */
   readonly rollups?: RollupOptions | false;
   readonly limits?: AndanteLimits;
+  /** Prices of models, for the money in usage. Default: none, and all money is unknown. */
+  readonly prices?: Prices;
   /** Which ended executions are kept; the others are deleted. Default: all are kept. */
   readonly retention?: RetentionOptions;
   /** The time as executions see it, for tests. Default: the machine's clock. */
@@ -58,6 +61,7 @@ export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
   logs: true,
   tracing: true,
   rollups: true,
+  prices: true,
   limits: true,
   retention: true,
   clock: true,
@@ -81,7 +85,12 @@ export const knownAndanteLimits: KnownOptions<AndanteLimits> = {
 const journal: KnownOptions<JournalLimits> = { events: true, bytes: true };
 const logs: KnownOptions<LogOptions> = { level: true, maxAge: true, maxCount: true };
 const rollups: KnownOptions<RollupOptions> = { maxAge: true };
-const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true, conversations: true };
+const retention: KnownOptions<RetentionOptions> = {
+  maxAge: true,
+  maxCount: true,
+  conversations: true,
+  usage: true,
+};
 
 const tracing: KnownOptions<TracingOptions> = {
   processors: true,
@@ -111,4 +120,5 @@ export function checkAndanteOptions(options: AndanteOptions): void {
   // Only so that they throw before anything is opened: their results are read elsewhere.
   for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
   retentionBounds(options.retention ?? {});
+  checkPrices(options.prices);
 }

@@ -3,8 +3,9 @@ import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
-import { registerAgents } from "../agent/register-agents.ts";
-import type { RunningTurn } from "../agent/turn/turn-host.ts";
+import { Facts } from "../agent/facts.ts";
+import { registerAgents, warnOfUnrecorded } from "../agent/register-agents.ts";
+import type { ExpiredApproval, RunningTurn } from "../agent/turn/turn-host.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { explainExecution, explainRows } from "../execution/commands/explain.ts";
@@ -47,6 +48,7 @@ import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
+import type { UsageOptions, UsagePage } from "../observe/usage/read-usage.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { callerPageLength } from "../store/text-length.ts";
 import { clockOf, wholeMilliseconds } from "../values/clock.ts";
@@ -71,6 +73,7 @@ export class AndanteService implements Andante {
   readonly metrics: Metrics;
   readonly agents: Agents;
   readonly conversations: Conversations;
+  readonly facts: Facts;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -99,6 +102,7 @@ export class AndanteService implements Andante {
     this.#observation = observation;
     const { logger } = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
+    warnOfUnrecorded(agents, logger);
     // All options are checked by now. A store's thread takes longest to start, so the rest is made meanwhile.
     const opened = store.open();
     const clock = wholeMilliseconds(options.clock ?? clockOf(store.clusterChannel));
@@ -110,6 +114,7 @@ export class AndanteService implements Andante {
       clock,
       logger,
       workflowIds: [...workflows.keys()],
+      agentIds: [...agents.keys()],
       period: times.duePeriod,
       storage,
     });
@@ -119,8 +124,12 @@ export class AndanteService implements Andante {
       agentIds: [...agents.keys()],
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
       endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
+      expire: (call: ExpiredApproval) => this.agents.kept.expire(call),
     };
-    const turns = new TurnKind(store, host, waiters, (change) => this.#engine.changes.report(change));
+    const turns = new TurnKind(store, host, waiters, (change, deadline) => {
+      if (deadline !== undefined) this.#engine.scheduleWakeup(deadline, "limit");
+      this.#engine.changes.report(change);
+    });
     this.#engine = new Engine({
       store,
       storage,
@@ -149,6 +158,7 @@ export class AndanteService implements Andante {
       asked,
       conversations: store.conversations,
       approvals: store.approvals,
+      facts: this.#engine.facts,
       executions: turnExecutions(this.#engine, turns),
       clock,
       files,
@@ -157,12 +167,14 @@ export class AndanteService implements Andante {
       logger,
       telemetry: (facts, childLogger) => observation.agentOperation(facts, childLogger),
       observed: () => observation.open(),
+      meter: observation.usage,
       ready: this.#ready,
     });
     const hasAgents = agents.size + asked.length > 0;
     this.#loaded = hasAgents ? this.#loadAgents() : this.#ready;
     this.#loaded.catch(() => undefined);
     const forget = (conversationId: string) => this.agents.forget(conversationId);
+    this.facts = new Facts(this.#engine.facts, agents, this.#ready);
     this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }
 
@@ -303,6 +315,11 @@ export class AndanteService implements Andante {
     const workflow = this.#engine.workflows.get(workflowId);
     const stored = await this.store.events({ executionId, after, limit, length: callerPageLength });
     return stored.map((event) => viewEvent(workflow, executionId, decodeEvent(event), "full"));
+  }
+
+  async usage(options: UsageOptions): Promise<UsagePage> {
+    await this.#ready;
+    return this.#observation.usage.read(options);
   }
 
   idsOf(executionId: string): Promise<ExecutionIds | undefined> {

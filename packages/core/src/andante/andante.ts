@@ -1,6 +1,7 @@
 // Andante as a host sees it: the result of createAndante, and the types of each call, inferred from its workflows.
 import type { Agents } from "../agent/agents.ts";
 import type { Conversations } from "../agent/conversation/conversations.ts";
+import type { Facts } from "../agent/facts.ts";
 import type { CancelOptions } from "../execution/commands/cancel.ts";
 import type { ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
@@ -15,6 +16,7 @@ import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Traces } from "../observe/trace/traces.ts";
+import type { UsageOptions, UsagePage } from "../observe/usage/read-usage.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import type { Json } from "../values/json.ts";
 import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
@@ -94,12 +96,18 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     | "object"
     | "stream"
     | "streamObject"
+    | "playground"
     | "chat"
     | "attach"
     | "decide"
+    | "resume"
     | "stop"
   >;
   readonly conversations: Conversations;
+  /** The facts that agents keep of users and conversations. */
+  readonly facts: Pick<Facts, "read" | "change" | "remove">;
+  /** Tokens and money of models by day, user, agent, workflow or model. */
+  usage(options: UsageOptions): Promise<UsagePage>;
   /** Changes, counts and open suspensions of all executions. */
   readonly live: Live;
   /** True from the call of `close` on. */

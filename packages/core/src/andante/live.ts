@@ -10,6 +10,7 @@ import type { Engine } from "../execution/engine/engine.ts";
 import type { Changes } from "../execution/stream/changes.ts";
 import type { Observation } from "../observe/observation.ts";
 import type { Rollups } from "../observe/rollups/rollups.ts";
+import type { StoreNodes } from "../store/store.ts";
 
 export interface Live {
   /** The changes of any execution. */
@@ -20,6 +21,10 @@ export interface Live {
   readonly rollups: Pick<Rollups, "overTime" | "totals"> | undefined;
   /** Milliseconds since 1970 by the clock that gives executions their times: on a shared store the database's. */
   now(): number;
+  /** The processes that share the store; `self` is the name of this one. */
+  nodes(): Promise<StoreNodes & { readonly self: string }>;
+  /** The definition of a registered workflow. */
+  definitionOf(workflowId: string): string;
   /** Open suspensions of all workflows without pauses, a page at a time. */
   waiting(options: WaitingOptions): Promise<WaitingPage>;
   /** How many of them there are, of the oldest 10 000. */
@@ -29,7 +34,18 @@ export interface Live {
 }
 
 export function liveOf(
-  engine: Pick<Engine, "admission" | "changes" | "running" | "clock" | "store" | "workflows">,
+  engine: Pick<
+    Engine,
+    | "admission"
+    | "changes"
+    | "claims"
+    | "clock"
+    | "definitions"
+    | "describe"
+    | "running"
+    | "store"
+    | "workflows"
+  >,
   { rollups }: Observation,
 ): Live {
   const { admission, changes, running } = engine;
@@ -38,6 +54,17 @@ export function liveOf(
     slots: { running, limit: admission.slots.limit },
     rollups,
     now: () => engine.clock.now(),
+    nodes: async () => {
+      const { nodes, unowned } = await engine.store.nodes();
+      const self = engine.claims.owner;
+      const described = nodes.map((node) =>
+        node.owner === self && node.about === null
+          ? { ...node, about: JSON.stringify(engine.describe()) }
+          : node,
+      );
+      return { nodes: described, unowned, self };
+    },
+    definitionOf: (workflowId) => engine.definitions.current(workflowId),
     waiting: (options) => listWaiting(engine, options),
     countWaiting: (options) => countWaiting(engine, options),
   };

@@ -7,6 +7,13 @@ export class AgentNotFoundError extends AndanteError {
   }
 }
 
+/** The host has turned the playground of the agent off, or the agent is not made by `Agent`. */
+export class PlaygroundOffError extends AndanteError {
+  constructor({ agentId }: { agentId: string }) {
+    super(`Agent ${agentId} has no playground`, { code: "playground-off", status: 404 });
+  }
+}
+
 /** No conversation has this id, or it is another user's: a caller cannot tell the difference. */
 export class ConversationNotFoundError extends AndanteError {
   constructor({ conversationId }: { conversationId: string }) {
@@ -14,10 +21,34 @@ export class ConversationNotFoundError extends AndanteError {
   }
 }
 
+/** The conversation has no such summary. */
+export class SummaryNotFoundError extends AndanteError {
+  constructor({ messageId }: { messageId: string }) {
+    super(`Summary ${messageId} not found`, { code: "summary-not-found", status: 404 });
+  }
+}
+
+/** Changed facts do not fit their schema; nothing is kept. */
+export class InvalidFactsError extends AndanteError {
+  constructor({ detail }: { detail: string }) {
+    super(`The facts are not kept: ${detail}`, { code: "invalid-facts", status: 400 });
+  }
+}
+
 /** The message does not fit the current state of the conversation. */
 export class ConversationConflictError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(problem, { code: "conversation-conflict", status: 409 });
+  }
+}
+
+/** Another reply is under way in the conversation, and the message was not to wait for it. */
+export class ConversationBusyError extends AndanteError {
+  constructor({ conversationId }: { conversationId: string }) {
+    super(`Another reply is under way in the conversation ${conversationId}`, {
+      code: "conversation-busy",
+      status: 409,
+    });
   }
 }
 
@@ -190,6 +221,26 @@ export class ToolDeniedError extends AndanteError {
   constructor({ toolName, reason }: { toolName: string; reason: string | undefined }) {
     const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
     super(`The call of ${toolName} was denied${why}`, { code: "tool-denied", status: 500 });
+  }
+}
+
+/** A tool would wait or record a part of its work where its calls are not recorded. */
+export class ToolWaitError extends AndanteError {
+  constructor({ toolName, action }: { toolName: string; action: string }) {
+    super(
+      `The tool ${toolName} cannot ${action} here: only in a kept conversation and in a step of a workflow are its calls recorded`,
+      { code: "tool-wait", status: 500 },
+    );
+  }
+}
+
+/** A tool of the reply waits, and the caller's way of asking has no form for that. */
+export class ReplyWaitsError extends AndanteError {
+  constructor({ conversationId }: { conversationId: string | undefined }) {
+    super(
+      `The reply in conversation ${conversationId ?? ""} waits for a tool. It continues by itself, and the conversation keeps it`,
+      { code: "reply-waits", status: 409 },
+    );
   }
 }
 

@@ -14,6 +14,8 @@ export interface CheckpointState {
   failures: number;
   stepAttempt: number;
   retryAt: number;
+  /** When the first of them failed; undefined without one. */
+  failingSince?: number | undefined;
 }
 
 /** How often a body has waited for another attempt of a checkpoint, and until when it waits now. */
@@ -69,8 +71,9 @@ export class JournaledCheckpoints {
     state.usage = usage;
   }
 
-  failed({ path, stepIndex, attempt, stepAttempt, retryAt }: CheckpointRetryEvent): void {
+  failed({ path, stepIndex, attempt, stepAttempt, retryAt, timestamp }: CheckpointRetryEvent): void {
     const state = this.#at(path, stepIndex);
+    if (attempt === 1) state.failingSince = timestamp;
     state.failures = attempt;
     state.stepAttempt = stepAttempt;
     state.retryAt = retryAt;

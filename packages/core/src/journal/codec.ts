@@ -276,10 +276,12 @@ function call(detail: Fields): CheckpointCall | undefined {
   const fields = detail.object("call");
   if (fields === undefined) return undefined;
   const kind = fields.text("kind");
-  if (kind === "model") return { kind, model: fields.text("model"), prompt: fields.text("prompt") };
+  const agentId = fields.optionalText("agentId");
+  const agent = agentId === undefined ? {} : { agentId };
+  if (kind === "model") return { kind, model: fields.text("model"), ...agent, prompt: fields.text("prompt") };
   if (kind === "tool")
     return { kind, toolName: fields.text("toolName"), toolCallId: fields.text("toolCallId") };
-  return { kind: "agent" };
+  return { kind: "agent", ...agent };
 }
 
 function usage(detail: Fields): StepUsage | undefined {

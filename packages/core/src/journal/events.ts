@@ -1,6 +1,7 @@
 // The events of a journal: everything that is written to one, and everything that can be read from one.
 //
 // The union is the one truth about their fields. The store keeps them in another form: see codec.ts.
+import type { FactChange } from "../store/fact-store.ts";
 import type { StoredUsage } from "../store/usage.ts";
 import type { JsonText } from "../values/json.ts";
 import type { Failure } from "./failure.ts";
@@ -111,6 +112,8 @@ export type CheckpointCall =
       readonly kind: "model";
       /** Provider and name. */
       readonly model: string;
+      /** The agent that called it. */
+      readonly agentId?: string | undefined;
       /** A hash of the prompt. */
       readonly prompt: string;
     }
@@ -119,9 +122,11 @@ export type CheckpointCall =
       readonly toolName: string;
       /** As the provider gave it; some give the same one again in the next call. */
       readonly toolCallId: string;
+      /** The change of facts that it has made. Default: none. */
+      readonly fact?: FactChange;
     }
   /** An agent whose calls cannot be seen, as a whole. */
-  | { readonly kind: "agent" };
+  | { readonly kind: "agent"; readonly agentId?: string | undefined };
 
 /** An attempt of a checkpoint failed, and its body waits to make another one. */
 export interface CheckpointRetryEvent extends StepEventOf<"checkpoint-retry"> {

@@ -5,7 +5,8 @@ import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { ExecutionRow, Store } from "../store/store.ts";
-import { clockOf, wholeMilliseconds } from "../values/clock.ts";
+import { type Clock, clockOf, wholeMilliseconds } from "../values/clock.ts";
+import type { Duration } from "../values/duration.ts";
 import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { defaultLogger } from "./log/create-logger.ts";
@@ -27,6 +28,8 @@ import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
 import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
 import type { TracingOptions } from "./trace/tracing-options.ts";
+import type { Prices } from "./usage/prices.ts";
+import { UsageMeter } from "./usage/usage-meter.ts";
 
 export interface ObservationOptions {
   readonly store: Store;
@@ -35,6 +38,10 @@ export interface ObservationOptions {
   readonly logs?: LogOptions | undefined;
   readonly tracing?: TracingOptions | false | undefined;
   readonly rollups?: RollupOptions | false | undefined;
+  readonly prices?: Prices | undefined;
+  readonly retention?: { readonly usage?: Duration } | undefined;
+  /** The time of calls of models. Default: that of the store. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Milliseconds that span processors get to send their spans. */
@@ -50,6 +57,7 @@ export class Observation {
   readonly tracing: Tracing | undefined;
   /** Undefined when nothing is counted. */
   readonly rollups: Rollups | undefined;
+  readonly usage: UsageMeter;
   readonly #store: Store;
   readonly #writer: ObservationWriter;
   /** The executions that are here now. */
@@ -75,11 +83,18 @@ export class Observation {
     this.tracing = tracing === false ? undefined : new Tracing(tracing, surroundings);
     this.traces = new Traces(store, this.#writer, this.tracing, { maxAge: this.#writer.traceAge, clock });
     this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger, clock);
+    this.usage = new UsageMeter({
+      prices: options.prices,
+      retention: options.retention?.usage,
+      store: store.usage,
+      logger: this.logger,
+      clock: options.clock ?? clock,
+    });
     this.metrics = new Metrics({
       running: () => engine.running(),
       streams: () => engine.streams(),
       suspended: () => store.observations.countSuspended(),
-      dropped: () => this.#writer.dropped,
+      dropped: () => this.#writer.dropped + (this.tracing?.dropped ?? 0),
     });
   }
 
@@ -188,12 +203,14 @@ export class Observation {
     await this.#writer.flush();
     await this.#writer.trim();
     await this.rollups?.trim();
+    await this.usage.trim();
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#reading);
     await this.#closeTracing();
     await this.rollups?.close();
+    await this.usage.close();
     await this.#writer.close();
     this.metrics.close();
   }

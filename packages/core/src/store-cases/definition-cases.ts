@@ -6,6 +6,8 @@ import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
 const lease = 60_000;
+/** A replay from the first step. */
+const none = { stepIndex: 0, resumes: 0 };
 
 export function definitionCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of definitions`, () => {
@@ -53,6 +55,60 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         const made = execution({ workflowId, definition: "d" });
         await store.create(made);
         expect((await rowOf(made.executionId)).definition).toBe("d");
+      });
+    });
+
+    describe("definitions", () => {
+      const hour = 3_600_000;
+      const define = (definition: string, at: number) =>
+        store.define({ definition, outline: "[]", seen: { workflowId, at } });
+
+      test("are those that processes have registered for a workflow, the most recent first", async () => {
+        expect(await store.definitions(workflowId)).toEqual([]);
+        await define("one", 1000);
+        await define("two", 2000);
+        expect(await store.definitions(workflowId)).toEqual([
+          { definition: "two", firstAt: 2000, lastAt: 2000 },
+          { definition: "one", firstAt: 1000, lastAt: 1000 },
+        ]);
+        // An earlier release is deployed again.
+        await define("one", 2000 + 2 * hour);
+        expect(await store.definitions(workflowId)).toEqual([
+          { definition: "one", firstAt: 1000, lastAt: 2000 + 2 * hour },
+          { definition: "two", firstAt: 2000, lastAt: 2000 },
+        ]);
+        expect(await store.definitions(randomUUID())).toEqual([]);
+      });
+    });
+
+    describe("nodes", () => {
+      const nodeOf = async (owner: string) =>
+        (await store.nodes()).nodes.find((node) => node.owner === owner);
+
+      test("are the processes with a lease, or with executions that nobody has taken over", async () => {
+        const owner = randomUUID();
+        expect(await nodeOf(owner)).toBeUndefined();
+        await store.heartbeat({ owner, lease });
+        expect(await nodeOf(owner)).toMatchObject({ isAlive: true, executions: 0 });
+        const claim = { owner, token: randomUUID() };
+        const [one, two] = [execution({ workflowId, claim }), execution({ workflowId, claim })];
+        await store.create(one);
+        await store.create(two);
+        expect(await nodeOf(owner)).toMatchObject({ isAlive: true, executions: 2 });
+        await store.heartbeat({ owner, lease: 0 });
+        await expect.poll(() => nodeOf(owner)).toMatchObject({ isAlive: false, executions: 2 });
+        const { unowned } = await store.nodes();
+        await store.release({ executionId: one.executionId, token: claim.token });
+        expect(await store.nodes()).toMatchObject({ unowned: unowned + 1 });
+        await store.park({ ...two, token: claim.token, reason: "", definition: "d" });
+        expect(await nodeOf(owner)).toBeUndefined();
+      });
+
+      test("have the description of their last heartbeat with one, where the store keeps it", async () => {
+        const owner = randomUUID();
+        await store.heartbeat({ owner, lease, about: '{"name":"a"}' });
+        await store.heartbeat({ owner, lease });
+        expect([null, '{"name":"a"}']).toContain((await nodeOf(owner))?.about);
       });
     });
 
@@ -177,6 +233,52 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       const made = execution({ workflowId, replay: { of, stepIndex: 2, resumes: 3 } });
       await store.create(made);
       expect(await rowOf(made.executionId)).toMatchObject({ replayOf: of, stepIndex: 2, resumes: 3 });
+    });
+
+    test("the replays of an execution are listed, newest first, with other filters and pages", async () => {
+      const source = randomUUID();
+      const replays: string[] = [];
+      for (const startAt of [1, 2, 3]) {
+        const of = { executionId: source, stepId: "review" };
+        const made = execution({ workflowId, startAt, userId: `u${startAt % 2}`, replay: { of, ...none } });
+        await store.create(made);
+        replays.unshift(made.executionId);
+      }
+      const other = { executionId: randomUUID(), stepId: "review" };
+      await store.create(execution({ workflowId, replay: { of: other, ...none } }));
+      const found = async (query: object) =>
+        (await store.list({ replayOf: source, limit: 10, ...query })).map((row) => row.executionId);
+      expect(await found({})).toEqual(replays);
+      expect(await found({ userId: "u1" })).toEqual([replays[0], replays[2]]);
+      expect(await found({ limit: 1, before: { startAt: 3, executionId: replays[0] } })).toEqual([
+        replays[1],
+      ]);
+      expect(await found({ status: "completed" })).toEqual([]);
+      expect(await found({ workflowId, from: 2 })).toEqual(replays.slice(0, 2));
+      expect(await found({ replayOf: randomUUID() })).toEqual([]);
+    });
+
+    test("parked executions are listed, newest first, of one workflow and of all", async () => {
+      const park = async (startAt: number, fields: Parameters<typeof execution>[0] = {}) => {
+        const made = execution({ workflowId, startAt, ...fields });
+        await store.create(made);
+        const { executionId, claim } = made;
+        await store.park({ executionId, token: claim.token, reason: "changed", definition: "new" });
+        return executionId;
+      };
+      const first = await park(1);
+      const second = await park(2, { userId: "ada" });
+      const elsewhere = await park(3, { workflowId: randomUUID() });
+      await store.create(execution({ workflowId, startAt: 4 }));
+      const found = async (query: object) =>
+        (await store.list({ parked: true, limit: 100, ...query })).map((row) => row.executionId);
+      expect(await found({ workflowId })).toEqual([second, first]);
+      expect(await found({ workflowId, userId: "ada" })).toEqual([second]);
+      expect(await found({ workflowId, before: { startAt: 2, executionId: second } })).toEqual([first]);
+      const ofAll = (await found({})).filter((id) => [first, second, elsewhere].includes(id));
+      expect(ofAll).toEqual([elsewhere, second, first]);
+      await store.unpark({ workflowId, definition: "newest" });
+      expect(await found({ workflowId })).toEqual([]);
     });
   });
 

@@ -91,14 +91,14 @@ export function forkCases(name: string, makeStore: () => Store): void {
     });
 
     test("a page ends at its number of messages or of bytes, and nothing shows before the last page", async () => {
-      // With places for replies: 1, 3, 5, 7, 9.
+      // With places for replies and summaries: 1, 4, 7, 10, 13.
       for (const id of ["u1", "u2", "u3", "u4", "u5"])
         await post(id, { body: JSON.stringify("x".repeat(8)) });
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      expect(await fork()).toEqual({ kind: "more", copied: 4 });
       const key = randomUUID();
       // Two messages are 20 bytes long.
-      expect(await fork({ key, page: { rows: 9, bytes: 19 } })).toEqual({ kind: "more", copied: 5 });
-      expect(await fork({ key }), "the same again").toEqual({ kind: "more", copied: 5 });
+      expect(await fork({ key, page: { rows: 9, bytes: 19 } })).toEqual({ kind: "more", copied: 7 });
+      expect(await fork({ key }), "the same again").toEqual({ kind: "more", copied: 7 });
       expect(await store.conversations.read({ conversationId: forkId })).toBeUndefined();
       expect(await copiedIds()).toBeUndefined();
       expect(await store.conversations.list({ userId, limit: 9 })).toHaveLength(1);
@@ -115,7 +115,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
 
     test("messages after the last one to copy do not disturb a fork under way", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      expect(await fork()).toEqual({ kind: "more", copied: 4 });
       await post("u4");
       expect(await fork()).toEqual({ kind: "forked" });
       expect(await copiedIds()).toEqual(["u1", "u2", "u3"]);
@@ -124,7 +124,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
     test("an edit, or a reply, during a copy starts it over: the fork has one state of the conversation", async () => {
       for (const id of ["u1", "u2", "u3", "u4"]) await post(id);
       expect(await fork({ page: { rows: 1, bytes: 1_000 } })).toEqual({ kind: "more", copied: 1 });
-      expect(await fork()).toEqual({ kind: "more", copied: 5 });
+      expect(await fork()).toEqual({ kind: "more", copied: 7 });
       await post("u2", { body: '"edited"' });
       expect(await fork({ page: { rows: 1, bytes: 1_000 } })).toEqual({ kind: "more", copied: 1 });
       await keep("a1", { replyTo: "u1" });
@@ -140,7 +140,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
 
     test("the removal of a conversation removes its copied messages", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      expect(await fork()).toEqual({ kind: "more", copied: 4 });
       await remove(conversationId);
       expect(await fork()).toEqual({ kind: "missing" });
       // Under the same id another conversation begins, with none of them.
@@ -155,13 +155,13 @@ export function forkCases(name: string, makeStore: () => Store): void {
 
     test("a message under the id of a fork under way begins its own conversation, and the fork is refused", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      expect(await fork()).toEqual({ kind: "more", copied: 4 });
       await post("n1", { conversationId: forkId });
       expect(await fork()).toEqual({ kind: "taken" });
       expect(await copiedIds()).toEqual(["n1"]);
       // Nor does the fork continue where it was when that conversation is gone.
       await remove(forkId);
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      expect(await fork()).toEqual({ kind: "more", copied: 4 });
       expect(await fork()).toEqual({ kind: "forked" });
       expect(await copiedIds()).toEqual(["u1", "u2", "u3"]);
     });
@@ -169,7 +169,7 @@ export function forkCases(name: string, makeStore: () => Store): void {
     test("another copy to the same id is refused for ten seconds after a page, and then replaces it", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
       const at = 1_000_000;
-      expect(await fork({ at })).toEqual({ kind: "more", copied: 3 });
+      expect(await fork({ at })).toEqual({ kind: "more", copied: 4 });
       const other = { copyId: randomUUID(), upTo: "u1" };
       expect(await fork({ ...other, at: at + 9_999 })).toEqual({ kind: "taken" });
       expect(await fork({ ...other, at: at + 10_000 })).toEqual({ kind: "forked" });
@@ -182,13 +182,13 @@ export function forkCases(name: string, makeStore: () => Store): void {
       for (const id of ["u1", "u2", "u3"]) await post(id);
       // Older than the rows of other tests.
       const [left = "", current = ""] = conversations;
-      expect(await fork({ forkId: left, at: -20 })).toEqual({ kind: "more", copied: 3 });
-      expect(await fork({ forkId: current, at: -10 })).toEqual({ kind: "more", copied: 3 });
+      expect(await fork({ forkId: left, at: -20 })).toEqual({ kind: "more", copied: 4 });
+      expect(await fork({ forkId: current, at: -10 })).toEqual({ kind: "more", copied: 4 });
       expect(await store.conversations.removeUnfinishedFork({ before: -20 })).toBe(false);
       expect(await store.conversations.removeUnfinishedFork({ before: -10 })).toBe(true);
       expect(await store.conversations.removeUnfinishedFork({ before: -10 })).toBe(false);
       expect(await fork({ forkId: current })).toEqual({ kind: "forked" });
-      expect(await fork({ forkId: left })).toEqual({ kind: "more", copied: 3 });
+      expect(await fork({ forkId: left })).toEqual({ kind: "more", copied: 4 });
       expect(await fork({ forkId: left })).toEqual({ kind: "forked" });
       for (const id of conversations) expect(await copiedIds(id)).toEqual(["u1", "u2", "u3"]);
     });

@@ -3,6 +3,7 @@ import type { Store } from "../store/store.ts";
 import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
+import { factCases } from "./fact-cases.ts";
 import { forkCases } from "./fork-cases.ts";
 import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
@@ -16,6 +17,7 @@ import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
 import { turnCases } from "./turn-cases.ts";
+import { usageCases } from "./usage-cases.ts";
 import { valueCases } from "./value-cases.ts";
 import { waitingCases } from "./waiting-cases.ts";
 
@@ -44,10 +46,12 @@ export function describeStore(name: string, makeStore: () => Store): void {
     conversationCases,
     keptConversationCases,
     forkCases,
+    factCases,
     turnCases,
     approvalCases,
     observationCases,
     rollupCases,
+    usageCases,
     waitingCases,
     searchCases,
   ];

@@ -44,6 +44,8 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
         calls: 3,
         cachedInputTokens: 3,
         reasoningTokens: 1,
+        inputTokenDetails: { cacheReadTokens: 3 },
+        outputTokenDetails: { reasoningTokens: 1 },
       });
     });
 

@@ -1,6 +1,7 @@
 // The cases that the turns of every store must pass: executions of their own kind, one live in each conversation.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeptSummary } from "../store/conversation-store.ts";
 import type { BeginTurn, EndTurn, NewTurn, Store } from "../store/store.ts";
 import { commitOf, event, execution, suspension } from "./store-cases.ts";
 
@@ -79,6 +80,48 @@ export function turnCases(name: string, makeStore: () => Store): void {
       return store.claimAbandoned({ ...query, suspects: false, suspectAfter: 9 });
     };
 
+    test("a turn that goes idle keeps its reply so far, is due at its time, and its usage counts once", async () => {
+      const executionId = await begun("m1");
+      const waits = async (number: number, fields: object, reply: object = {}) =>
+        store.endTurn({
+          commit: commitOf(executionId, { number, usage: used, ...fields }),
+          reply: {
+            ...{ conversationId, userId, replyTo: "m1", at: 2_000 },
+            message: { messageId: "a1", body: JSON.stringify({ id: "a1", number }), partial: false },
+            ...reply,
+          },
+        });
+      const idle = { resumes: 0, event: null };
+      const timers = [{ path: "reply#sleep", dueAt: 5_000 }];
+      const asleep = { timers, idle, events: [event("checkpoint-complete", { path: "reply#sleep" })] };
+      expect(await waits(1, asleep)).toMatchObject({ kind: "ok", idle: true });
+      expect(await waits(1, asleep), "a repeated commit").toMatchObject({ kind: "ok", idle: true });
+      const usage = async () => (await store.conversations.read({ conversationId }))?.usage.calls;
+      const bodies = async () =>
+        (await store.conversations.recent({ conversationId, userId, limit: 5 }))?.map(({ body }) => body);
+      expect([await usage(), (await bodies())?.at(-1)]).toEqual([1, '{"id":"a1","number":1}']);
+      expect(await store.due({ workflowIds: [], limit: 5 })).toEqual([]);
+      const [timer] = await store.due({ workflowIds: [], agentIds: [agentId], limit: 5 });
+      expect(timer).toMatchObject({ kind: "timer", executionId, workflowId: "", dueAt: 5_000 });
+      const claim = { owner: "here", token: "again" };
+      expect(await store.wake({ executionId, now: 5_000, claim })).toBe(true);
+      const other = beginOf(post("m2"));
+      expect(await store.beginTurn(other), "it runs").toEqual({ kind: "busy", executionId });
+      const over = { token: "again", end: ended, clear: ["reply#sleep"] };
+      expect(await waits(1, over)).toMatchObject({ kind: "ok" });
+      expect([await usage(), (await bodies())?.length]).toEqual([2, 2]);
+      expect(await store.liveTurn(conversationId)).toBeUndefined();
+    });
+
+    test("another turn ends one that only sleeps", async () => {
+      const executionId = await begun("m1");
+      const idle = { resumes: 0, event: null };
+      const timers = [{ path: "reply#sleep", dueAt: 5_000 }];
+      await store.commit(commitOf(executionId, { timers, idle }));
+      await begun("m2");
+      expect((await store.heads([executionId]))[0]?.status).toBe("cancelled");
+    });
+
     test("the live turn of a conversation is found, and no other", async () => {
       expect(await store.liveTurn(conversationId)).toBeUndefined();
       const executionId = await begun("m1");
@@ -122,6 +165,56 @@ export function turnCases(name: string, makeStore: () => Store): void {
         execution: { status: "completed", endAt: 5_000 },
         usage: { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 },
       });
+    });
+
+    test("a summary is kept with the reply, in the place before a message of the user, once", async () => {
+      const talk = async (question: string, reply: string, summary?: KeptSummary) => {
+        const executionId = await begun(question);
+        const message = { messageId: reply, body: '"reply"', partial: false };
+        expect(
+          await store.endTurn(endOf(executionId, { replyTo: question, message, summary })),
+        ).toMatchObject({
+          kind: "ok",
+        });
+      };
+      const summary = (messageId: string, before: string) => ({ messageId, before, body: `"${messageId}"` });
+      await talk("u1", "a1");
+      await talk("u2", "a2", summary("s0", "u1"));
+      await talk("u3", "a3", summary("s1", "u2"));
+      expect(await ids(), "nothing is before the first message").toEqual([
+        "u1",
+        "a1",
+        "s1",
+        "u2",
+        "a2",
+        "u3",
+        "a3",
+      ]);
+      await talk("u4", "a4", summary("s2", "u2"));
+      await talk("u5", "a5", summary("s3", "gone"));
+      await talk("u6", "a6", summary("s4", "u4"));
+      const all = ["u1", "a1", "s1", "u2", "a2", "u3", "a3", "s4", "u4", "a4", "u5", "a5", "u6", "a6"];
+      expect(await ids()).toEqual(all);
+      const recent = await store.conversations.recent({ conversationId, userId, upTo: "u4", limit: 3 });
+      expect(recent?.map(({ messageId, body }) => [messageId, body])).toEqual([
+        ["a3", '"reply"'],
+        ["s4", '"s4"'],
+        ["u4", '{"id":"u4"}'],
+      ]);
+
+      const which = { conversationId, messageId: "s4", key: randomUUID() };
+      const remove = (fields: object) =>
+        store.conversations.removeSummary({ ...which, key: randomUUID(), ...fields });
+      expect(await remove({ messageId: "u4" }), "no summary").toBe(false);
+      expect(await remove({ userId: "bob" }), "of another user").toBe(false);
+      expect(await store.conversations.removeSummary(which)).toBe(true);
+      expect(await store.conversations.removeSummary(which), "repeated").toBe(true);
+      expect(await remove({}), "again").toBe(false);
+      expect(await ids()).toEqual(all.filter((id) => id !== "s4"));
+      // It goes with the message after which the user asks again.
+      const again = beginOf(post("u1", { again: true }));
+      expect(await store.beginTurn(again)).toEqual({ kind: "begun" });
+      expect(await ids()).toEqual(["u1"]);
     });
 
     test("a turn that begins reads as many of the messages before its own as it asks for", async () => {
@@ -231,6 +324,27 @@ export function turnCases(name: string, makeStore: () => Store): void {
     const waiting = async (which: object = { userId }) =>
       (await store.waiting({ ...which, limit: 1_000 })).filter((each) => each.agentId === agentId);
 
+    test("the deadline of a call that waits is due for its agent alone, until the call is decided", async () => {
+      const { turn } = beginOf(post("u1"));
+      await store.beginTurn({ message: post("u1"), turn });
+      const end = endOf(turn.executionId);
+      const open = [
+        suspension({ path: "reply#1", deadline: 7_000, onDeadline: '"fail"' }),
+        suspension({ path: "reply#2", deadline: 6_000, onDeadline: '"fail"' }),
+      ];
+      const idle = { resumes: 0, event: null };
+      await store.endTurn({ ...end, commit: { ...end.commit, following: [], open, end: null, idle } });
+      const due = (agentIds?: readonly string[]) => store.due({ workflowIds: ["gate"], agentIds, limit: 10 });
+      expect([await due(), await due(["another"])]).toEqual([[], []]);
+      const place = { kind: "deadline", executionId: turn.executionId, workflowId: "", timerAt: null };
+      expect(await due([agentId])).toEqual([
+        { ...place, dueAt: 6_000, suspensionId: open[1]?.suspensionId, path: "reply#2", stepIndex: 0 },
+        { ...place, dueAt: 7_000, suspensionId: open[0]?.suspensionId, path: "reply#1", stepIndex: 0 },
+      ]);
+      await begun("u2");
+      expect(await due([agentId])).toEqual([]);
+    });
+
     test("a turn whose reply waits for a person is suspended, and its calls are in the list of waits", async () => {
       const { turn } = await begunTurn();
       const end = waitOf(turn.executionId);
@@ -247,6 +361,10 @@ export function turnCases(name: string, makeStore: () => Store): void {
       expect(await waiting()).toMatchObject(expected);
       expect(await waiting({})).toMatchObject(expected);
       expect(await waiting({ workflowId: "another" })).toEqual([]);
+      expect(await store.waiting({ agentId, limit: 1_000 })).toMatchObject(expected);
+      expect(await store.waiting({ agentId, userId, limit: 1_000 })).toMatchObject(expected);
+      expect(await store.waiting({ agentId: "another", limit: 1_000 })).toEqual([]);
+      expect(await store.waiting({ agentId, brief: true, limit: 1 })).toHaveLength(1);
       await store.heartbeat({ owner: "here", lease: 0 });
       expect(await claims([agentId]), "no process has to run it").toEqual([]);
       const upTo = { endAt: 99_000, executionId: last };
@@ -274,6 +392,26 @@ export function turnCases(name: string, makeStore: () => Store): void {
       expect(head).toMatchObject({ status: "cancelled" });
       const { executionId } = next.turn;
       expect(await store.liveTurn(conversationId)).toMatchObject({ executionId, status: "running" });
+    });
+
+    test("a message that has no reply after the turn that waits does not keep it from being decided", async () => {
+      const { turn } = await begunTurn();
+      const later = { ...post("u2"), key: randomUUID(), conversationId, userId, agentId, waits: true };
+      expect(await store.conversations.post(later)).toEqual({ kind: "posted" });
+      await store.endTurn(waitOf(turn.executionId));
+      expect(await ids()).toEqual(["u1", "a1", "u2"]);
+      const decided = { kind: "replace", messageId: "a1", previous: '{"id":"a1"}', at: 6_000 } as const;
+      const next = beginOf({ ...decided, body: '"decided"' });
+      expect(await store.beginTurn(next)).toMatchObject({ kind: "begun" });
+      const message = { messageId: "a1", body: '"continued"', partial: false };
+      await store.endTurn(endOf(next.turn.executionId, { replyTo: undefined, message }));
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
+      expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '"continued"', '{"id":"u2"}']);
+      await store.endTurn(
+        endOf(await begun("u2"), { replyTo: "u2", message: { ...message, messageId: "a2" } }),
+      );
+      const late = beginOf({ ...decided, previous: '"continued"', body: '"late"' });
+      expect(await store.beginTurn(late), "another reply follows").toEqual({ kind: "changed" });
     });
 
     test("of two decisions one begins a turn", async () => {

@@ -24,7 +24,7 @@ export interface ConversationRow {
 }
 
 export interface StoredMessage {
-  /** Its place in the conversation: 1, 2, 3 … with gaps where messages were taken back. */
+  /** Its place in the conversation, in ascending order with gaps: before a user's message is a place for a summary. */
   readonly sequence: number;
   readonly messageId: string;
   /** The message, a JSON object. */
@@ -70,11 +70,33 @@ export interface KeepReply {
   readonly replyTo?: string | undefined;
   /** Null when nothing was said before the reply broke off. */
   readonly message: { readonly messageId: string; readonly body: string; readonly partial: boolean } | null;
+  /** A summary of earlier messages, which was made beside the reply. Default: none. */
+  readonly summary?: KeptSummary | undefined;
   readonly usage: StoredUsage;
   readonly at: number;
 }
 
-/** Changes the last message, if it still is as the caller read it. */
+/**
+ * A summary takes the free place right before a user's message. It is not kept where that message is gone, or another summary
+ * has its place.
+ */
+export interface KeptSummary {
+  readonly messageId: string;
+  /** The id of the user's message that follows it. */
+  readonly before: string;
+  readonly body: string;
+}
+
+/** Removes a summary: the messages that it replaced stay as they are. */
+export interface RemoveSummary extends OneConversation {
+  readonly key: string;
+  readonly messageId: string;
+}
+
+/**
+ * Changes the last message, if it still is as the caller read it. Messages without replies may follow it: those of a process
+ * that ended before it began their turns.
+ */
 export interface ReplaceLast {
   readonly conversationId: string;
   readonly userId: string | null;
@@ -177,6 +199,8 @@ export interface ConversationStore {
   list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
   /** False when there is no such conversation. */
   change(change: ChangeConversation): Promise<boolean>;
+  /** False when there is no such summary in it. */
+  removeSummary(which: RemoveSummary): Promise<boolean>;
   fork(fork: ForkConversation): Promise<ForkResult>;
   /** Removes the pages of one copy that has written none since `before`; false when there is no such copy. */
   removeUnfinishedFork(which: { readonly before: number }): Promise<boolean>;

@@ -4,6 +4,7 @@ export type * from "./approval-store.ts";
 export type * from "./cluster-channel.ts";
 export type * from "./conversation-store.ts";
 export * from "./decide/index.ts";
+export { type FactChange, type FactStore, type FactSubject, type KeptFact, maxFacts } from "./fact-store.ts";
 export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
 export type * from "./observation-store.ts";
@@ -31,4 +32,5 @@ export {
 } from "./stored-event.ts";
 export type * from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
-export { nothingUsed, sumUsage, usageDetails } from "./usage.ts";
+export { nothingUsed, sumUsage, usageDetails, usageSince } from "./usage.ts";
+export * from "./usage-store.ts";

@@ -2,10 +2,21 @@
 //
 // Each process adds its counts, every few seconds and outside of commits: the counts of all of them are sums.
 
-/** The kind of event. A step is `completed`, `failed` or `retried`; the others are of executions. */
+/**
+ * The kind of event. A step is `completed`, `failed` or `retried`, and `tokens` are those of its agents; the others are of
+ * executions.
+ */
 export type RollupKind = (typeof rollupKinds)[number];
 
-const rollupKinds = ["started", "completed", "failed", "suspended", "cancelled", "retried"] as const;
+const rollupKinds = [
+  "started",
+  "completed",
+  "failed",
+  "suspended",
+  "cancelled",
+  "retried",
+  "tokens",
+] as const;
 
 /** For stores: whether a column holds one. */
 export function isRollupKind(value: string): value is RollupKind {

@@ -15,11 +15,13 @@ import type {
   StoredMessage,
   StoredUsage,
 } from "./conversation-store.ts";
+import type { FactChange, FactStore } from "./fact-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
+import type { UsageEntry, UsageStore } from "./usage-store.ts";
 
 export type { Suspension } from "./suspension.ts";
 
@@ -160,7 +162,7 @@ export interface BeginTurn {
  *   were asked for, oldest first, at most 8 000 000 characters of them and at least one message.
  * - `has-reply`, `foreign`: as in `PostResult`.
  * - `changed`: the last message is not any more as the caller read it.
- * - `busy`: another turn of the conversation runs, in this process or another. A suspended one is ended instead.
+ * - `busy`: another turn of the conversation runs, in this process or another. An idle one is ended instead.
  */
 export type BeginTurnResult =
   | { readonly kind: "begun"; readonly before?: readonly StoredMessage[] }
@@ -170,11 +172,11 @@ export type BeginTurnResult =
 /** The last commit of a turn and the message that the conversation keeps, in one write. */
 export interface EndTurn {
   /**
-   * One with an `end`; or, for a reply that waits for a person, one that opens suspensions and goes idle: the turn stays live,
-   * suspended, until the next turn of its conversation begins. Its number is the key of both.
+   * One with an `end`; or one that goes idle because its reply waits: the turn stays live until it has ended, or the next turn
+   * of its conversation begins. Its number is the key of both.
    */
   readonly commit: Commit;
-  /** The usage of the turn is added to it from the turn's row. */
+  /** The usage of the turn is added to it from the turn's row, each part of it once. */
   readonly reply: Omit<KeepReply, "usage">;
 }
 
@@ -218,6 +220,10 @@ export interface Commit {
   readonly events: readonly WrittenEvent[];
   /** The usage of agents for those outcomes, added to the usage of the execution; null for none. */
   readonly usage: StoredUsage | null;
+  /** Changes of facts by the tool calls among those outcomes. Default: none. */
+  readonly facts?: readonly FactChange[];
+  /** The same by day, user, agent, workflow and model, added to the rows of usage; each key once. Default: none. */
+  readonly spent?: readonly UsageEntry[];
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /**
@@ -360,6 +366,8 @@ export interface OwnedClaim {
 export interface DueQuery {
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** Also turns of these agents. Default: none. */
+  readonly agentIds?: readonly string[] | undefined;
   /** At most this many timers, and as many deadlines and timeouts together: neither keeps the other out. */
   readonly limit: number;
 }
@@ -401,6 +409,10 @@ export interface ListQuery {
   readonly traced?: true | undefined;
   /** Of this trace, where the row names it. */
   readonly traceId?: string | undefined;
+  /** Replays of this execution. */
+  readonly replayOf?: string | undefined;
+  /** True: only those that are parked. Default: false. */
+  readonly parked?: boolean | undefined;
   /** Started at this time or later. */
   readonly from?: number | undefined;
   /** Started before this time. */
@@ -477,6 +489,32 @@ export interface StoreHealth {
   readonly restarts: { readonly count: number; readonly reason: string };
 }
 
+/** A process that uses the store. */
+export interface StoreNode {
+  /** The name under which it claims executions. */
+  readonly owner: string;
+  /** The description that came with its last heartbeat; null where the store keeps none. */
+  readonly about: string | null;
+  /** Its lease lasts. */
+  readonly isAlive: boolean;
+  /** Claimed executions and turns that have work to do. */
+  readonly executions: number;
+}
+
+export interface StoreNodes {
+  /** At most 200: those whose leases last, and others whose executions no process has taken over yet. */
+  readonly nodes: readonly StoreNode[];
+  /** Executions and turns that have work to do and no owner. */
+  readonly unowned: number;
+}
+
+/** When processes have registered a definition of a workflow; the last time to within an hour. */
+export interface SeenDefinition {
+  readonly definition: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+}
+
 export interface Release {
   readonly executionId: string;
   readonly token: string;
@@ -505,7 +543,14 @@ export interface Store {
   resume(resume: Resume): Promise<ResumeResult>;
   cancel(cancel: Cancel): Promise<CancelResult>;
   /** Keeps the owner's claims alive for this many milliseconds from now; 0 ends them at once. */
-  heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
+  heartbeat(heartbeat: {
+    readonly owner: string;
+    readonly lease: number;
+    /** A description of the process for `nodes`. Default: that of the heartbeat before. */
+    readonly about?: string | undefined;
+  }): Promise<void>;
+  /** The processes that use the store, with the number of their executions. */
+  nodes(): Promise<StoreNodes>;
   /**
    * Claims executions that have work to do and no live owner, oldest first. That counts as a recovery, unless the claim was
    * released or its owner never had a heartbeat: neither is a crash.
@@ -538,7 +583,14 @@ export interface Store {
   /** Open suspensions of workflows and turns, oldest first. */
   waiting(query: WaitingQuery): Promise<readonly WaitingSuspension[]>;
   /** Keeps the outline of a definition, once. */
-  define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
+  define(definition: {
+    readonly definition: string;
+    readonly outline: string;
+    /** The workflow that is registered with it at this time, for `definitions`. Default: none. */
+    readonly seen?: { readonly workflowId: string; readonly at: number } | undefined;
+  }): Promise<void>;
+  /** The definitions that processes have registered for a workflow: the last 100, the most recent first. */
+  definitions(workflowId: string): Promise<readonly SeenDefinition[]>;
   /** The outline of a definition; undefined when it was never given to the store. */
   outline(definition: string): Promise<string | undefined>;
   /** Notes that the owner of this claim continues with another definition. */
@@ -585,8 +637,12 @@ export interface Store {
   readonly observations: ObservationStore;
   /** Counts over time. */
   readonly rollups: RollupStore;
+  /** Usage of models by day, user, agent, workflow and model. */
+  readonly usage: UsageStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
+  /** The facts that agents keep. */
+  readonly facts: FactStore;
   /** Which tool approvals were used. */
   readonly approvals: ApprovalStore;
   /** The index of values; absent where executions cannot be found by them. */

@@ -21,6 +21,8 @@ export interface Suspension {
 /** Filters of a list of open suspensions without pauses; oldest first. */
 export interface WaitingQuery {
   readonly workflowId?: string | undefined;
+  /** Only those of turns of this agent. */
+  readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
   /** The last of the page before. */
   readonly after?: { readonly suspendedAt: number; readonly suspensionId: string } | undefined;

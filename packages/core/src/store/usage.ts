@@ -11,6 +11,13 @@ export interface StoredUsage {
   readonly cachedInputTokens?: number;
   /** Those of `outputTokens` that the model thought with; absent when none is known of. */
   readonly reasoningTokens?: number;
+  /** The same under the AI SDK's names, and those that the provider wrote to its cache; absent when none is known of. */
+  readonly inputTokenDetails?: { readonly cacheReadTokens: number; readonly cacheWriteTokens?: number };
+  readonly outputTokenDetails?: { readonly reasoningTokens: number };
+  /** The money for those calls whose model has a price, in the currency of the host's prices; absent without one. */
+  readonly money?: number;
+  /** Calls of models without a price; absent when there are none, and where the host has no prices. */
+  readonly unpricedCalls?: number;
 }
 
 export const nothingUsed: StoredUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
@@ -25,7 +32,9 @@ export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsa
     ...usageDetails(
       (one.cachedInputTokens ?? 0) + (other.cachedInputTokens ?? 0),
       (one.reasoningTokens ?? 0) + (other.reasoningTokens ?? 0),
+      cacheWritesOf(one) + cacheWritesOf(other),
     ),
+    ...sumMoney(one, other, 1),
   };
 }
 
@@ -39,8 +48,48 @@ export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
     ...usageDetails(
       (now.cachedInputTokens ?? 0) - (before.cachedInputTokens ?? 0),
       (now.reasoningTokens ?? 0) - (before.reasoningTokens ?? 0),
+      cacheWritesOf(now) - cacheWritesOf(before),
     ),
+    ...sumMoney(now, before, -1),
   };
+}
+
+/** Money is counted in billionths, so that sums do not depend on their order. */
+const unit = 1e9;
+
+export function toNanos(money: number): number {
+  return Math.round(money * unit);
+}
+
+export function fromNanos(nanos: number): number {
+  return nanos / unit;
+}
+
+export function cacheWritesOf({ inputTokenDetails }: StoredUsage): number {
+  return inputTokenDetails?.cacheWriteTokens ?? 0;
+}
+
+/** Calls whose price is not known: all of them where the host has no prices. */
+export function unpricedOf({ calls, money, unpricedCalls }: StoredUsage): number {
+  return unpricedCalls ?? (money === undefined ? calls : 0);
+}
+
+function hasPrices({ money, unpricedCalls }: StoredUsage): boolean {
+  return money !== undefined || unpricedCalls !== undefined;
+}
+
+function sumMoney(one: StoredUsage, other: StoredUsage, sign: 1 | -1): Pick<StoredUsage, MoneyField> {
+  if (!hasPrices(one) && !hasPrices(other)) return {};
+  const nanos = toNanos(one.money ?? 0) + sign * toNanos(other.money ?? 0);
+  const isKnown = one.money !== undefined || other.money !== undefined;
+  return moneyDetails(isKnown ? fromNanos(nanos) : undefined, unpricedOf(one) + sign * unpricedOf(other));
+}
+
+type MoneyField = "money" | "unpricedCalls";
+
+/** The fields of money, each only where it is known or above 0. */
+export function moneyDetails(money: number | undefined, unpricedCalls = 0): Pick<StoredUsage, MoneyField> {
+  return { ...(money !== undefined && { money }), ...(unpricedCalls > 0 && { unpricedCalls }) };
 }
 
 /** Tokens as a provider reports them. */
@@ -62,14 +111,16 @@ function whole(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0;
 }
 
-/** The two details, each only where it is above 0. */
-export function usageDetails(
-  cachedInputTokens = 0,
-  reasoningTokens = 0,
-): Pick<StoredUsage, "cachedInputTokens" | "reasoningTokens"> {
+type UsageDetails = Omit<StoredUsage, "inputTokens" | "outputTokens" | "totalTokens" | "calls" | MoneyField>;
+
+/** The details under all of their names, each only where it is above 0. */
+export function usageDetails(cached = 0, reasoned = 0, cacheWritten = 0): UsageDetails {
+  const [cacheReadTokens, reasoningTokens] = [whole(cached), whole(reasoned)];
+  const written = cacheWritten > 0 && { cacheWriteTokens: whole(cacheWritten) };
   return {
-    ...(cachedInputTokens > 0 && { cachedInputTokens: whole(cachedInputTokens) }),
-    ...(reasoningTokens > 0 && { reasoningTokens: whole(reasoningTokens) }),
+    ...(cached > 0 && { cachedInputTokens: cacheReadTokens }),
+    ...((cached > 0 || written) && { inputTokenDetails: { cacheReadTokens, ...written } }),
+    ...(reasoned > 0 && { reasoningTokens, outputTokenDetails: { reasoningTokens } }),
   };
 }
 
@@ -80,6 +131,11 @@ export function readUsageFields(fields: Fields): StoredUsage {
     outputTokens: fields.number("outputTokens"),
     totalTokens: fields.number("totalTokens"),
     calls: fields.number("calls"),
-    ...usageDetails(fields.optionalNumber("cachedInputTokens"), fields.optionalNumber("reasoningTokens")),
+    ...usageDetails(
+      fields.optionalNumber("cachedInputTokens"),
+      fields.optionalNumber("reasoningTokens"),
+      fields.object("inputTokenDetails")?.optionalNumber("cacheWriteTokens"),
+    ),
+    ...moneyDetails(fields.optionalNumber("money"), fields.optionalNumber("unpricedCalls")),
   };
 }

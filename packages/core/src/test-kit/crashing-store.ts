@@ -67,6 +67,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       change: passing((argument) => inner.conversations.change(argument)),
       fork: passing((argument) => inner.conversations.fork(argument)),
       remove: passing((argument) => inner.conversations.remove(argument)),
+      removeSummary: passing((argument) => inner.conversations.removeSummary(argument)),
       removeUnchanged: passing((argument) => inner.conversations.removeUnchanged(argument)),
       removeUnfinishedFork: passing((argument) => inner.conversations.removeUnfinishedFork(argument)),
       recent: passing((argument) => inner.conversations.recent(argument)),

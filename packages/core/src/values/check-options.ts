@@ -93,3 +93,11 @@ function editDistance(from: string, to: string): number {
   }
   return last[to.length] ?? 0;
 }
+
+/** A whole number from 1 to `most`; `usual` when it is not given. */
+export function countOption(option: string, value: number | undefined, usual: number, most: number): number {
+  if (value === undefined) return usual;
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new OptionError({ option, problem: `expected a whole number from 1 to ${most}` });
+  return value;
+}

@@ -71,6 +71,10 @@ export interface AgentStep extends StepBase {
   /** A reply counts that stopped before it was complete. */
   readonly allowIncomplete: boolean;
   readonly budget: ExecutionBudget | undefined;
+  /** The AI SDK's call options for the agent. */
+  readonly callOptions?: object | ((context: FunctionContext) => unknown) | undefined;
+  /** Milliseconds that a call of a model may wait for its provider; undefined when it may not. */
+  readonly maxWait?: number | undefined;
 }
 
 /** The limit of all agents of one execution together. */

@@ -183,9 +183,10 @@ onMemory((bench) => {
       prompt: "judge",
       schema,
     });
+    class Theirs extends ToolLoopAgent {}
     const theirs = flow().andAgent({
       id: "ask",
-      agent: new ToolLoopAgent({ model }),
+      agent: new Theirs({ model }),
       prompt: "judge",
       schema,
     });

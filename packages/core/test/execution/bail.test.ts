@@ -1,6 +1,7 @@
 // bail: ends the innermost workflow at once, from any depth.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { isControlFlow } from "../../src/execution/body/control-flow-signal.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
@@ -28,6 +29,27 @@ onMemory((bench) => {
         "workflow-result",
       ]);
       expect(all.at(-1)).toMatchObject({ status: "completed", result: { early: true } });
+    });
+
+    test("throws a value that isControlFlow knows, unlike an error of the body", async () => {
+      const seen: boolean[] = [];
+      const workflow = flow().andThen({
+        id: "leave",
+        execute: ({ bail }) => {
+          try {
+            return bail("left");
+          } catch (error) {
+            seen.push(
+              isControlFlow(error),
+              isControlFlow(new Error("ControlFlowSignal")),
+              isControlFlow(null),
+            );
+            throw error;
+          }
+        },
+      });
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: "left" });
+      expect(seen).toEqual([true, false, false]);
     });
 
     test("is held against the workflow's result schema", async () => {

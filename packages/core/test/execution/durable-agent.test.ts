@@ -59,11 +59,12 @@ onMemory((bench) => {
     expect(usage).toEqual({ inputTokens: 20, outputTokens: 10, totalTokens: 30, calls: 2 });
     const events = await andante.events(workflow.id, executionId);
     const calls = events.filter(({ type }) => type === "checkpoint-complete");
+    const asked = { kind: "model", model: "scripted/scripted", agentId: "a", prompt: expect.any(String) };
     expect(calls.map(({ stepPath, call }) => [stepPath, call])).toEqual([
-      ["ask#call[0]", { kind: "model", model: "scripted/scripted", prompt: expect.any(String) }],
+      ["ask#call[0]", asked],
       ["ask#call[0].tool[0]", { kind: "tool", toolName: "one", toolCallId: "call_0" }],
       ["ask#call[0].tool[1]", { kind: "tool", toolName: "two", toolCallId: "call_1" }],
-      ["ask#call[1]", { kind: "model", model: "scripted/scripted", prompt: expect.any(String) }],
+      ["ask#call[1]", asked],
     ]);
     expect(calls[1]).toMatchObject({ output: { output: { at: "1970-01-01T00:00:00.000Z" } } });
     expect(calls[2]).toMatchObject({ output: { error: { name: "TypeError", message: "no" } } });

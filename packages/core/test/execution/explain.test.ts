@@ -123,6 +123,50 @@ onMemory((bench) => {
     held.finish();
   });
 
+  test("an agent that has used its budget waits for a decision about it", async () => {
+    const agent = new Agent({ id: "clerk", model: controlledModel(() => ({ text: ["done"] })) });
+    const ask = { agent, prompt: "go", budget: { tokens: 15, onReached: "suspend" } } as const;
+    const workflow = flow()
+      .andAgent({ ...ask, id: "first" })
+      .andAgent({ ...ask, id: "second" });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    const { suspensionId, suspendedAt: since } = suspension ?? {};
+    const reason = "The execution has used its budget of 15 tokens";
+    const words = `Step second waits since ${since} for a decision about its budget`;
+    expect(await andante.explain(executionId)).toMatchObject({
+      sentence: `${words}: ${reason}.`,
+      waits: [{ kind: "budget", stepPath: "second", since, suspensionId, reason }],
+    });
+    const { executions } = await andante.list({ workflowId: workflow.id, explain: true });
+    expect(executions[0]?.explanation).toEqual({ kind: "budget", sentence: `${words}.` });
+    const allowed = await andante.resume(workflow.id, executionId, { approved: true });
+    expect(allowed.status, "the decision that it waits for").toBe("completed");
+  });
+
+  test("an execution whose definition does not fit any more is parked, and says why; cancelled, it does not", async () => {
+    const first = flow();
+    const held = heldBody(1);
+    const old = bench.andante(first.andThen({ id: "charge", execute: held.execute }));
+    const { executionId } = await old.start(first.id, 1);
+    await held.started;
+    await old.close({ grace: 0 });
+    const changed = bench.andante(first.andThen({ id: "charge-card", execute: () => 1 }));
+    await changed.ready();
+    const why = 'step 1 was "charge" (andThen), now "charge-card" (andThen)';
+    const reason = `The workflow "${first.id}" has changed since this execution began: ${why}`;
+    const sentence = `No process may run it: ${reason}.`;
+    const explained = await changed.explain(executionId);
+    expect(explained).toMatchObject({ status: "running", sentence, waits: [{ kind: "parked", reason }] });
+    // Also in a list: its words are those of definitions, not of data.
+    const { executions } = await changed.list({ workflowId: first.id, explain: true });
+    expect(executions[0]?.explanation).toEqual({ kind: "parked", sentence });
+    await changed.cancel(first.id, executionId);
+    expect(await changed.explain(executionId)).toMatchObject({
+      ...{ waits: [], sentence: expect.stringMatching(/^Cancelled/) },
+    });
+  });
+
   test("a resumed execution on a full process waits for a free place", async () => {
     const bodies = heldBodies();
     const workflow = flow()

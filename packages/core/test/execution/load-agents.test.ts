@@ -67,7 +67,7 @@ test("so has one that a step asks", async () => {
   const { andante, spanNames } = await newAndante();
   await andante.execute("greet", "hi");
   expect(await spanNames("greet")).toEqual(
-    expect.arrayContaining(["workflow greet", "step ask", "invoke_agent greeter", "chat scripted"]),
+    expect.arrayContaining(["invoke_workflow greet", "step ask", "invoke_agent greeter", "chat scripted"]),
   );
 });
 

@@ -505,7 +505,7 @@ onMemory((bench) => {
     traced.traces.follow(({ type, span }) => type === "span-end" && ended.push(span));
     expect(await traced.resume(workflow.id, executionId, 1)).toMatchObject({ status: "completed" });
     await traced.close();
-    const names = ["step loop[0]/ask", "step loop", "step see", `workflow ${workflow.id}`];
+    const names = ["step loop[0]/ask", "step loop", "step see", `invoke_workflow ${workflow.id}`];
     expect(ended.map(({ name }) => name)).toEqual(names);
     const events = ended.at(-1)?.events.map(({ name }) => name);
     expect(events).toEqual(["suspended"]);

@@ -73,7 +73,10 @@ onMemory((bench) => {
         const ended = events.filter(
           ({ type, span }) => type === "span-end" && span.executionId === executionId,
         );
-        expect(ended.map(({ span }) => span.name).toSorted()).toEqual([...spans, `workflow ${workflow.id}`]);
+        expect(ended.map(({ span }) => span.name).toSorted()).toEqual([
+          `invoke_workflow ${workflow.id}`,
+          ...spans,
+        ]);
         const ids = events
           .filter(({ span }) => span.executionId === executionId)
           .map((each) => `${each.type} ${each.span.spanId}`);
@@ -103,7 +106,7 @@ onMemory((bench) => {
       other.events
         .filter(({ span }) => span.executionId === executionId)
         .map(({ type, span }) => `${type} ${span.name}`);
-    await expect.poll(names).toEqual(["span-end step held", `span-end workflow ${workflow.id}`]);
+    await expect.poll(names).toEqual(["span-end step held", `span-end invoke_workflow ${workflow.id}`]);
     other.stop();
   });
 

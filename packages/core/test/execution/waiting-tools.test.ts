@@ -4,6 +4,7 @@ import { type ToolSet, tool } from "ai";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import { durable } from "../../src/agent/call/durable.ts";
 import { SchemaChecker } from "../../src/agent/schema/schema-checker.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -210,6 +211,35 @@ onMemory((bench) => {
       expect(await andante.execute(asking.id, 1)).toMatchObject({ suspension: { reason: "More than 50" } });
       expect(seen).toEqual([{ amount: 90 }]);
       expect(await andante.execute(denying.id, 1)).toMatchObject({ status: "completed" });
+    });
+
+    test("is approved or denied at the deadline of its status", async () => {
+      const clock = new TestClock({ start: 0, skipSleeps: false });
+      const outcomes = (["approve", "deny"] as const).map(async (onDeadline) => {
+        const { agent: base, model, ran, read } = teller();
+        const status = { type: "user-approval", deadline: "2d", onDeadline } as const;
+        const tools = base.tools;
+        const agent = new Agent({ id: "teller", model, tools, toolApproval: { refund: () => status } });
+        const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+        const andante = bench.andanteWith({ clock }, workflow);
+        const { executionId, suspension } = await andante.execute(workflow.id, 1);
+        expect(suspension).toMatchObject({
+          deadline: "1970-01-03T00:00:00.000Z",
+          onDeadline: { resume: { approved: onDeadline === "approve" } },
+        });
+        expect((await andante.explain(executionId)).waits).toMatchObject([
+          { kind: "tool", until: "1970-01-03T00:00:00.000Z", onDeadline: "resume" },
+        ]);
+        return { andante, executionId, ran, read, workflow };
+      });
+      const [approved, denied] = await Promise.all(outcomes);
+      clock.advance("2d");
+      for (const of of [approved, denied])
+        await expect
+          .poll(() => of?.andante.state(of.workflow.id, of.executionId))
+          .toMatchObject({ status: "completed" });
+      expect([approved?.ran, denied?.ran]).toEqual([[{ refund: 90 }], []]);
+      expect(denied?.read()).toContain("No decision was made before the deadline");
     });
   });
 
@@ -574,3 +604,52 @@ test("crashTest: waiting tools, killed at every write, end the same", { timeout:
     expect(ending).toMatchObject({ status: "completed", result: { text: "end" }, usage, observed: 2 + own });
   }
 });
+
+test("a crash at any write of tools that suspend, sleep and record their work changes nothing", async () => {
+  const order = (name: string) =>
+    tool({
+      inputSchema: z.object({}),
+      contextSchema: z.object({ shop: z.string() }),
+      execute: async (_, options) => {
+        const { checkpoint, suspend, sleep } = durable(options);
+        const price = await checkpoint("price", () => 9);
+        const { paid } = await suspend(
+          `Pay ${name}`,
+          { price },
+          { resumeSchema: z.object({ paid: z.number() }) },
+        );
+        await sleep(name === "tea" ? "2h" : "3d");
+        const second = await suspend("Send it?", undefined, {
+          deadline: "1d",
+          onDeadline: { resume: "now" },
+        });
+        return { name, paid, second, shop: options.context.shop };
+      },
+    });
+  const [tea, milk] = [order("tea"), order("milk")];
+  const shop = { shop: "corner" };
+  const calls = [
+    { id: "call_0", name: "tea", input: {} },
+    { id: "call_1", name: "milk", input: {} },
+  ];
+  const model = stepwise({ text: ["Let me see. "], calls });
+  const agent = new Agent({
+    id: "clerk",
+    model,
+    tools: { tea, milk },
+    toolsContext: { tea: shop, milk: shop },
+  });
+  const report = await crashTest({
+    workflow: flow()
+      .andAgent({ id: "ask", agent, prompt: "go" })
+      .andThen({ id: "after", execute: ({ data }) => data }),
+    input: 1,
+    resume: ({ reason }) => (reason.startsWith("Pay") ? { paid: 9 } : undefined),
+    observe: () => model.asked.at(-1)?.prompt.filter(({ role }) => role === "tool"),
+    timeout: 30_000,
+  });
+  expect(report.differences).toEqual([]);
+  expect(report.expected).toMatchObject({ status: "completed", result: { text: "end" } });
+  expect(JSON.stringify(report.expected.observed)).toMatch(/tea.*corner.*milk/);
+  expect(report.expected.usage).toMatchObject({ calls: 2 });
+}, 120_000);

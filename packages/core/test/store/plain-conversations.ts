@@ -5,6 +5,7 @@ import type {
   ForkConversation,
   ForkResult,
   KeepReply,
+  KeptSummary,
   OneConversation,
   PostMessage,
   PostResult,
@@ -15,7 +16,7 @@ import { endOfPage, maxPageTime } from "../../src/store/sql/copy-page.ts";
 import { readPage } from "../../src/store/sql/read-page.ts";
 import { nothingUsed, sumUsage } from "../../src/store/usage.ts";
 
-type Message = StoredMessage & { readonly role: "user" | "assistant" };
+type Message = StoredMessage & { readonly role: "user" | "assistant" | "summary" };
 
 interface Conversation {
   row: ConversationRow;
@@ -58,6 +59,14 @@ export class PlainConversations {
     }),
     fork: this.#once((fork: ForkConversation) => this.#fork(fork)),
     remove: this.#once((which: Asked<"remove">) => this.#remove(which)),
+    removeSummary: this.#once(({ messageId, ...which }: Asked<"removeSummary">): boolean => {
+      const found = this.#of(which);
+      const place = found?.messages.findIndex((each) => each.messageId === messageId) ?? -1;
+      if (found?.messages[place]?.role !== "summary") return false;
+      found.messages.splice(place, 1);
+      touch(found, 0, 0, 1);
+      return true;
+    }),
     removeUnfinishedFork: ({ before }: Asked<"removeUnfinishedFork">): boolean => {
       const found = [...this.#forks].find(([, { changedAt }]) => changedAt < before);
       return found !== undefined && this.#forks.delete(found[0]);
@@ -128,7 +137,7 @@ export class PlainConversations {
     const index = found.messages.findIndex((each) => each.messageId === messageId);
     const there = found.messages[index];
     if (there === undefined) {
-      const sequence = found.sequence + 1;
+      const sequence = found.sequence + 2;
       found.messages.push({ ...made, sequence });
       touch(found, at, sequence + 1, 0);
       return { kind: "posted" };
@@ -143,7 +152,7 @@ export class PlainConversations {
     return { kind: "posted" };
   }
 
-  keepReply({ conversationId, userId, replyTo, message, usage, at }: KeepReply): void {
+  keepReply({ conversationId, userId, replyTo, message, summary, usage, at }: KeepReply): void {
     const found = this.#of({ conversationId, userId });
     if (found === undefined) return;
     if (message !== null) {
@@ -158,14 +167,27 @@ export class PlainConversations {
       } else if (before.role === "assistant") found.messages[index] = { ...before, ...message };
       touch(found, at, sequence, 1);
     } else touch(found, at, 0, 1);
+    if (summary !== undefined) this.#keepSummary(found, summary, at);
     found.row = { ...found.row, usage: sumUsage(found.row.usage, usage) };
+  }
+
+  #keepSummary({ messages }: Conversation, { messageId, before, body }: KeptSummary, at: number): void {
+    const index = messages.findIndex((each) => each.messageId === before && each.role === "user");
+    const sequence = (messages[index]?.sequence ?? 0) - 1;
+    if (sequence < 1 || messages[index - 1]?.sequence === sequence) return;
+    messages.splice(index, 0, {
+      ...{ messageId, body, sequence, partial: false, createdAt: at },
+      role: "summary",
+    });
   }
 
   replaceLast({ conversationId, userId, messageId, previous, body, at }: ReplaceLast): boolean {
     const found = this.#of({ conversationId, userId });
-    const last = found?.messages.at(-1);
-    if (found === undefined || last?.messageId !== messageId || last.body !== previous) return false;
-    found.messages[found.messages.length - 1] = { ...last, body };
+    const place = found?.messages.findIndex((each) => each.messageId === messageId) ?? -1;
+    const last = found?.messages[place];
+    const isFollowed = found?.messages.slice(place + 1).some(({ role }) => role === "assistant");
+    if (found === undefined || last?.body !== previous || isFollowed) return false;
+    found.messages[place] = { ...last, body };
     touch(found, at, 0, 1);
     return true;
   }

@@ -26,17 +26,21 @@ import type {
   ListedExecution,
   NewExecution,
   NewTurn,
+  SeenDefinition,
   Snapshot,
   Store,
   StoredExecution,
+  StoreNodes,
 } from "../../src/store/store.ts";
 import { type StoredEvent, storedLength, type WrittenEvent } from "../../src/store/stored-event.ts";
 import type { Suspension } from "../../src/store/suspension.ts";
-import { nothingUsed } from "../../src/store/usage.ts";
+import { nothingUsed, type StoredUsage, usageSince } from "../../src/store/usage.ts";
 import { isBelow } from "../../src/values/step-path.ts";
 import { PlainConversations } from "./plain-conversations.ts";
+import { PlainFacts } from "./plain-facts.ts";
 import { plainObservations } from "./plain-observations.ts";
 import { plainRollups } from "./plain-rollups.ts";
+import { plainUsage } from "./plain-usage.ts";
 
 /** The columns that no decision changes. */
 type FixedColumns = Pick<
@@ -56,6 +60,8 @@ type FixedColumns = Pick<
 interface Kept {
   record: ExecutionRecord;
   readonly fixed: FixedColumns;
+  /** The usage of a turn that its conversation has counted. */
+  counted: StoredUsage;
   timeoutAt: number | null;
   result: string | null;
   error: string | null;
@@ -68,9 +74,13 @@ interface Kept {
 export function plainStore(): Store {
   const executions = new Map<string, Kept>();
   const definitions = new Map<string, string>();
+  const seenDefinitions = new Map<string, SeenDefinition[]>();
   const leases = new Map<string, number>();
+  const descriptions = new Map<string, string>();
+  const keptFacts = new PlainFacts();
   const approvals = new Map<string, { readonly expiresAt: number; readonly key: string }>();
   let secret: string | undefined;
+  const usage = plainUsage();
 
   const kept = (executionId: string): Kept => {
     const found = executions.get(executionId);
@@ -158,6 +168,7 @@ export function plainStore(): Store {
       open: later((executionId, suspension, held) => {
         kept(executionId).suspensions.set(suspension.suspensionId, { suspension, held });
       }),
+      remember: later((change) => keptFacts.append(change)),
       close: later((suspensionIds) => {
         for (const id of suspensionIds) for (const { suspensions } of all()) suspensions.delete(id);
       }),
@@ -176,6 +187,7 @@ export function plainStore(): Store {
         const of = kept(executionId);
         if (of.timeoutAt !== null) of.timeoutAt += by;
       }),
+      spend: later((_, entries) => usage.spend(entries)),
     };
   };
   const perform = <Argument extends { readonly executionId: string }, Result>(
@@ -204,6 +216,7 @@ export function plainStore(): Store {
     const of: Kept = {
       record: { ...newRecord, ...columns, ...claim, executionId, sequence: events.length },
       fixed: { ...fixed, input, context, userId, conversationId, startAt },
+      counted: nothingUsed,
       timeoutAt,
       result: null,
       error: null,
@@ -288,11 +301,12 @@ export function plainStore(): Store {
     });
   };
 
-  const due: (query: Parameters<Store["due"]>[0]) => DueTimer[] = ({ workflowIds, limit }) => {
-    const running = workflows().filter(
-      ({ record, fixed }) =>
-        workflowIds.includes(fixed.workflowId) && !record.paused && record.endAt === null,
-    );
+  const due: (query: Parameters<Store["due"]>[0]) => DueTimer[] = ({ workflowIds, agentIds, limit }) => {
+    const isWanted = ({ record, fixed }: Kept) =>
+      record.kind === "turn"
+        ? agentIds?.includes(fixed.agentId ?? "")
+        : workflowIds.includes(fixed.workflowId);
+    const running = all().filter((of) => isWanted(of) && !of.record.paused && of.record.endAt === null);
     const byTime = (a: DueTimer, b: DueTimer) => a.dueAt - b.dueAt;
     const common = ({ record: { executionId }, fixed: { workflowId } }: Kept) => ({
       executionId,
@@ -325,6 +339,7 @@ export function plainStore(): Store {
   };
 
   const removeTurns = (conversationId: string) => {
+    keptFacts.remove({ scope: "conversation", subject: conversationId });
     for (const [id, { record, fixed }] of executions)
       if (record.kind === "turn" && fixed.conversationId === conversationId) executions.delete(id);
   };
@@ -346,10 +361,12 @@ export function plainStore(): Store {
       return { kind: "begun", before: conversations.before(conversationId, message.messageId, before) };
     };
     const live = liveTurn(conversationId)?.record;
+    // One that only sleeps has no open suspension.
+    const liveStatus = live?.idle ? "suspended" : "running";
     const early = beforeTurn(turn, {
       token: executions.get(turn.executionId)?.record.token,
       owner: conversations.ownerOf(conversationId),
-      live,
+      live: live && { executionId: live.executionId, status: liveStatus },
     });
     if (early === "repeated") return began();
     if (early !== undefined) return early;
@@ -381,14 +398,34 @@ export function plainStore(): Store {
     adopt: decided(decisions.adopt),
     beginTurn,
     endTurn: ({ commit, reply }: Parameters<Store["endTurn"]>[0]) => {
-      const wasRunning = executions.get(commit.executionId)?.record.status === "running";
+      const before = executions.get(commit.executionId)?.record;
+      // Otherwise this commit is repeated, or another writer was first.
+      const isFirst =
+        before?.token === commit.token && before.commits < commit.number && before.endAt === null;
       const result = perform(decisions.commit, commit);
-      if (wasRunning && result.kind === "ok")
-        conversations.keepReply({ ...reply, usage: kept(commit.executionId).record.usage ?? nothingUsed });
+      if (!isFirst || result.kind !== "ok") return result;
+      const of = kept(commit.executionId);
+      const total = of.record.usage ?? nothingUsed;
+      conversations.keepReply({ ...reply, usage: usageSince(total, of.counted) });
+      of.counted = total;
       return result;
     },
-    heartbeat: ({ owner, lease }: Parameters<Store["heartbeat"]>[0]) =>
-      void leases.set(owner, Date.now() + lease),
+    heartbeat: ({ owner, lease, about }: Parameters<Store["heartbeat"]>[0]): void => {
+      leases.set(owner, Date.now() + lease);
+      if (about !== undefined) descriptions.set(owner, about);
+    },
+    nodes: (): StoreNodes => {
+      const work = all().filter(({ record }) => isAbandoned({ ...record, token: null }, false));
+      const executionsOf = (owner: string | null) =>
+        work.filter(({ record }) => record.owner === owner).length;
+      const nodes = [...leases.keys()]
+        .map((owner) => ({
+          ...{ owner, about: descriptions.get(owner) ?? null },
+          ...{ isAlive: isAlive(owner), executions: executionsOf(owner) },
+        }))
+        .filter(({ isAlive, executions }) => isAlive || executions > 0);
+      return { nodes, unowned: executionsOf(null) };
+    },
     claimAbandoned,
     claims: ({ owner, after, limit }: Parameters<Store["claims"]>[0]) =>
       all()
@@ -460,12 +497,14 @@ export function plainStore(): Store {
             [query.userId, fixed.userId],
             [query.executionId, executionId],
             [query.traceId, fixed.trace || null],
+            [query.replayOf, fixed.replayOf?.executionId],
           ];
           return (
             fits.every(([wanted, value]) => wanted === undefined || wanted === value) &&
             (tag === undefined || fixed.tags.includes(tag)) &&
             executionId.startsWith(idPrefix) &&
             (!query.traced || fixed.trace !== null) &&
+            (!query.parked || record.parked !== null) &&
             fixed.startAt >= from &&
             fixed.startAt < to &&
             place({ startAt: fixed.startAt, executionId })
@@ -475,11 +514,12 @@ export function plainStore(): Store {
       return readPage(found.slice(0, query.limit), listed, query.length);
     },
     waiting: (query: Parameters<Store["waiting"]>[0]) => {
-      const { workflowId, userId, suspensionIds, after, limit, length } = query;
+      const { workflowId, agentId, userId, suspensionIds, after, limit, length } = query;
       const found = all()
         .filter(
           ({ fixed }) =>
             (workflowId === undefined || fixed.workflowId === workflowId) &&
+            (agentId === undefined || fixed.agentId === agentId) &&
             (userId === undefined || fixed.userId === userId),
         )
         .flatMap(({ record: { executionId }, fixed, suspensions }) =>
@@ -511,9 +551,15 @@ export function plainStore(): Store {
         );
       return readPage(found.slice(0, limit), (each) => each, length);
     },
-    define: ({ definition, outline }: Parameters<Store["define"]>[0]): void => {
+    define: ({ definition, outline, seen }: Parameters<Store["define"]>[0]): void => {
       if (!definitions.has(definition)) definitions.set(definition, outline);
+      if (seen === undefined) return;
+      const others = seenDefinitions.get(seen.workflowId) ?? [];
+      const known = others.find((each) => each.definition === definition);
+      const made = { definition, firstAt: known?.firstAt ?? seen.at, lastAt: seen.at };
+      seenDefinitions.set(seen.workflowId, [made, ...others.filter((each) => each !== known)]);
     },
+    definitions: (workflowId: string): SeenDefinition[] => seenDefinitions.get(workflowId) ?? [],
     outline: (definition: string) => definitions.get(definition),
     unpark: ({ workflowId, definition, own = false }: Parameters<Store["unpark"]>[0]): void => {
       for (const of of all()) {
@@ -596,6 +642,8 @@ export function plainStore(): Store {
       countSuspended: () => workflows().filter(({ record }) => record.status === "suspended").length,
     }),
     rollups: guarded(plainRollups()),
+    facts: guarded(keptFacts.operations),
+    usage: guarded(usage.operations),
     approvals: guarded({
       use: ({ key, approval, expiresAt, at }: Parameters<Store["approvals"]["use"]>[0]): boolean => {
         for (const [id, used] of approvals) if (used.expiresAt < at) approvals.delete(id);

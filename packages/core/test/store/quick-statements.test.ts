@@ -127,7 +127,7 @@ test(`claims of abandoned executions, seed ${seed}`, () => {
     for (const each of made) insert(each);
     const [isKnown, isAlive] = [random.chance(0.7), random.chance(0.3)];
     const expiresAt = isAlive ? Number.MAX_SAFE_INTEGER : 0;
-    if (isKnown) database.prepare("insert into owners values ('here', ?)").run(expiresAt);
+    if (isKnown) database.prepare("insert into owners (owner, expires_at) values ('here', ?)").run(expiresAt);
     const suspects = random.chance(0.3);
     const expected = made
       .flatMap(({ executionId }) => read(executionId) ?? [])

@@ -26,6 +26,11 @@ export function loopOver(records: Readonly<Record<string, RecordedCall>>, given:
     pathOf: (place) => `ask#${place}`,
     read: (place) => records[place],
     usedBelow: () => undefined,
+    checkpoints: () => ({
+      run: () => Promise.reject(new Error("no checkpoints")),
+      inside: undefined,
+      settled: undefined,
+    }),
     checkMayBegin,
     record: async (call) => {
       written.push(call);

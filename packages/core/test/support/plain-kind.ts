@@ -14,6 +14,7 @@ export const plainKind: EngineKind = {
   keptFor: undefined,
   claimable: undefined,
   park: undefined,
+  expire: undefined,
   store: { commit: unused, release: unused, events: unused },
   definition: unused,
   fits: () => true,

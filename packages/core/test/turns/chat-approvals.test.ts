@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
@@ -21,7 +22,11 @@ class Effects {
 function start(
   store: Store,
   effects: Effects,
-  { customers = [7], ...options }: Partial<ProcessOptions> & { readonly customers?: readonly number[] } = {},
+  {
+    customers = [7],
+    hold = () => undefined,
+    ...options
+  }: Partial<ProcessOptions> & { readonly customers?: readonly number[]; readonly hold?: () => unknown } = {},
 ) {
   const model = controlledModel(({ prompt }) => {
     const last = prompt.at(-1);
@@ -33,6 +38,7 @@ function start(
         ...{ id: `call-${customer}`, name: "remove" },
         input: { customer },
       })),
+      hold,
     };
   });
   const remove = tool({
@@ -66,7 +72,8 @@ async function asked(options: Parameters<typeof start>[2] = {}) {
 }
 
 const replyOf = async (andante: Andante) => (await kept(andante)).at(-1)?.[1];
-const finished = (andante: Andante) => expect.poll(() => replyOf(andante)).toContain("After");
+const finished = (andante: Andante) =>
+  expect.poll(() => replyOf(andante), { timeout: 10_000 }).toContain("After");
 
 /** The message of a chat client, with its decisions in the order of the calls. */
 async function decidedInChat(andante: Andante, ...decisions: readonly boolean[]) {
@@ -209,6 +216,112 @@ test("a chat that does not know of the first decision is refused where it differ
   expect([effects.deleted, await waits(andante)]).toEqual([[8], []]);
 });
 
+/** The approval of the call in the last reply, as it is kept. */
+async function approvals(andante: Andante) {
+  const { messages } = await andante.conversations.messages(conversationId);
+  const parts = messages.findLast(({ role }) => role === "assistant")?.parts ?? [];
+  return parts.flatMap((part) => ("approval" in part && part.approval ? [Object(part.approval)] : []));
+}
+
+test("who decided, what and after how long is kept with the call, beside the chat and in it", async () => {
+  const clock = new TestClock({ skipSleeps: false });
+  const beside = await asked({ customers: [7, 8], clock });
+  const at = () => new Date(clock.now()).toISOString();
+  clock.advance(90_000);
+  const first = { approvalId: beside.approvalId, approved: true, input: { customer: 9 }, by: "olga" };
+  await beside.andante.agents.decide(conversationId, first);
+  const edited = { by: "olga", at: at(), waitedMs: 90_000, edited: true };
+  clock.advance(30_000);
+  const second = { approvalId: beside.second, approved: false, reason: "a friend" };
+  await beside.andante.agents.decide(conversationId, second);
+  await finished(beside.andante);
+  expect(await approvals(beside.andante)).toMatchObject([
+    { approved: true, decision: edited },
+    { approved: false, reason: "a friend", decision: { by: null, at: at(), waitedMs: 120_000 } },
+  ]);
+
+  const inside = await asked({ clock });
+  clock.advance(5_000);
+  await all(await decidedInChat(inside.andante, true));
+  expect(await approvals(inside.andante)).toMatchObject([
+    { approved: true, decision: { by: userId, at: at(), waitedMs: 5_000 } },
+  ]);
+});
+
+test("a client cannot say who decided", async () => {
+  const { andante } = await asked();
+  const { messages } = await andante.conversations.messages(conversationId);
+  const parts = messages.at(-1)?.parts.map((part) => {
+    if (!("approval" in part) || part.approval === undefined) return part;
+    const approval = { ...part.approval, approved: true, decision: { by: "root", at: "never" } };
+    return { ...part, state: "approval-responded", approval };
+  });
+  const sent = [userMessage("u1"), { ...messages.at(-1), parts }];
+  await all(await andante.agents.chat("clerk", sent, { conversationId, userId }));
+  expect(await approvals(andante)).toMatchObject([{ decision: { by: userId } }]);
+});
+
+test("a call is decided although a message follows whose process ended before it began the turn", async () => {
+  // A message that came while the reply ran is kept at once; its turn begins when the reply has ended.
+  const posted = async (crash?: ProcessOptions["crash"]) => {
+    const store = await openStore();
+    const effects = new Effects();
+    const held = Promise.withResolvers<void>();
+    const first = start(store, effects, { hold: () => held.promise, ...(crash && { crash }) });
+    const reading = ask(first.andante, "u1").then(all, () => undefined);
+    await expect.poll(() => first.model.asked.length).toBe(1);
+    const next = [userMessage("u2", "and now?")];
+    const later = first.andante.agents
+      .chat("clerk", next, { conversationId, userId })
+      .then(all, () => undefined);
+    await expect.poll(async () => (await kept(first.andante)).length).toBe(2);
+    held.resolve();
+    return { store, effects, ...first, done: Promise.all([reading, later]) };
+  };
+  const whole = await posted();
+  await whole.done;
+  expect((await kept(whole.andante)).map(([role]) => role)).toEqual([
+    ...["user", "assistant", "user", "assistant"],
+  ]);
+  // The begin of the first turn, the message that waits, the call of the model, the end, the begin of the second turn.
+  let stale = 0;
+  for (let write = 3; write <= whole.life.writes; write++) {
+    for (const variant of ["lost", "unacknowledged"] as const) {
+      const where = `write ${write} ${variant}`;
+      const first = await posted({ write, variant });
+      await first.life.crash;
+      await first.end();
+      await first.done;
+      const { andante, end } = start(first.store, first.effects);
+      await andante.ready();
+      await expect
+        .poll(() => first.store.liveTurn(conversationId).then((live) => live?.status))
+        .not.toBe("running");
+      const [approvalId] = await approvalIds(andante);
+      // Else the second turn has begun, and ended the wait.
+      if (approvalId !== undefined) {
+        stale++;
+        expect(await andante.agents.decide(conversationId, { approvalId, approved: true }), where).toEqual({
+          waiting: 0,
+        });
+        await expect.poll(async () => (await kept(andante))[1]?.[1], { message: where }).toContain("After");
+        expect(first.effects.deleted, where).toEqual([7]);
+      }
+      expect(await waits(andante), where).toEqual([]);
+      const texts = (await kept(andante)).map(([role]) => role);
+      expect(texts.slice(0, 3), where).toEqual(["user", "assistant", "user"]);
+      // The message that had no reply gets one when it is posted again.
+      if (texts.length === 3)
+        await all(
+          await andante.agents.chat("clerk", [userMessage("u2", "and now?")], { conversationId, userId }),
+        );
+      expect((await kept(andante)).at(-1), where).toEqual(["assistant", "Something else."]);
+      await end();
+    }
+  }
+  expect(stale).toBeGreaterThan(0);
+});
+
 test("a user who goes on without deciding ends the wait", async () => {
   const { andante, approvalId, effects } = await asked();
   await all(await andante.agents.chat("clerk", [userMessage("u2", "and now?")], { conversationId, userId }));
@@ -295,4 +408,110 @@ test("a crash at any write of a decision loses nothing, and a tool runs again on
       await next.end();
     }
   }
+});
+
+/** Two days for a decision about the call. */
+const limited = (onDeadline: "deny" | "approve") => ({
+  agent: { toolApproval: { remove: { type: "user-approval", deadline: "2d", onDeadline } } } as const,
+});
+const twoDays = 2 * 24 * 3_600_000;
+
+test("without a decision before its deadline a call is denied, and the reply continues without a client", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const { andante, effects, model } = await asked({ ...limited("deny"), clock });
+  const [item] = await waits(andante);
+  expect(item?.suspension).toMatchObject({
+    deadline: new Date(1_000_000 + twoDays).toISOString(),
+    onDeadline: { resume: { approved: false, reason: "No decision was made before the deadline" } },
+  });
+  clock.advance(twoDays - 1);
+  await andante.settled();
+  expect(await waits(andante)).toHaveLength(1);
+  clock.advance(1);
+  await finished(andante);
+  expect([effects.deleted, await waits(andante)]).toEqual([[], []]);
+  expect(JSON.stringify(model.asked.at(-1)?.prompt)).toContain("No decision was made before the deadline");
+  expect(await approvals(andante)).toEqual([
+    expect.objectContaining({
+      ...{ approved: false, onDeadline: "deny" },
+      decision: { by: null, at: expect.any(String), waitedMs: twoDays, byDeadline: true },
+    }),
+  ]);
+});
+
+test("the deadline approves where it is to, in the process after a restart, and a late person hears of it", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const first = await asked({ ...limited("approve"), clock });
+  await first.end();
+  const second = start(first.store, first.effects, { ...limited("approve"), clock });
+  await second.andante.ready();
+  clock.advance(twoDays);
+  await finished(second.andante);
+  expect(first.effects.deleted).toEqual([7]);
+  const late = { approvalId: first.approvalId, approved: false };
+  await expect(second.andante.agents.decide(conversationId, late)).rejects.toMatchObject({
+    status: 409,
+    message: `The approval ${first.approvalId} has already been decided: approved by the deadline`,
+  });
+});
+
+test("a crash at any write of a deadline loses nothing, and another node decides once", {
+  timeout: 120_000,
+}, async () => {
+  const made = () => new TestClock({ start: 1_000_000, skipSleeps: false });
+  const clock = made();
+  const whole = await asked({ ...limited("approve"), clock });
+  const before = whole.life.writes;
+  clock.advance(twoDays);
+  await finished(whole.andante);
+  const { writes } = whole.life;
+  expect(writes - before).toBeGreaterThanOrEqual(3);
+  for (let write = before + 1; write <= writes; write++) {
+    for (const variant of ["lost", "unacknowledged"] as const) {
+      const where = `write ${write} ${variant}`;
+      const time = made();
+      const first = await asked({ ...limited("approve"), clock: time, crash: { write, variant } });
+      time.advance(twoDays);
+      await first.life.crash;
+      await first.end();
+      const next = start(first.store, first.effects, { ...limited("approve"), clock: time });
+      await expect.poll(() => replyOf(next.andante), { message: where, timeout: 10_000 }).toContain("After");
+      expect(new Set(first.effects.deleted), where).toEqual(new Set([7]));
+      // The turn is begun by the first write; the tool is recorded by the second.
+      expect(first.effects.deleted.length, where).toBeLessThanOrEqual(write === before + 2 ? 2 : 1);
+      expect(await waits(next.andante), where).toEqual([]);
+      expect((await approvals(next.andante))[0]?.decision, where).toMatchObject({ byDeadline: true });
+      await next.end();
+    }
+  }
+});
+
+test("the deadline of a call stays while another one of its message is decided", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const { andante, approvalId, effects } = await asked({ ...limited("approve"), clock, customers: [7, 8] });
+  const before = (await waits(andante))[1]?.suspension;
+  clock.advance(twoDays / 2);
+  await andante.agents.decide(conversationId, { approvalId, approved: false });
+  expect(await waits(andante)).toMatchObject([{ suspension: before }]);
+  clock.advance(twoDays / 2);
+  await finished(andante);
+  expect(effects.deleted).toEqual([8]);
+});
+
+test("of a hundred racers at the inbox, the chat and the deadline one wins, and the others hear which", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const { andante, approvalId, effects } = await asked({ ...limited("approve"), clock });
+  const person = (by: string) => andante.agents.decide(conversationId, { approvalId, approved: true, by });
+  const chat = async () => void (await all(await decidedInChat(andante, true)));
+  const racers = Array.from({ length: 99 }, (_, n) => (n % 3 === 0 ? chat() : person(`person-${n}`)));
+  const results = await Promise.allSettled([...racers, clock.advance(twoDays)]);
+  await finished(andante);
+  await andante.settled();
+  expect(effects.deleted).toEqual([7]);
+  const [approval] = await approvals(andante);
+  const { by, byDeadline } = Object(approval).decision;
+  const winner = byDeadline ? "the deadline" : by;
+  const lost = results.flatMap((each) => (each.status === "rejected" ? [String(each.reason.message)] : []));
+  expect(lost.length).toBe(byDeadline ? 99 : 98);
+  expect(lost.filter((message) => !message.includes(`approved by ${winner}`))).toEqual([]);
 });

@@ -17,6 +17,8 @@ const one = {
   calls: 1,
   cachedInputTokens: 4,
   reasoningTokens: 2,
+  inputTokenDetails: { cacheReadTokens: 4 },
+  outputTokenDetails: { reasoningTokens: 2 },
 };
 const two = {
   inputTokens: 20,
@@ -25,6 +27,8 @@ const two = {
   calls: 2,
   cachedInputTokens: 8,
   reasoningTokens: 4,
+  inputTokenDetails: { cacheReadTokens: 8 },
+  outputTokenDetails: { reasoningTokens: 4 },
 };
 const talk = { conversationId: "talk", userId: "ada" };
 const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
@@ -93,7 +97,10 @@ test("of sub-agents of any make, and of an execution", async () => {
   const model = delegating();
   const agent = new Agent({ id: "clerk", model, subAgents: [helper] });
   const three = { ...two, inputTokens: 30, outputTokens: 15, totalTokens: 45, calls: 3 };
-  const all = { ...three, cachedInputTokens: 12, reasoningTokens: 6 };
+  const all = {
+    ...{ ...three, cachedInputTokens: 12, reasoningTokens: 6 },
+    ...{ inputTokenDetails: { cacheReadTokens: 12 }, outputTokenDetails: { reasoningTokens: 6 } },
+  };
   const chat = startProcess(await openStore(), { model, agent: { subAgents: [helper] } }).andante;
   expect((await chat.agents.text("clerk", "go", talk)).usage).toEqual(all);
   expect((await chat.conversations.read("talk")).usage).toEqual(all);

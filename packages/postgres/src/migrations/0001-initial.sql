@@ -37,6 +37,8 @@ create table executions (
   recoveries integer not null default 0,
   -- The usage of its agents, a JSON object.
   usage text,
+  -- The part of it that the conversation of a turn that goes on later has counted, a JSON object.
+  counted_usage text,
   -- The tags in their order, a JSON array; lists read execution_tags.
   tags text,
   definition text collate "C",
@@ -70,7 +72,9 @@ create index executions_by_timeout on executions (timeout_at)
   where timeout_at is not null and end_at is null and not paused;
 create index executions_waiting on executions (user_id)
   where status = 'suspended' and user_id is not null;
-create index executions_parked on executions (workflow_id) where parked is not null;
+create index executions_parked on executions (workflow_id, start_at, execution_id) where parked is not null;
+create index executions_parked_by_start on executions (start_at, execution_id) where parked is not null;
+create index executions_by_replay on executions (replay_of, start_at, execution_id) where replay_of is not null;
 -- One live turn for each conversation.
 create unique index executions_live_turn on executions (conversation_id) where kind = 'turn' and end_at is null;
 create index executions_of_conversation on executions (conversation_id) where kind = 'turn';
@@ -122,7 +126,9 @@ create index timers_by_due on timers (due_at) where not held;
 -- One row for each process incarnation, by the clock of this database.
 create table owners (
   owner text collate "C" primary key,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  -- Its description for people, a JSON object.
+  about text
 )
 with (fillfactor = 50);
 
@@ -138,6 +144,15 @@ create table snapshots (
 create table definitions (
   definition text collate "C" primary key,
   outline text not null
+);
+
+-- When processes registered each definition of a workflow, in milliseconds since 1970.
+create table workflow_definitions (
+  workflow_id text collate "C" not null,
+  definition text collate "C" not null,
+  first_at bigint not null,
+  last_at bigint not null,
+  primary key (workflow_id, definition)
 );
 
 create table execution_tags (
@@ -239,6 +254,20 @@ create table conversation_writes (
 );
 
 create index conversation_writes_by_time on conversation_writes (written_at);
+
+-- The facts that agents keep of users and conversations: changes as merge patches.
+create table facts (
+  scope text not null,
+  subject text collate "C" not null,
+  agent_id text collate "C" not null,
+  at bigint not null,
+  change_id text collate "C" not null,
+  patch text not null,
+  changed_by text collate "C",
+  -- How many changes it stands for.
+  changes bigint not null,
+  primary key (scope, subject, agent_id, at, change_id)
+);
 
 create table used_approvals (
   approval_key text collate "C" primary key,
@@ -356,3 +385,37 @@ create table rollup_writers (
 );
 
 create index rollup_writers_by_minute on rollup_writers (minute);
+
+-- Usage of models. A name is '' where there is none.
+
+create table usage (
+  -- Days since 1970, UTC.
+  day integer not null,
+  user_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  workflow_id text collate "C" not null,
+  -- Provider and name.
+  model text collate "C" not null,
+  calls bigint not null,
+  input_tokens bigint not null,
+  cached_input_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  -- Billionths of the host's currency.
+  nanos bigint not null,
+  -- Calls without a known price.
+  unpriced_calls bigint not null,
+  primary key (day, user_id, agent_id, workflow_id, model)
+)
+-- Rows of today are changed by every node: with room on the page no index entry is written.
+with (fillfactor = 70);
+
+-- The last batch of each process, so that repeating one whose result was lost adds nothing.
+create table usage_writers (
+  writer text collate "C" primary key,
+  number bigint not null,
+  day integer not null
+);
+
+create index usage_writers_by_day on usage_writers (day);

@@ -1,14 +1,33 @@
 // Keeps the outlines of definitions, and lets executions be claimed again that were parked under another one.
-import { text } from "../columns.ts";
+import type { SeenDefinition, Store } from "@andante/core/store";
+import { integer, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
-/** Keeps the outline of a definition, once. */
+const hour = 3_600_000;
+
+/** Keeps the outline of a definition, once, and when processes registered it. */
 export function define(readers: Readers, s: string) {
   const insert = `insert into ${s}.definitions (definition, outline) values ($1, $2) on conflict do nothing`;
-  return ({ definition, outline: drawn }: { definition: string; outline: string }): Promise<void> =>
+  // At most one write an hour: processes define what they run again and again.
+  const note = `insert into ${s}.workflow_definitions as known (workflow_id, definition, first_at, last_at)
+    values ($1, $2, $3, $3) on conflict (workflow_id, definition) do update set last_at = excluded.last_at
+    where known.last_at < excluded.last_at - ${hour}`;
+  return ({ definition, outline: drawn, seen }: Parameters<Store["define"]>[0]): Promise<void> =>
     readers.write("define", async (query) => {
       await query(insert, [definition, drawn]);
+      if (seen !== undefined) await query(note, [seen.workflowId, definition, seen.at]);
     });
+}
+
+export function definitions(readers: Readers, s: string) {
+  const select = `select definition, first_at, last_at from ${s}.workflow_definitions where workflow_id = $1
+    order by last_at desc, first_at desc limit 100`;
+  return async (workflowId: string): Promise<SeenDefinition[]> =>
+    (await readers.read(select, [workflowId])).map((row) => ({
+      definition: text(row, "definition"),
+      firstAt: integer(row, "first_at"),
+      lastAt: integer(row, "last_at"),
+    }));
 }
 
 /** Reads the outline of a definition. */

@@ -4,12 +4,13 @@ import { integer, nullableInteger, nullableText, type Row, text } from "../colum
 import type { Readers } from "../connection/readers.ts";
 
 /**
- * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit. Left to itself the
+ * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit, $3 the agents. Left to itself the
  * planner takes idle, unpaused and unended executions for rare, reads all timers and sorts them.
  */
 export function dueStatement(s: string): string {
-  const ofWorkflows =
-    "executions.workflow_id = any($1) and not executions.paused and executions.end_at is null";
+  const isOpen = "not executions.paused and executions.end_at is null";
+  const ofWorkflows = `executions.workflow_id = any($1) and ${isOpen}`;
+  const ofAny = `(executions.workflow_id = any($1) or executions.agent_id = any($3)) and ${isOpen}`;
   const timerAt = `case when executions.idle or (executions.parked is null and not exists (
         select from ${s}.owners where executions.token is not null and owners.owner = executions.owner
           and owners.expires_at > clock_timestamp()))
@@ -18,12 +19,12 @@ export function dueStatement(s: string): string {
     (select 'timer' as kind, executions.execution_id, workflow_id, user_id, due_at, null::bigint as timer_at,
        null as suspension_id, null as path, 0 as step_index
      from ${s}.timers join ${s}.executions on executions.execution_id = timers.execution_id
-     where not timers.held and ${ofWorkflows} and executions.idle order by timers.due_at limit $2)
+     where not timers.held and ${ofAny} and executions.idle order by timers.due_at limit $2)
     union all
     (select 'deadline', executions.execution_id, workflow_id, null, deadline, ${timerAt},
        suspension_id, suspensions.path, suspensions.step_index
      from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
-     where deadline is not null and not suspensions.held and ${ofWorkflows} order by deadline limit $2)
+     where deadline is not null and not suspensions.held and ${ofAny} order by deadline limit $2)
     union all
     (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
      from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)`;
@@ -31,8 +32,8 @@ export function dueStatement(s: string): string {
 
 export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
-  return async ({ workflowIds, limit }: DueQuery): Promise<DueTimer[]> => {
-    const found = (await readers.walk(select, [workflowIds, limit])).map(toDue);
+  return async ({ workflowIds, agentIds = [], limit }: DueQuery): Promise<DueTimer[]> => {
+    const found = (await readers.walk(select, [workflowIds, limit, agentIds])).map(toDue);
     const sleeps = found.filter(({ kind }) => kind === "timer");
     const limits = found.filter(({ kind }) => kind !== "timer");
     // Cut together: all that fall due before the last of them are among them.

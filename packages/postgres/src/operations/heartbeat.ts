@@ -1,6 +1,7 @@
 // Extends the lease of one incarnation of a process, by the clock of the database.
 import { StoreUnavailableError } from "@andante/core/errors";
 import { steadyTime } from "@andante/core/internal";
+import type { Store } from "@andante/core/store";
 import { begin } from "../connection/client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { DatabaseClock } from "../connection/database-clock.ts";
@@ -18,9 +19,10 @@ const failedOver = 1_000;
 /** On a connection of its own, so that a slow group never delays it. `sawOthers`: there are other processes. */
 export function heartbeat(connection: Connection, s: string, clock: DatabaseClock, sawOthers: () => void) {
   const upsert = `with beat as (
-      insert into ${s}.owners (owner, expires_at)
-      values ($1, clock_timestamp() + $2 * interval '1 millisecond')
-      on conflict (owner) do update set expires_at = excluded.expires_at)
+      insert into ${s}.owners (owner, expires_at, about)
+      values ($1, clock_timestamp() + $2 * interval '1 millisecond', $3)
+      on conflict (owner) do update
+      set expires_at = excluded.expires_at, about = coalesce(excluded.about, owners.about))
     select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others,
       extract(epoch from clock_timestamp())::float8 * 1000 as now`;
   const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1
@@ -30,7 +32,7 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
   const shorten = `update ${s}.owners set expires_at = clock_timestamp() + $2 * interval '2 milliseconds'
     where owner <> $1 and expires_at > clock_timestamp() + $2 * interval '2 milliseconds'`;
   let beats = 0;
-  const beat = async (owner: string, lease: number) => {
+  const beat = async ({ owner, lease, about }: Parameters<Store["heartbeat"]>[0]) => {
     const query = await connection.query();
     // A transaction of its own in one round trip.
     const write = async (statement: string, values: readonly unknown[]) => {
@@ -38,19 +40,19 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
       return result;
     };
     const sent = steadyTime();
-    const { rows } = await write(upsert, [owner, lease]);
+    const { rows } = await write(upsert, [owner, lease, about ?? null]);
     const wentBack = clock.adjust(Number(rows[0]?.now), sent, steadyTime());
     if (wentBack > failedOver) await write(shorten, [owner, lease]);
     if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await write(sweep, [owner]);
   };
-  return async ({ owner, lease }: { owner: string; lease: number }): Promise<void> => {
+  return async (argument: Parameters<Store["heartbeat"]>[0]): Promise<void> => {
     try {
-      await beat(owner, lease);
+      await beat(argument);
     } catch {
       // The connection may have been lost while nothing ran on it: a new one decides.
       connection.drop();
-      await beat(owner, lease).catch((error: unknown) => {
+      await beat(argument).catch((error: unknown) => {
         connection.drop();
         throw new StoreUnavailableError({ cause: new Error(problemOf(error), { cause: error }) });
       });

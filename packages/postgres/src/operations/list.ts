@@ -29,6 +29,7 @@ export function listStatement(s: string, query: ListQuery): { statement: string;
     .add("user_id = ?", query.userId)
     .add("executions.execution_id = ?", query.executionId)
     .add("trace = ? and trace <> ''", query.traceId)
+    .add("replay_of = ?", query.replayOf)
     .add(`${startAt} >= ?`, query.from)
     .add(`${startAt} < ?`, query.to)
     // A range, not LIKE: an id may contain % and _, and the primary key serves it.
@@ -41,6 +42,7 @@ export function listStatement(s: string, query: ListQuery): { statement: string;
   // The second condition is the index's own: it is used only where the statement repeats it.
   else where.add("status = ? and status <> 'running'", status);
   if (query.traced) where.add("trace is not null");
+  if (query.parked) where.add("parked is not null");
   if (byId) where.add(`${executionId} < ?`, before?.executionId);
   else where.add(`(${startAt}, ${executionId}) < (?, ?)`, before?.startAt, before?.executionId);
   const source =

@@ -19,6 +19,7 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
     // The second condition is the index's own: it is used only where the statement repeats it.
     .add("user_id = ? and status = 'suspended'", query.userId)
     .add("workflow_id = ?", query.workflowId)
+    .add("agent_id = ?", query.agentId)
     .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
     .add("suspension_id = any(?)", query.suspensionIds);
   const limit = where.bind(query.limit);

@@ -2,25 +2,48 @@
 import {
   type Changes,
   type ExecutionRecord,
+  type FactChange,
+  mergeEntries,
   type Outcome,
   rowText,
   type Suspension,
   type Timer,
+  type UsageEntry,
   type WrittenEvent,
 } from "@andante/core/store";
 import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
 import { updateRows, valuesOf } from "./row.ts";
+import { spendStatement } from "./usage.ts";
 
 /** Puts executions into the queue of the index of values. */
 export function queueStatement(s: string): string {
   return `insert into ${s}.search_queue (execution_id) select * from unnest($1::text[])`;
 }
 
+/** Keeps changes; those that are there already stay as they are. */
+export function factStatement(s: string, changes: readonly FactChange[]): Statement {
+  return [
+    `insert into ${s}.facts (scope, subject, agent_id, at, change_id, patch, changed_by, changes)
+     select *, 1 from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+     on conflict do nothing`,
+    [
+      changes.map(({ scope }) => scope),
+      changes.map(({ subject }) => subject),
+      changes.map(({ agentId }) => agentId),
+      changes.map(({ at }) => at),
+      changes.map(({ changeId }) => changeId),
+      changes.map(({ patch }) => patch),
+      changes.map(({ by }) => by),
+    ],
+  ];
+}
+
 export class CollectedChanges implements Changes {
   readonly #records: ExecutionRecord[] = [];
   readonly #ends: (Outcome & { readonly executionId: string })[] = [];
   readonly #journal: { executionId: string; sequence: number; events: string; key: string }[] = [];
+  readonly #facts: FactChange[] = [];
   readonly #closed: string[] = [];
   readonly #closedAll: string[] = [];
   readonly #opened: { executionId: string; suspension: Suspension; held: boolean }[] = [];
@@ -30,6 +53,7 @@ export class CollectedChanges implements Changes {
   readonly #held: string[] = [];
   readonly #released: string[] = [];
   readonly #moved = new Map<string, number>();
+  readonly #spent: UsageEntry[] = [];
 
   update(record: ExecutionRecord): void {
     this.#records.push(record);
@@ -45,6 +69,10 @@ export class CollectedChanges implements Changes {
 
   open(executionId: string, suspension: Suspension, held: boolean): void {
     this.#opened.push({ executionId, suspension, held });
+  }
+
+  remember(change: FactChange): void {
+    this.#facts.push(change);
   }
 
   close(suspensionIds: readonly string[]): void {
@@ -75,6 +103,10 @@ export class CollectedChanges implements Changes {
     this.#moved.set(executionId, (this.#moved.get(executionId) ?? 0) + by);
   }
 
+  spend(_: string, entries: readonly UsageEntry[]): void {
+    this.#spent.push(...entries);
+  }
+
   /** The statements, in the order in which they have to run. */
   statements(s: string): Statement[] {
     const found: Statement[] = [];
@@ -84,6 +116,7 @@ export class CollectedChanges implements Changes {
     add(this.#closedAll, `delete from ${s}.suspensions where execution_id = any($1)`, [this.#closedAll]);
     add(this.#closed, `delete from ${s}.suspensions where suspension_id = any($1)`, [this.#closed]);
     if (this.#opened.length > 0) found.push(this.#openStatement(s));
+    if (this.#facts.length > 0) found.push(factStatement(s, this.#facts));
     add(this.#clearedAll, `delete from ${s}.timers where execution_id = any($1)`, [this.#clearedAll]);
     add(
       this.#cleared,
@@ -142,6 +175,8 @@ export class CollectedChanges implements Changes {
     );
     const changed = [...this.#opened, ...this.#ends].map(({ executionId }) => executionId);
     add(changed, queueStatement(s), [changed]);
+    // Last, because other connections change the same rows.
+    if (this.#spent.length > 0) found.push(spendStatement(s, mergeEntries(this.#spent)));
     return found;
   }
 

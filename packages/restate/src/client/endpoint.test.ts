@@ -1,20 +1,10 @@
 // Callers of the endpoint that are not the Restate server whose key is given.
 import { once } from "node:events";
 import { connect } from "node:http2";
-import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { freePort } from "../../../../examples/cluster/src/free-ports.ts";
 import { shardName } from "../engine/objects.ts";
 import { listen } from "./endpoint.ts";
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
-}
 
 /** The status of the response to a call without a signature. */
 async function statusOf(identityKeys: readonly string[], path: string): Promise<number | undefined> {

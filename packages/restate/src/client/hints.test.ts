@@ -16,29 +16,24 @@ afterEach(async () => {
   server?.close();
 });
 
-/** Hints to a server that knows of another node. It replies to the first one when `release` is called. */
+/** Hints to a server that replies to the first one when `release` is called. */
 async function startHints() {
   const put: Hint[] = [];
   const released = Promise.withResolvers<void>();
-  const waiting = Promise.withResolvers<void>();
   server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
     if (request.url?.endsWith("/put")) {
       put.push(JSON.parse(text));
       await released.promise;
-      response.end("true");
-    } else if (JSON.parse(text).isAlone) {
-      // The first call that waits learns of the other node, the second one stays.
-      response.end(JSON.stringify({ last: 0, hints: [], hasOthers: true }));
-    } else waiting.resolve();
+      response.end();
+    }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port }: AddressInfo = JSON.parse(JSON.stringify(server.address()));
   const url = `http://127.0.0.1:${port}`;
   const settings = readOptions({ ingressUrl: url, adminUrl: url, endpoint: { port, url } });
   hints = new Hints(new Ingress(settings), "n", new Set());
-  await waiting.promise;
   return { hints, put, release: released.resolve };
 }
 

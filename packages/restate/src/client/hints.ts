@@ -12,9 +12,6 @@ const period = 100;
 /** More executions than these are not named in a hint: the others look at all that concerns them. */
 export const maxNamed = 64;
 
-/** Milliseconds for which another node counts as present after its last sign of life. */
-const othersStay = 60_000;
-
 /** Milliseconds between two attempts to wait while Restate does not respond. */
 const failurePause = 1_000;
 
@@ -31,7 +28,6 @@ export class Hints {
   readonly #wrote = new Set<string>();
   readonly #stop = new Set<string>();
   #offered = false;
-  #othersUntil = 0;
   #sending: Promise<void> | undefined;
 
   constructor(ingress: Ingress, namespace: string, listeners: ReadonlySet<ClusterListener>) {
@@ -41,19 +37,13 @@ export class Hints {
     void this.#wait();
   }
 
-  get #hasOthers(): boolean {
-    return performance.now() < this.#othersUntil;
-  }
-
   wrote(executionId: string): void {
-    if (!this.#hasOthers) return;
     if (this.#wrote.size <= maxNamed) this.#wrote.add(executionId);
     this.#send();
   }
 
   /** This node has left work to the others. */
   offered(): void {
-    if (!this.#hasOthers) return;
     this.#offered = true;
     this.#send();
   }
@@ -99,23 +89,18 @@ export class Hints {
     this.#wrote.clear();
     this.#stop.clear();
     this.#offered = false;
-    const call = this.#ingress.call<boolean>(`${this.#path}/put`, JSON.stringify(hint), randomUUID());
-    if (await call.catch(() => false)) this.#sawOthers();
-  }
-
-  #sawOthers(): void {
-    this.#othersUntil = performance.now() + othersStay;
+    const call = this.#ingress.call(`${this.#path}/put`, JSON.stringify(hint), randomUUID());
+    await call.catch(() => undefined);
   }
 
   async #wait(): Promise<void> {
     const { signal } = this.#closing;
     let after = -1;
     while (!signal.aborted) {
-      const body = JSON.stringify({ node: this.#node, after, isAlone: !this.#hasOthers } satisfies Waiting);
+      const body = JSON.stringify({ node: this.#node, after } satisfies Waiting);
       const call = this.#ingress.call<News>(`${this.#path}/wait`, body, undefined, signal);
       const news = await call.catch(() => undefined);
       if (signal.aborted) return;
-      if (news?.hasOthers) this.#sawOthers();
       after = news?.last ?? after;
       for (const hint of news?.hints ?? []) this.#receive(hint);
       const time = news === undefined ? failurePause : period;

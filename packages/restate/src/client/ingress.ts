@@ -83,7 +83,7 @@ export class Ingress {
         problem = new Error(message);
       } catch (error) {
         if (error instanceof FailedCallError || signal?.aborted) throw error;
-        problem = new Error(`${to.name} does not respond: ${error}`, { cause: error });
+        problem = new Error(`${to.name} does not respond: ${reasonOf(error)}`, { cause: error });
       }
       if (to === this.#ingress) this.#current += 1;
       failedAt ??= performance.now();
@@ -100,9 +100,10 @@ export class Ingress {
   }
 
   /** Calls the administration: without `body` it only reads. */
-  async administrate<Reply>(path: string, body?: unknown): Promise<Reply> {
+  async administrate<Reply>(path: string, body?: unknown, signal?: AbortSignal): Promise<Reply> {
     const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-    return await this.#attempt<Reply>(this.#administration, path, { ...sent, headers: this.#headers });
+    const request = { ...sent, headers: this.#headers };
+    return await this.#attempt<Reply>(this.#administration, path, request, signal);
   }
 
   /** Why it cannot be called; null when it can. */
@@ -125,4 +126,9 @@ export class Ingress {
   async query(sql: string): Promise<readonly Found[]> {
     return (await this.administrate<{ rows: Found[] }>("/query", { query: sql })).rows;
   }
+}
+
+/** The reason behind "fetch failed". */
+function reasonOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause.message : error;
 }

@@ -5,14 +5,16 @@ import { rootName, services } from "../engine/objects.ts";
 import type { Settings } from "../options.ts";
 import type { Ingress } from "./ingress.ts";
 
-const oldestServer = [1, 6] as const;
+const oldestServer = "1.6";
+
+/** Milliseconds that Restate may take to register an endpoint: it waits for the endpoint's response. */
+const registrationTime = 8_000;
 
 export async function register(ingress: Ingress, settings: Settings): Promise<void> {
   const { namespace, shards, endpointUrl } = settings;
   const { version } = await ingress.administrate<{ version: string }>("/version");
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]))
-    throw new Error(`the Restate server is ${version}, at least ${oldestServer.join(".")} is needed`);
+  if (version.localeCompare(oldestServer, "en", { numeric: true }) < 0)
+    throw new Error(`the Restate server is ${version}, at least ${oldestServer} is needed`);
   const { deployments } = await ingress.administrate<{ deployments: { uri?: string }[] }>("/deployments");
   const isKnown = deployments.some(({ uri }) => uri?.replace(/\/+$/, "") === endpointUrl);
   const known = await ingress.administrate<{ services: Service[] }>("/services");
@@ -23,7 +25,8 @@ export async function register(ingress: Ingress, settings: Settings): Promise<vo
   if (!isKnown || !isServed)
     try {
       // An earlier release may have registered the same address with fewer handlers.
-      await ingress.administrate("/deployments", { uri: endpointUrl, force: isKnown });
+      const deployment = { uri: endpointUrl, force: isKnown };
+      await ingress.administrate("/deployments", deployment, AbortSignal.timeout(registrationTime));
     } catch (cause) {
       const problem = `Restate could not register ${endpointUrl}, which it has to reach: ${problemIn(cause)}`;
       throw new Error(problem, { cause });

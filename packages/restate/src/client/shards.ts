@@ -1,6 +1,7 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "@andante/core/errors";
+import type { ExecutionHead } from "@andante/core/store";
 import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
 import { type ItemResult, nodeName, type Reads, shardName, type Writes } from "../engine/objects.ts";
@@ -31,6 +32,9 @@ const quietTime = 5_000;
 /** Milliseconds that a lease lasts longer than asked for, at most: a heartbeat so soon after another is left out. */
 const maxSpare = 1_250;
 
+/** Milliseconds for which a head counts while there is no news of it, for each head that is kept: few are read each time. */
+const headTime = 4;
+
 /** The answers of all shards to a question. */
 interface Answer {
   readonly ask: () => Promise<ItemResult>;
@@ -47,7 +51,7 @@ export class Shards {
   readonly #reads: readonly Lane[];
   /** The shards of executions that are not where their ids lead. */
   readonly #moved = new Map<string, number>();
-  readonly wrote: (executionId: string) => void;
+  readonly #onWrite: (executionId: string) => void;
   isOpen = false;
   #beats = 0;
   /** The last heartbeat that Restate has taken, and until when another one like it is left out. */
@@ -55,11 +59,16 @@ export class Shards {
   /** By question; without those that news has made old. */
   readonly #answers = new Map<string, Answer>();
   #quietUntil = 0;
+  /** By execution, the oldest first; without those that news has made old. */
+  readonly #heads = new Map<
+    string,
+    { readonly head: Promise<ExecutionHead | undefined>; readonly until: number }
+  >();
 
-  /** `wrote` is called after each write to an execution. */
-  constructor(settings: Settings, wrote: (executionId: string) => void) {
+  /** `onWrite` is called after each write to an execution. */
+  constructor(settings: Settings, onWrite: (executionId: string) => void) {
     const { namespace, shards } = settings;
-    this.wrote = wrote;
+    this.#onWrite = onWrite;
     this.ingress = new Ingress(settings);
     this.count = shards;
     this.#namespace = namespace;
@@ -106,9 +115,30 @@ export class Shards {
     argument: ArgumentOf<Writes[Name]>,
   ): Promise<ResultOf<Writes[Name]>> {
     const call = this.#call<ResultOf<Writes[Name]>>(this.#writes, to, name, argument);
-    const result = await call.finally(() => to === this.log || this.noteNews());
+    const written = typeof to === "string" ? [to] : [];
+    const result = await call.finally(() => to === this.log || this.noteNews(written));
     if (typeof to === "string" && name in executionWrites && name !== "keepSnapshot") this.wrote(to);
     return result;
+  }
+
+  /** This node has written to an execution. */
+  wrote(executionId: string): void {
+    this.#heads.delete(executionId);
+    this.#onWrite(executionId);
+  }
+
+  /** How far an execution has come. A node looks at all that concern it every two seconds, in case that a hint is lost. */
+  head(executionId: string): Promise<ExecutionHead | undefined> {
+    const now = performance.now();
+    for (const [id, { until }] of this.#heads)
+      if (until <= now) this.#heads.delete(id);
+      else break;
+    const known = this.#heads.get(executionId);
+    if (known !== undefined) return known.head;
+    const head = this.read(executionId, "head", executionId);
+    this.#heads.set(executionId, { head, until: now + headTime * this.#heads.size });
+    head.catch(() => this.#heads.delete(executionId));
+    return head;
   }
 
   read<Name extends keyof Reads>(
@@ -127,9 +157,11 @@ export class Shards {
     return Promise.all(this.all().map((shard) => this.read(shard, name, argument)));
   }
 
-  /** This node or another one has written to the shards, or a lease has ended. */
-  noteNews(): void {
+  /** This node or another one has written to the shards, or a lease has ended. Without `executionIds` they are not known. */
+  noteNews(executionIds?: Iterable<string>): void {
     this.#answers.clear();
+    if (executionIds === undefined) this.#heads.clear();
+    else for (const executionId of executionIds) this.#heads.delete(executionId);
   }
 
   /** Asks every shard, unless the last answer is without news. `question`: the argument, as far as the answer depends on it. */
@@ -151,7 +183,7 @@ export class Shards {
   #ask(key: string, ask: Answer["ask"]): Answer {
     const answer = { ask, results: ask() };
     this.#answers.set(key, answer);
-    answer.results.catch(() => this.noteNews());
+    answer.results.catch(() => this.#answers.delete(key));
     return answer;
   }
 
@@ -184,7 +216,7 @@ export class Shards {
       await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease + spare)}ms`, body, randomUUID());
     await this.ingress.call(`${path}/beat`, body, randomUUID());
     this.#beat = { owner, lease, until };
-    if (last === undefined) this.noteNews();
+    if (last === undefined) this.noteNews([]);
   }
 
   /** Rows of lines that SQL finds in the state of all shards. */
@@ -222,4 +254,12 @@ export class Shards {
 function resultIn<Result>(result: ItemResult | undefined): Result;
 function resultIn(result: ItemResult | undefined): unknown {
   return result?.value;
+}
+
+/** Calls `read` for each, and returns the values that are there. */
+export async function each<Item, Value>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Value | undefined>,
+): Promise<Value[]> {
+  return (await Promise.all(items.map(read))).filter((value) => value !== undefined);
 }

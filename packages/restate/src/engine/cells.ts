@@ -3,11 +3,13 @@
 // Each value is JSON text. The changes of an item count once the item has succeeded.
 import {
   isRestatePromise,
+  type ObjectContext,
   type ObjectSharedContext,
   RestatePromise,
   type Serde,
 } from "@restatedev/restate-sdk";
 import { type KeyKind, kindOf } from "./layout.ts";
+import { changeSets, type Text } from "./sets.ts";
 
 const text: Serde<string> = {
   contentType: "text/plain",
@@ -15,14 +17,8 @@ const text: Serde<string> = {
   deserialize: (bytes) => Buffer.from(bytes).toString(),
 };
 
-/** The part of a context that changes state. */
-export interface Writing {
-  set(name: string, value: string, serde: Serde<string>): void;
-  clear(name: string): void;
-}
-
-/** Null for a value that is to be deleted, or was never there. */
-type Text = string | null;
+/** Values that are awaited together: the SDK goes through all of them when one arrives. */
+const awaitedAtOnce = 16;
 
 export class Cells {
   readonly #context: Pick<ObjectSharedContext, "get">;
@@ -43,7 +39,9 @@ export class Cells {
     if (missing.length === 0) return;
     try {
       const asked = missing.map((key) => this.#context.get<string>(key, text)).filter(isRestatePromise);
-      const values = await RestatePromise.all(asked);
+      const values: (string | null)[] = [];
+      for (let index = 0; index < asked.length; index += awaitedAtOnce)
+        values.push(...(await RestatePromise.all(asked.slice(index, index + awaitedAtOnce))));
       for (const [index, key] of missing.entries()) this.#known.set(key, values[index] ?? null);
     } catch (error) {
       this.fault = error;
@@ -96,24 +94,14 @@ export class Cells {
    * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has
    * so written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
    */
-  write(context: Writing): void {
-    const set = (key: string, value: Text) => {
+  async write(context: Pick<ObjectContext, "set" | "clear">): Promise<void> {
+    const of = (kind: KeyKind) => [...this.#changed].filter(([key]) => kindOf(key) === kind);
+    const parts = of("part");
+    const made = parts.filter(([, value]) => value !== null);
+    const removed = parts.filter(([, value]) => value === null);
+    const { before, after } = await changeSets(this, of("member"));
+    for (const [key, value] of [...made, ...before, ...of("row"), ...after, ...of("line"), ...removed])
       if (value === null) context.clear(key);
       else context.set(key, value, text);
-    };
-    const entries = [...this.#changed];
-    const of = (kind: KeyKind) => entries.filter(([key]) => kindOf(key) === kind);
-    const parts = of("part");
-    for (const [key, value] of parts) if (value !== null) set(key, value);
-    const sets = of("set").map(([key, value]) => ({ key, value, before: this.#known.get(key) ?? "{}" }));
-    for (const { key, value, before } of sets) {
-      const [old, made]: Record<string, unknown>[] = [JSON.parse(before), JSON.parse(value ?? "{}")];
-      const isNew = Object.keys(made ?? {}).some((id) => old?.[id] === undefined);
-      if (isNew) set(key, JSON.stringify({ ...old, ...made }));
-    }
-    for (const [key, value] of of("row")) set(key, value);
-    for (const { key, value } of sets) set(key, value);
-    for (const [key, value] of of("line")) set(key, value);
-    for (const [key, value] of parts) if (value === null) set(key, value);
   }
 }

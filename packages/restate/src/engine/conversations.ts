@@ -14,14 +14,17 @@ import {
   endOfWait,
   type ForkResult,
   type KeepReply,
+  type KeptSummary,
   type MessageQuery,
   nothingUsed,
   type OneConversation,
   type PostMessage,
   type PostResult,
+  type RemoveSummary,
   type ReplaceLast,
   type StoredMessage,
   sumUsage,
+  usageSince,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { commit, insert, perform, remove } from "./executions.ts";
@@ -31,7 +34,7 @@ import { columnsOf, field, line, optional } from "./lines.ts";
 import { headOf } from "./read-row.ts";
 
 interface MessageHead extends Omit<StoredMessage, "body"> {
-  readonly role: "user" | "assistant";
+  readonly role: "user" | "assistant" | "summary";
   /** The number in the key of its text: a text is never overwritten, so a write that is killed half-way changes nothing. */
   readonly text: number;
   /** The length of the text, in characters and in bytes. */
@@ -53,22 +56,23 @@ interface Conversation {
   turn: string | null;
 }
 
-/** The messages of a copy under way, which become a conversation with its last page. */
+/** A copy under way, which becomes a conversation with its last page. */
 interface Fork {
   readonly copyId: string;
   readonly revision: string;
   readonly last: number;
   readonly copied: number;
   readonly changedAt: number;
+  /** The number of the last text. */
   readonly texts: number;
-  readonly messages: readonly MessageHead[];
 }
 
-/** One page of a copy, as the shard of the source has read it. */
+/** One page of a copy, as the shard of the source has read it. The last one has the heads of all messages. */
 interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
   readonly row: ConversationRow;
   readonly more: boolean;
-  readonly messages: readonly (MessageHead & { readonly body: string })[];
+  readonly bodies: readonly string[];
+  readonly heads: readonly MessageHead[];
 }
 
 const rowKey = (id: string) => `cv/${id}`;
@@ -151,7 +155,8 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
   const index = found.messages.findIndex((each) => each.messageId === messageId);
   const there = found.messages[index];
   if (there === undefined) {
-    const sequence = found.sequence + 1;
+    // The place between is that of a summary.
+    const sequence = found.sequence + 2;
     found.messages.push({ ...made, sequence, ...addText(cells, found, body) });
     touch(cells, found, at, sequence + 1, 0);
     return { kind: "posted" };
@@ -179,10 +184,11 @@ function touch(cells: Cells, found: Conversation, at: number, sequence: number, 
 }
 
 async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
-  const { replyTo, message, usage, at } = reply;
+  const { replyTo, message, summary, usage, at } = reply;
   const found = await conversationOf(cells, reply);
   if (found === undefined) return;
   found.row = { ...found.row, usage: sumUsage(found.row.usage, usage) };
+  if (summary !== undefined) keepSummary(cells, found, summary, at);
   if (message === null) {
     touch(cells, found, at, 0, 1);
     return;
@@ -201,13 +207,37 @@ async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
   touch(cells, found, at, sequence, 1);
 }
 
+function keepSummary(
+  cells: Cells,
+  found: Conversation,
+  { messageId, before, body }: KeptSummary,
+  at: number,
+) {
+  const index = found.messages.findIndex((each) => each.messageId === before && each.role === "user");
+  const sequence = (found.messages[index]?.sequence ?? 0) - 1;
+  if (sequence < 1 || found.messages[index - 1]?.sequence === sequence) return;
+  const made = { messageId, partial: false, sequence, createdAt: at, role: "summary" } as const;
+  found.messages.splice(index, 0, { ...made, ...addText(cells, found, body) });
+}
+
+async function removeSummary(cells: Cells, which: RemoveSummary): Promise<boolean> {
+  const found = await conversationOf(cells, which);
+  const place = found?.messages.findIndex((each) => each.messageId === which.messageId) ?? -1;
+  if (found?.messages[place]?.role !== "summary") return false;
+  removeTexts(cells, which.conversationId, found.messages.splice(place, 1));
+  touch(cells, found, 0, 0, 1);
+  return true;
+}
+
 async function replaceLast(cells: Cells, replace: ReplaceLast): Promise<boolean> {
   const { messageId, previous, body, at } = replace;
   const found = await conversationOf(cells, replace);
-  const last = found?.messages.at(-1);
-  if (found === undefined || last?.messageId !== messageId) return false;
+  const place = found?.messages.findIndex((each) => each.messageId === messageId) ?? -1;
+  const last = found?.messages[place];
+  if (found === undefined || last === undefined) return false;
+  if (found.messages.slice(place + 1).some(({ role }) => role === "assistant")) return false;
   if ((await bodyOf(cells, found, last)) !== previous) return false;
-  replaceText(cells, found, found.messages.length - 1, last, body);
+  replaceText(cells, found, place, last, body);
   touch(cells, found, at, 0, 1);
   return true;
 }
@@ -248,18 +278,6 @@ async function withTexts(
 async function newest(cells: Cells, { row, messages }: Conversation, limit: number, upTo = Infinity) {
   const found = messages.filter(({ sequence }) => sequence <= upTo).reverse();
   return (await withTexts(cells, row.conversationId, found.slice(0, limit))).reverse();
-}
-
-/** The newest messages before one of them. */
-async function messagesBefore(
-  cells: Cells,
-  conversationId: string,
-  messageId: string,
-  limit: number,
-): Promise<StoredMessage[]> {
-  const found = await conversationOf(cells, { conversationId });
-  const last = found?.messages.find((message) => message.messageId === messageId)?.sequence ?? 0;
-  return found === undefined ? [] : newest(cells, found, limit, last - 1);
 }
 
 async function recent(
@@ -307,23 +325,10 @@ async function readForkPage(
   const sizes = left.map(({ sequence, bytes }) => ({ sequence, bytes }));
   const { copied, more } = endOfPage(sizes, page);
   const chosen = left.filter(({ sequence }) => sequence <= copied);
-  await cells.load(chosen.map(({ text }) => textKey(query.conversationId, text)));
-  const bodyIn = ({ text }: MessageHead) => cells.get<string>(textKey(query.conversationId, text)) ?? "";
-  const made = chosen.map((head) => ({ ...head, body: bodyIn(head) }));
-  return { row: found.row, revision, last, copied, more, messages: made };
-}
-
-/** The copy under way to an id, unless a conversation has it. */
-async function forkState(
-  cells: Cells,
-  forkId: string,
-): Promise<{ readonly isTaken: boolean; readonly fork: Omit<Fork, "messages"> | undefined }> {
-  await cells.load([rowKey(forkId), forkKey(forkId)]);
-  const { messages: _, ...fork } = cells.get<Fork>(forkKey(forkId)) ?? { messages: [] };
-  return {
-    isTaken: cells.text(rowKey(forkId)) !== undefined,
-    fork: "copyId" in fork ? fork : undefined,
-  };
+  const texts = chosen.map(({ text }) => textKey(query.conversationId, text));
+  await cells.load(texts);
+  const bodies = texts.map((key) => cells.get<string>(key) ?? "");
+  return { row: found.row, revision, last, copied, more, bodies, heads: more ? [] : upToLast };
 }
 
 /** Keeps a page of a copy. Undefined: another page was kept meanwhile, and the caller has to look again. */
@@ -341,26 +346,21 @@ async function keepForkPage(
   if (fork === undefined || !isSame) {
     await removeFork(cells, forkId);
     const { revision, last } = page;
-    fork = { copyId, revision, last, copied: 0, changedAt: at, texts: 0, messages: [] };
+    fork = { copyId, revision, last, copied: 0, changedAt: at, texts: 0 };
   }
   let { texts } = fork;
-  const added = page.messages.map(({ body, ...head }) => {
-    const text = ++texts;
-    cells.set(textKey(forkId, text), body);
-    return { ...head, text };
-  });
-  const heads = [...fork.messages, ...added];
+  for (const body of page.bodies) cells.set(textKey(forkId, ++texts), body);
   if (page.more) {
-    cells.set(forkKey(forkId), { ...fork, copied: page.copied, changedAt: at, texts, messages: heads });
+    cells.set(forkKey(forkId), { ...fork, copied: page.copied, changedAt: at, texts } satisfies Fork);
     cells.setText(forkLineKey(forkId), line(at, field(forkId)));
     return { kind: "more", copied: page.copied };
   }
   cells.clear(forkKey(forkId));
   cells.clear(forkLineKey(forkId));
   const row = { ...page.row, conversationId: forkId, createdAt: at, updatedAt: at, usage: nothingUsed };
-  const begun = `${copyId} ${forkId}`;
-  const sequence = fork.last + 1;
-  keepConversation(cells, { row, sequence, revision: 0, begun, texts, messages: heads, turn: null });
+  const [begun, sequence] = [`${copyId} ${forkId}`, fork.last + 1];
+  const messages = page.heads.map((head, index) => ({ ...head, text: index + 1 }));
+  keepConversation(cells, { row, sequence, revision: 0, begun, texts, messages, turn: null });
   return { kind: "forked" };
 }
 
@@ -373,22 +373,13 @@ interface KeepForkPage {
   readonly at: number;
 }
 
-async function removeFork(cells: Cells, forkId: string): Promise<void> {
-  const fork = await cells.read<Fork>(forkKey(forkId));
-  if (fork === undefined) return;
-  removeTexts(cells, forkId, fork.messages);
-  cells.clear(forkKey(forkId));
-  cells.clear(forkLineKey(forkId));
-}
-
-/** Removes a copy that has written no page since `before`. */
-async function removeOldFork(
-  cells: Cells,
-  { forkId, before }: { forkId: string; before: number },
-): Promise<boolean> {
+/** Removes a copy under way, unless it has written a page since `before`; returns whether there was one. */
+async function removeFork(cells: Cells, forkId: string, before = Number.POSITIVE_INFINITY): Promise<boolean> {
   const fork = await cells.read<Fork>(forkKey(forkId));
   if (fork === undefined || fork.changedAt >= before) return false;
-  await removeFork(cells, forkId);
+  for (let text = 1; text <= fork.texts; text++) cells.clear(textKey(forkId, text));
+  cells.clear(forkKey(forkId));
+  cells.clear(forkLineKey(forkId));
   return true;
 }
 
@@ -403,13 +394,20 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
   const { turn, message, before } = argument;
   const { conversationId, userId, agentId, executionId } = turn;
   const began = async (): Promise<BeginTurnResult> => {
-    if (before === undefined || message.kind !== "post") return { kind: "begun" };
-    return { kind: "begun", before: await messagesBefore(cells, conversationId, message.messageId, before) };
+    const found = await conversationOf(cells, { conversationId });
+    if (before === undefined || message.kind !== "post" || found === undefined) return { kind: "begun" };
+    const place = found.messages.find(({ messageId }) => messageId === message.messageId)?.sequence ?? 0;
+    return { kind: "begun", before: await newest(cells, found, before, place - 1) };
   };
   const there = await cells.read<Kept>(keys.row(executionId));
   const conversation = await conversationOf(cells, { conversationId });
   const live = (await liveTurnOf(cells, conversation))?.record;
-  const early = beforeTurn(turn, { token: there?.record.token, owner: conversation?.row.userId, live });
+  const isLive = live && { ...live, status: live.idle ? ("suspended" as const) : ("running" as const) };
+  const early = beforeTurn(turn, {
+    token: there?.record.token,
+    owner: conversation?.row.userId,
+    live: isLive,
+  });
   if (early === "repeated") return began();
   if (early !== undefined) return early;
   if (message.kind === "replace") {
@@ -419,7 +417,7 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
     if (kind !== "posted") return { kind };
   }
   if (live !== undefined) await perform(cells, decisions.cancel, endOfWait(turn, live.executionId));
-  await insert(
+  insert(
     cells,
     turn,
     { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null },
@@ -437,10 +435,16 @@ async function endTurn(
   at: number,
 ): Promise<CommitResult> {
   const row = keys.row(argument.executionId);
-  const wasRunning = (await cells.read<Kept>(row))?.record.status === "running";
+  const before = (await cells.read<Kept>(row))?.record;
+  // Otherwise this commit is repeated, or another writer was first.
+  const isFirst =
+    before?.token === argument.token && before.commits < argument.number && before.endAt === null;
   const result = await commit(cells, argument, at);
-  const usage = cells.get<Kept>(row)?.record.usage ?? nothingUsed;
-  if (wasRunning && result.kind === "ok") await keepReply(cells, { ...reply, usage });
+  const kept = cells.get<Kept>(row);
+  if (!isFirst || result.kind !== "ok" || kept === undefined) return result;
+  const total = kept.record.usage ?? nothingUsed;
+  await keepReply(cells, { ...reply, usage: usageSince(total, kept.counted ?? nothingUsed) });
+  if (argument.end === null) cells.set(row, { ...kept, counted: total });
   return result;
 }
 
@@ -449,7 +453,7 @@ async function removeWithTurn(cells: Cells, conversation: Conversation): Promise
   const live = await liveTurnOf(cells, conversation);
   if (live !== undefined) {
     await removeEvents(cells, live, Number.POSITIVE_INFINITY);
-    await remove(cells, live);
+    remove(cells, live);
   }
   removeConversation(cells, conversation);
 }
@@ -479,8 +483,11 @@ export const conversationWrites = {
       if (found !== undefined) await removeWithTurn(cells, found);
       return found !== undefined;
     }),
+  removeSummary: (cells: Cells, which: RemoveSummary): Promise<boolean> =>
+    once(cells, which.key, () => removeSummary(cells, which)),
   removeUnchanged,
-  removeOldFork,
+  removeOldFork: (cells: Cells, { forkId, before }: { forkId: string; before: number }) =>
+    removeFork(cells, forkId, before),
   keepForkPage: (cells: Cells, page: KeepForkPage & { readonly key: string }) =>
     once(cells, page.key, () => keepForkPage(cells, page)),
 };
@@ -495,6 +502,10 @@ export const conversationReads = {
   conversation: async (cells: Cells, which: OneConversation): Promise<ConversationRow | undefined> =>
     (await conversationOf(cells, which))?.row,
   readForkPage,
-  forkState,
+  /** The copy under way to an id, and whether a conversation has the id. */
+  forkState: async (cells: Cells, forkId: string) => {
+    await cells.load([rowKey(forkId), forkKey(forkId)]);
+    return { isTaken: cells.text(rowKey(forkId)) !== undefined, fork: cells.get<Fork>(forkKey(forkId)) };
+  },
   forkResult: (cells: Cells, key: string) => firstResult<ForkResult>(cells, key),
 };

@@ -3,6 +3,7 @@
 import { isBelow } from "@andante/core/internal";
 import {
   type Changes,
+  type Claim,
   type ClaimedExecution,
   type Commit,
   type CommitResult,
@@ -16,14 +17,13 @@ import {
   type NewExecution,
   type NewTurn,
   newRecord,
-  type OwnedClaim,
   type Snapshot,
   takeOver,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
+import { keepFact } from "./facts.ts";
 import { append, eventAt, loadEvents, removeEvents, textOf } from "./journal.ts";
 import {
-  allSets,
   type FixedColumns,
   type Kept,
   type KeptInput,
@@ -31,12 +31,14 @@ import {
   type Leases,
   longText,
   type Parked,
-  type SetOf,
+  sets,
   type Timed,
   type Working,
 } from "./layout.ts";
 import { lineOf, waitingLineOf } from "./lines.ts";
 import { claimedOf } from "./read-row.ts";
+import { find, memberKey } from "./sets.ts";
+import { spend } from "./usage.ts";
 
 /** An execution that another shard holds. */
 export class Moved extends Error {
@@ -116,7 +118,7 @@ export function earliest(timers: readonly { readonly dueAt: number }[]): number 
 }
 
 /** Applies the changes of a decision to the row. A decision without an execution changes nothing. */
-function changesOf(cells: Cells, kept: Kept | undefined): Changes {
+function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend"> {
   const row = (): Kept => {
     if (kept !== undefined) return kept;
     throw new Error("a decision has changed an execution that does not exist");
@@ -138,6 +140,7 @@ function changesOf(cells: Cells, kept: Kept | undefined): Changes {
       close((id) => id === suspension.suspensionId);
       row().suspensions.push(suspension);
     },
+    remember: (change) => keepFact(cells, change),
     close: (ids) => close((id) => ids.includes(id)),
     closeAll: () => close(() => true),
     setTimer: (_, timer) => {
@@ -158,79 +161,66 @@ function changesOf(cells: Cells, kept: Kept | undefined): Changes {
   };
 }
 
-/** The places where an execution is found: its members in sets, and its lines in lists. */
-interface Places {
-  readonly members: Readonly<Record<string, Working | Timed | Parked | undefined>>;
-  readonly lines: Readonly<Record<string, string>>;
-}
+/** The places where an execution is found: its members of sets and its lines in lists, with their keys. */
+type Places = Readonly<Record<string, string>>;
 
-const nowhere: Places = { members: {}, lines: {} };
-
-function parkedOf({ record, fixed }: Kept): Parked | undefined {
-  return record.parked === null ? undefined : [fixed.workflowId, record.parkedUnder, record.definition];
+function parkedOf({ record, fixed }: Kept): Parked | null {
+  if (record.parked === null) return null;
+  return [fixed.workflowId, 0, record.executionId, record.parkedUnder, record.definition];
 }
 
 /** Whether a definition lets a parked execution be claimed again. */
-export function isUnparked([, parkedUnder, begun]: Parked, definition: string, own: boolean): boolean {
+export function isUnparked([, , , parkedUnder, begun]: Parked, definition: string, own: boolean): boolean {
   return parkedUnder !== definition && (!own || begun === definition);
 }
 
-function placesOf(kept: Kept): Places {
-  const { executionId } = kept.record;
-  // A pause waits for no answer.
-  const lines = kept.suspensions
-    .filter(({ path }) => path !== null)
-    .map((each) => [keys.waitingLine(each.suspensionId), waitingLineOf(kept, each)] as const);
-  return {
-    members: {
-      [keys.working(executionId)]: workingOf(kept),
-      [keys.timed(executionId)]: timedOf(kept),
-      [keys.parked(executionId)]: parkedOf(kept),
-    },
-    lines: { ...Object.fromEntries(lines), [keys.line(executionId)]: lineOf(kept) },
-  };
+function placesOf(kept: Kept | undefined): Places {
+  if (kept === undefined) return {};
+  const members = [
+    [sets.working, workingOf(kept)],
+    [sets.limits, limitOf(kept)],
+    [sets.timers, timerOf(kept)],
+    [sets.parked, parkedOf(kept)],
+  ] as const;
+  return Object.fromEntries([
+    ...members.flatMap(([set, member]) => (member ? [[memberKey(set, member), JSON.stringify(member)]] : [])),
+    // A pause waits for no answer.
+    ...kept.suspensions
+      .filter(({ path }) => path !== null)
+      .map((each) => [keys.waitingLine(each.suspensionId), waitingLineOf(kept, each)]),
+    [keys.line(kept.record.executionId), lineOf(kept)],
+  ]);
 }
 
-/** Whether it has work for a process, with an owner or without one. */
-export function hasWork(record: ExecutionRecord): boolean {
-  return isAbandoned({ ...record, token: null }, false);
-}
-
-function workingOf({ record, fixed }: Kept): Working | undefined {
-  if (!hasWork(record)) return undefined;
+export function workingOf({ record, fixed }: Kept): Working | null {
+  const hasWork = isAbandoned({ ...record, token: null }, false);
+  if (!hasWork) return null;
   const of = record.kind === "turn" ? `a${fixed.agentId}` : `w${fixed.workflowId}`;
-  return [fixed.startAt, of, record.recoveries, record.owner, record.token];
+  const owner = record.token === null ? "" : (record.owner ?? "");
+  return [owner, fixed.startAt, record.executionId, of, record.recoveries];
 }
 
-function timedOf({ record, fixed, timeoutAt, suspensions, timers }: Kept): Timed | undefined {
-  if (record.kind !== "workflow" || record.paused || record.endAt !== null) return undefined;
-  const limits = [timeoutAt, ...suspensions.map(({ deadline }) => deadline)].filter((time) => time !== null);
-  const timer = record.idle ? earliest(timers) : undefined;
-  if (limits.length === 0 && timer === undefined) return undefined;
-  return [fixed.workflowId, limits.length === 0 ? null : Math.min(...limits), timer ?? null];
+/** Its member by the first of these times, while times count for it. */
+function timedOf({ record, fixed }: Kept, given: readonly (number | null)[]): Timed | null {
+  const times = given.filter((time) => time !== null);
+  const isTimed = !record.paused && record.endAt === null && times.length > 0;
+  const { workflowId, userId, agentId } = fixed;
+  return isTimed ? ["", Math.min(...times), record.executionId, workflowId, userId, agentId] : null;
+}
+
+function limitOf(kept: Kept): Timed | null {
+  return timedOf(kept, [kept.timeoutAt, ...kept.suspensions.map(({ deadline }) => deadline)]);
+}
+
+export function timerOf(kept: Kept): Timed | null {
+  return timedOf(kept, kept.record.idle ? kept.timers.map(({ dueAt }) => dueAt) : []);
 }
 
 /** Keeps a row and the places where it is found. `before`: the places of the row as it was. */
-async function keep(
-  cells: Cells,
-  kept: Kept | undefined,
-  executionId: string,
-  before: Places,
-): Promise<void> {
-  const after = kept === undefined ? nowhere : placesOf(kept);
-  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-  const sets = Object.keys({ ...before.members, ...after.members }).filter(
-    (key) => !isSame(before.members[key], after.members[key]),
-  );
-  await cells.load(sets);
-  for (const key of sets) {
-    const { [executionId]: _, ...others } = cells.get<SetOf<unknown>>(key) ?? {};
-    const member = after.members[key];
-    cells.set(key, member === undefined ? others : { ...others, [executionId]: member });
-  }
-  for (const key of Object.keys(before.lines)) if (after.lines[key] === undefined) cells.clear(key);
-  for (const [key, text] of Object.entries(after.lines))
-    if (before.lines[key] !== text) cells.setText(key, text);
+function keep(cells: Cells, kept: Kept | undefined, executionId: string, before: Places): void {
+  const after = placesOf(kept);
+  for (const key of Object.keys(before)) if (after[key] === undefined) cells.clear(key);
+  for (const [key, text] of Object.entries(after)) if (before[key] !== text) cells.setText(key, text);
   if (kept === undefined) cells.clear(keys.row(executionId));
   else cells.set(keys.row(executionId), kept);
 }
@@ -245,18 +235,21 @@ export async function perform<Argument extends { readonly executionId: string },
   const { executionId } = argument;
   const kept = await rowOf(cells, executionId);
   const facts = await readFacts(cells, decision, argument, kept);
-  const before = kept === undefined ? nowhere : placesOf(kept);
+  const before = placesOf(kept);
   const changes = changesOf(cells, kept);
   let isChanged = false;
+  const spending: Parameters<Changes["spend"]>[] = [];
   const result = decision.decide(argument, kept && { ...kept.record }, facts, {
     ...changes,
+    spend: (key, entries) => void spending.push([key, entries]),
     update: (record) => {
       isChanged = true;
       if (endAt !== undefined && record.endAt !== null) record.endAt = endAt;
       changes.update(record);
     },
   });
-  if (isChanged) await keep(cells, kept, executionId, before);
+  if (isChanged) keep(cells, kept, executionId, before);
+  for (const [key, entries] of spending) await spend(cells, key, entries);
   return result;
 }
 
@@ -273,13 +266,13 @@ export function commit(cells: Cells, argument: Commit, at: number): Promise<Comm
 }
 
 /** Keeps a new execution. */
-export async function insert(
+export function insert(
   cells: Cells,
   made: NewExecution | NewTurn,
   columns: Pick<ExecutionRecord, "kind" | "stepIndex" | "resumes" | "usage" | "definition">,
   fixed: Pick<FixedColumns, "workflowId" | "agentId" | "tags" | "replayOf" | "trace">,
   timeoutAt: number | null,
-): Promise<void> {
+): void {
   const { executionId, input, context, userId, conversationId, startAt, claim, events } = made;
   const kept: Kept = {
     record: { ...newRecord, ...columns, ...claim, executionId, sequence: events.length },
@@ -294,7 +287,7 @@ export async function insert(
   };
   append(cells, kept, 0, events, null);
   cells.set(keys.input(executionId), { input, context } satisfies KeptInput);
-  await keep(cells, kept, executionId, nowhere);
+  keep(cells, kept, executionId, {});
 }
 
 async function create(cells: Cells, made: NewExecution): Promise<{ readonly created: boolean }> {
@@ -302,7 +295,7 @@ async function create(cells: Cells, made: NewExecution): Promise<{ readonly crea
   if (before !== undefined) return { created: before.record.token === made.claim.token };
   const { replay, usage = null, definition = null, tags = [], trace = null, workflowId, timeoutAt } = made;
   const { stepIndex = 0, resumes = 0 } = replay ?? {};
-  await insert(
+  insert(
     cells,
     made,
     { kind: "workflow", stepIndex, resumes, usage, definition },
@@ -321,27 +314,23 @@ async function keepSnapshot(cells: Cells, snapshot: Snapshot): Promise<void> {
   if ((before?.sequence ?? 0) < sequence) cells.set(keys.snapshot(executionId), snapshot);
 }
 
-/** Claims executions that were found to be abandoned, where they still are. */
+/** Claims an execution that was found to be abandoned, if it still is. */
 async function claim(
   cells: Cells,
-  { claims, owner }: { readonly owner: string; readonly claims: readonly Omit<OwnedClaim, "startAt">[] },
-): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]> {
-  await cells.load([keys.leases, ...claims.map(({ executionId }) => keys.row(executionId))]);
-  const leases = cells.get<Leases>(keys.leases) ?? {};
-  const taken = [];
-  for (const { executionId, token } of claims) {
-    const kept = cells.get<Kept>(keys.row(executionId));
-    if (kept === undefined) continue;
-    const { record } = kept;
+  { executionId, owner, token }: Claim & { readonly executionId: string },
+): Promise<{ readonly row: ClaimedExecution; readonly token: string } | undefined> {
+  await cells.load([keys.leases]);
+  const kept = await rowOf(cells, executionId);
+  if (kept === undefined) return undefined;
+  const { record } = kept;
+  if (record.token !== token) {
+    if (!isAbandoned(record, isAlive(cells, record.owner))) return undefined;
     const before = placesOf(kept);
-    if (record.token !== token) {
-      if (!isAbandoned(record, isAlive(cells, record.owner))) continue;
-      takeOver(record, { owner, token }, record.owner !== null && leases[record.owner] !== undefined);
-      await keep(cells, kept, executionId, before);
-    }
-    taken.push({ row: claimedOf(kept), token });
+    const hadHeartbeat = cells.get<Leases>(keys.leases)?.[record.owner ?? ""] !== undefined;
+    takeOver(record, { owner, token }, hadHeartbeat);
+    keep(cells, kept, executionId, before);
   }
-  return taken;
+  return { row: claimedOf(kept), token };
 }
 
 /** Lets a parked execution be claimed again, unless it was parked under this definition. */
@@ -350,11 +339,11 @@ async function unpark(
   { executionId, definition, own }: { executionId: string; definition: string; own: boolean },
 ): Promise<void> {
   const kept = await rowOf(cells, executionId);
-  const parked = kept === undefined ? undefined : parkedOf(kept);
-  if (kept === undefined || parked === undefined || !isUnparked(parked, definition, own)) return;
+  const parked = kept === undefined ? null : parkedOf(kept);
+  if (kept === undefined || parked === null || !isUnparked(parked, definition, own)) return;
   const before = placesOf(kept);
   Object.assign(kept.record, { parked: null, parkedUnder: null });
-  await keep(cells, kept, executionId, before);
+  keep(cells, kept, executionId, before);
 }
 
 /** Deletes an execution that has ended, or as many of its last events; returns how many events that were. */
@@ -368,18 +357,18 @@ async function drop(
   const before = placesOf(kept);
   const removed = await removeEvents(cells, kept, events);
   if (removed >= events) {
-    await keep(cells, kept, executionId, before);
+    keep(cells, kept, executionId, before);
     return { events: removed, isGone: false };
   }
-  await remove(cells, kept);
+  remove(cells, kept);
   return { events: removed, isGone: true };
 }
 
 /** Deletes an execution whose journal is deleted. */
-export async function remove(cells: Cells, kept: Kept): Promise<void> {
+export function remove(cells: Cells, kept: Kept): void {
   const { executionId } = kept.record;
   for (const key of [keys.input, keys.outcome, keys.snapshot]) cells.clear(key(executionId));
-  await keep(cells, undefined, executionId, placesOf(kept));
+  keep(cells, undefined, executionId, placesOf(kept));
 }
 
 /** Notes that an owner is alive, or that its lease has ended. `count` numbers these changes of one owner. */
@@ -398,9 +387,7 @@ async function lease(
 const maxLeases = 500;
 
 async function withoutForgotten(cells: Cells, leases: Leases): Promise<Leases> {
-  await cells.load(allSets("c"));
-  const members = allSets("c").flatMap((key) => Object.values(cells.get<SetOf<Working>>(key) ?? {}));
-  const owners = new Set(members.map(([, , , owner]) => owner));
+  const owners = new Set((await find<Working>(cells, sets.working, {})).map(([owner]) => owner));
   const kept = Object.entries(leases).filter(([owner, [, alive]]) => alive || owners.has(owner));
   return Object.fromEntries(kept);
 }

@@ -24,29 +24,17 @@ export interface News {
   /** The number of the last hint: the node waits for those after it. */
   readonly last: number;
   readonly hints: readonly Hint[];
-  /** Whether other nodes wait too. */
-  readonly hasOthers: boolean;
 }
 
 export interface Waiting {
   readonly node: string;
   /** The number of the last hint that the node has seen; -1 when it has just begun to wait. */
   readonly after: number;
-  /** The node knows of no other one. */
-  readonly isAlone: boolean;
 }
 
-interface Waiter {
-  readonly awakeable: string;
-  readonly isAlone: boolean;
-}
-
-interface Board {
-  readonly last: number;
-  /** The last hints, oldest first. */
-  readonly hints: readonly Hint[];
-  /** The nodes that wait. */
-  readonly waiting: Readonly<Record<string, Waiter>>;
+interface Board extends News {
+  /** The awakeables of the nodes that wait. */
+  readonly waiting: Readonly<Record<string, string>>;
 }
 
 /** Hints that are kept for nodes that are about to wait again. */
@@ -65,26 +53,26 @@ export const hintsName = "AndanteHints1";
 export const hints = object({
   name: hintsName,
   handlers: {
-    /** Keeps a hint and returns whether other nodes were waiting for it. */
-    put: async (context: ObjectContext, hint: Hint): Promise<boolean> => {
+    put: async (context: ObjectContext, hint: Hint): Promise<void> => {
       const board = (await context.get<Board>("board")) ?? empty;
       const last = board.last + 1;
-      const kept = [...board.hints, hint].slice(-keptHints);
-      const isOther = (node: string) => node !== hint.sender;
-      const waiting = wake(context, board, isOther, { last, hints: [hint], hasOthers: true });
-      context.set("board", { last, hints: kept, waiting } satisfies Board);
-      return Object.keys(board.waiting).some(isOther);
+      const { [hint.sender]: own, ...others } = board.waiting;
+      for (const awakeable of Object.values(others))
+        context.resolveAwakeable(awakeable, { last, hints: [hint] } satisfies News);
+      const waiting = own === undefined ? {} : { [hint.sender]: own };
+      context.set("board", {
+        last,
+        hints: [...board.hints, hint].slice(-keptHints),
+        waiting,
+      } satisfies Board);
     },
-    /** Notes that a node waits, unless there is news for it: a hint, or another node. */
-    register: async (context: ObjectContext, argument: Waiting & Waiter): Promise<void> => {
-      const { node, after, awakeable, isAlone } = argument;
+    /** Notes that a node waits, unless there are hints for it. */
+    register: async (context: ObjectContext, argument: Waiting & { awakeable: string }): Promise<void> => {
+      const { node, after, awakeable } = argument;
       const board = (await context.get<Board>("board")) ?? empty;
       const news = newsFor(board, argument);
-      const isLonely = (other: string, waiter: Waiter) => other !== node && waiter.isAlone;
-      const others = wake(context, board, isLonely, { last: board.last, hints: [], hasOthers: true });
-      const hasNews = after < 0 || news.hints.length > 0 || (isAlone && news.hasOthers);
-      if (hasNews) context.resolveAwakeable(awakeable, news);
-      const waiting = hasNews ? others : { ...others, [node]: { awakeable, isAlone } };
+      if (after < 0 || news.hints.length > 0) return context.resolveAwakeable(awakeable, news);
+      const waiting = { ...board.waiting, [node]: awakeable };
       context.set("board", { ...board, waiting } satisfies Board);
     },
     wait: handlers.object.shared(async (context: ObjectSharedContext, argument: Waiting): Promise<News> => {
@@ -107,24 +95,10 @@ export const hints = object({
   options: objectSettings,
 });
 
-/** Replies to some of the nodes that wait, and returns the others. */
-function wake(
-  context: ObjectContext,
-  { waiting }: Board,
-  isWoken: (node: string, waiter: Waiter) => boolean,
-  news: News,
-): Board["waiting"] {
-  const entries = Object.entries(waiting);
-  for (const [node, waiter] of entries)
-    if (isWoken(node, waiter)) context.resolveAwakeable(waiter.awakeable, news);
-  return Object.fromEntries(entries.filter((entry) => !isWoken(...entry)));
-}
-
 /** The hints of other nodes after the last that a node has seen. */
-function newsFor({ last, hints: kept, waiting }: Board, { node, after }: Waiting): News {
-  const hasOthers = Object.keys(waiting).some((other) => other !== node);
-  if (after < 0) return { last, hints: [], hasOthers };
-  if (after < last - kept.length) return { last, hints: [missed], hasOthers };
+function newsFor({ last, hints: kept }: Board, { node, after }: Waiting): News {
+  if (after < 0) return { last, hints: [] };
+  if (after < last - kept.length) return { last, hints: [missed] };
   const others = kept.slice(kept.length - (last - after)).filter(({ sender }) => sender !== node);
-  return { last, hints: others, hasOthers: hasOthers || others.some(({ sender }) => sender !== "") };
+  return { last, hints: others };
 }

@@ -1,5 +1,5 @@
 // Definitions, approvals and the secret, which are kept once, and the number of processes.
-import type { UseApproval } from "@andante/core/store";
+import type { SeenDefinition, UseApproval } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { keys, type Leases } from "./layout.ts";
 
@@ -9,6 +9,21 @@ async function define(
 ): Promise<void> {
   const key = `f/${definition}`;
   if ((await cells.read<string>(key)) === undefined) cells.set(key, outline);
+}
+
+/** The definitions of a workflow by their last registration. */
+const historyOf = (workflowId: string) => `h/${workflowId}`;
+const keptDefinitions = 100;
+
+async function defined(
+  cells: Cells,
+  { workflowId, definition, at }: { workflowId: string; definition: string; at: number },
+): Promise<void> {
+  const known = (await cells.read<SeenDefinition[]>(historyOf(workflowId))) ?? [];
+  const firstAt = known.find((each) => each.definition === definition)?.firstAt ?? at;
+  const others = known.filter((each) => each.definition !== definition);
+  const all = [{ definition, firstAt, lastAt: at }, ...others];
+  cells.set(historyOf(workflowId), all.slice(0, keptDefinitions));
 }
 
 /** Uses by approval, each with its key and the time when the request expires. */
@@ -34,10 +49,12 @@ async function point(cells: Cells, { id, shard }: { id: string; shard: number | 
   else cells.set(keys.moved(id), shard);
 }
 
-export const keepsakeWrites = { define, useApproval, secret, point };
+export const keepsakeWrites = { define, defined, useApproval, secret, point };
 
 export const keepsakeReads = {
   outline: (cells: Cells, definition: string) => cells.read<string>(`f/${definition}`),
+  definitions: async (cells: Cells, workflowId: string): Promise<readonly SeenDefinition[]> =>
+    (await cells.read<SeenDefinition[]>(historyOf(workflowId))) ?? [],
   /** The processes whose leases have not ended. */
   nodes: async (cells: Cells, _: null): Promise<number> =>
     Object.values((await cells.read<Leases>(keys.leases)) ?? {}).filter(([, isAlive]) => isAlive).length,

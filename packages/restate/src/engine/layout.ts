@@ -2,15 +2,16 @@
 //
 // `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds its input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
-// the event n. `c<k>` is a set of executions with work to do, `t<k>` of those with times, `k<k>` of parked ones: a member
-// only counts with its row. `x/` is the line of an execution in lists, `y/` that of an open suspension. `cv/` is a
-// conversation and `fk/` a copy under way, `m/` holds the text of a message, `z/` and `q/` are their lines, and `w<k>` has the
-// results of the last writes to conversations.
+// the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
+// parked. `x/` is the line of an execution in lists, `y/` that of an open suspension. `cv/` is a conversation and `fk/` a copy
+// under way, `m/` holds the text of a message, `z/` and `q/` are their lines, and `w<k>` has the results of the last writes to
+// conversations.
 import type {
   ExecutionRecord,
   ExecutionRow,
   Outcome,
   StoredJson,
+  StoredUsage,
   Suspension,
   Timer,
 } from "@andante/core/store";
@@ -40,6 +41,8 @@ export interface Kept {
   writes: [key: string, first: number, last: number][];
   suspensions: Suspension[];
   timers: Timer[];
+  /** The part of the usage that the conversation of a turn that goes on later has counted. */
+  counted?: StoredUsage;
 }
 
 /** The columns that no decision changes. */
@@ -62,8 +65,6 @@ export const longText = 2_000;
 /** The writes that a row remembers. */
 export const keptWrites = 24;
 
-const sets = 16;
-
 export const keys = {
   row: (id: string) => `r/${id}`,
   input: (id: string) => `i/${id}`,
@@ -74,44 +75,49 @@ export const keys = {
   detail: (id: string, sequence: number) => `d${sequence}/${id}`,
   /** The shard that holds a turn, where that is another one. */
   moved: (id: string) => `p/${id}`,
-  working: (id: string) => `c${setOf(id)}`,
-  timed: (id: string) => `t${setOf(id)}`,
-  parked: (id: string) => `k${setOf(id)}`,
   line: (id: string) => `x/${id}`,
   waitingLine: (suspensionId: string) => `y/${suspensionId}`,
   leases: "leases",
 };
 
-/** All sets of one kind. */
-export function allSets(kind: "c" | "t" | "k"): string[] {
-  return Array.from({ length: sets }, (_, index) => `${kind}${index}`);
-}
+export const sets = { working: "c", limits: "l", timers: "t", parked: "k" } as const;
 
-export type KeyKind = "part" | "set" | "row" | "line";
+export type KeyKind = "part" | "member" | "row" | "line";
 
 export function kindOf(key: string): KeyKind {
-  if (/^[ctk]\d+$/.test(key)) return "set";
+  if (key.startsWith("+")) return "member";
   if (/^(r|cv|fk)\//.test(key)) return "row";
   return /^[xyzq]\//.test(key) ? "line" : "part";
 }
 
-/** A member of the set of executions with work to do. */
-export type Working = [
+/** An execution with work to do, by its owner; without one by "". */
+export type Working = readonly [
+  owner: string,
   startAt: number,
+  executionId: string,
   /** "w" and the workflow, or "a" and the agent. */
   of: string,
   recoveries: number,
-  owner: string | null,
-  token: string | null,
 ];
 
-/** A member of the set of executions with times: the first deadline or timeout, and the first timer while it is idle. */
-export type Timed = [workflowId: string, limit: number | null, timer: number | null];
+/** An execution by its first deadline or timeout, or by its first timer while it is idle. */
+export type Timed = readonly [
+  of: "",
+  at: number,
+  executionId: string,
+  workflowId: string,
+  userId: string | null,
+  agentId: string | null,
+];
 
-/** A member of the set of parked executions. */
-export type Parked = [workflowId: string, parkedUnder: string | null, definition: string | null];
-
-export type SetOf<Member> = Record<string, Member>;
+/** An execution that is parked, by its workflow. */
+export type Parked = readonly [
+  workflowId: string,
+  at: 0,
+  executionId: string,
+  parkedUnder: string | null,
+  definition: string | null,
+];
 
 /** The leases by owner: how often it has been declared alive or dead, and which it is now. */
 export type Leases = Record<string, [count: number, isAlive: boolean]>;
@@ -125,8 +131,4 @@ export function hashOf(id: string): number {
 
 export function shardOf(id: string, shards: number): number {
   return hashOf(id) % shards;
-}
-
-function setOf(id: string): number {
-  return (hashOf(id) >>> 16) % sets;
 }

@@ -1,6 +1,7 @@
 // The lines that lists are searched by: fields with a separator, which Restate's SQL splits.
 import type { Suspension } from "@andante/core/store";
 import type { Kept } from "./layout.ts";
+import { waitingOf } from "./read-row.ts";
 
 const separator = "\u001f";
 
@@ -47,24 +48,32 @@ export function columnsOf(names: string): Readonly<Record<string, string>> {
 }
 
 export const columns = columnsOf(
-  "kind status startAt endAt workflowId userId executionId tags trace conversationId",
+  "kind status startAt endAt workflowId userId executionId tags trace conversationId replayOf parked",
 );
 
 export function lineOf({ record, fixed }: Kept): string {
-  const { kind, status, executionId, endAt } = record;
-  const { startAt, workflowId, userId, tags, trace, conversationId } = fixed;
+  const { kind, status, executionId, endAt, parked } = record;
+  const { startAt, workflowId, userId, tags, trace, conversationId, replayOf } = fixed;
   const names = [field(workflowId), optional(userId), field(executionId), tags.map(tagField).join("")];
-  return line(kind, status, startAt, endAt ?? "", ...names, optional(trace), optional(conversationId));
+  const marks = [trace, conversationId, replayOf?.executionId ?? null].map(optional);
+  return line(kind, status, startAt, endAt ?? "", ...names, ...marks, parked === null ? "" : "parked");
 }
 
 export const waitingColumns = columnsOf(
-  "kind suspendedAt suspensionId executionId workflowId userId conversationId agentId startAt deadline stepIndex path",
+  "suspendedAt suspensionId executionId workflowId agentId userId whole",
 );
 
-export function waitingLineOf({ record, fixed }: Kept, suspension: Suspension): string {
-  const { suspendedAt, suspensionId, deadline, stepIndex, path } = suspension;
-  const names = [suspensionId, record.executionId, fixed.workflowId].map(field);
-  const owners = [fixed.userId, fixed.conversationId, fixed.agentId].map(optional);
-  const place = [fixed.startAt, deadline ?? "", stepIndex, optional(path)];
-  return line(record.kind, suspendedAt, ...names, ...owners, ...place);
+/** With all but the long fields of the suspension as JSON. */
+export function waitingLineOf(kept: Kept, suspension: Suspension): string {
+  const { resumeSchema: _, ...short } = { ...suspension, reason: "", data: null, onDeadline: null };
+  const { suspendedAt, suspensionId } = short;
+  const { workflowId, agentId, userId } = kept.fixed;
+  const names = [suspensionId, kept.record.executionId, workflowId].map(field);
+  return line(
+    suspendedAt,
+    ...names,
+    optional(agentId),
+    optional(userId),
+    JSON.stringify(waitingOf(kept, short)),
+  );
 }

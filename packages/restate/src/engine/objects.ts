@@ -1,4 +1,5 @@
 // The virtual objects that Restate calls. A name carries a format number: the commands behind it never change.
+import type { Commit } from "@andante/core/store";
 import {
   handlers,
   type ObjectContext,
@@ -9,14 +10,24 @@ import {
 import { Cells } from "./cells.ts";
 import { conversationReads, conversationWrites } from "./conversations.ts";
 import { executionWrites, Moved } from "./executions.ts";
-import { type Hint, hints, hintsName } from "./hints.ts";
+import { factWrites } from "./facts.ts";
+import { hints } from "./hints.ts";
 import { keepsakeReads, keepsakeWrites } from "./keepsakes.ts";
-import { keys } from "./layout.ts";
+import { keys, sets } from "./layout.ts";
 import { observationWrites } from "./observations.ts";
 import { executionReads } from "./reads.ts";
+import { keysOfSet } from "./sets.ts";
 import { json, objectSettings } from "./settings.ts";
+import { usageKeys, usageWrites } from "./usage.ts";
 
-export const writes = { ...executionWrites, ...conversationWrites, ...keepsakeWrites, ...observationWrites };
+export const writes = {
+  ...executionWrites,
+  ...conversationWrites,
+  ...factWrites,
+  ...keepsakeWrites,
+  ...observationWrites,
+  ...usageWrites,
+};
 export const reads = { ...executionReads, ...conversationReads, ...keepsakeReads };
 
 export type Writes = typeof writes;
@@ -71,13 +82,20 @@ async function perform(
 function firstKeys(items: readonly Item<string>[]): string[] {
   return items.flatMap(({ name, argument }) => {
     if (name === "state") return [keys.row(argument), keys.input(argument)];
+    if (name === "head" || name === "listed") return [keys.row(argument)];
     if (name === "snapshot") return [keys.snapshot(argument)];
-    const { executionId, end, idle }: { executionId?: string; end?: unknown; idle?: unknown } =
+    const { executionId, end, idle, spent }: Partial<Pick<Commit, "executionId" | "end" | "idle" | "spent">> =
       argument ?? {};
     if (executionId === undefined) return [];
     const row = keys.row(executionId);
-    if (name === "events" || (name === "commit" && !end && !idle)) return [row];
-    return [row, keys.working(executionId), ...(name === "resume" ? [keys.leases] : [])];
+    const used = usageKeys(spent);
+    if (["events", "waiting"].includes(name) || (name === "commit" && !end && !idle)) return [row, ...used];
+    const found = [
+      ...used,
+      ...keysOfSet(sets.working),
+      ...(name === "wake" || idle ? keysOfSet(sets.timers) : []),
+    ];
+    return [row, ...found, ...(name === "resume" || name === "claim" ? [keys.leases] : [])];
   });
 }
 
@@ -90,7 +108,7 @@ const shard = object({
       const cells = new Cells(context);
       await cells.load(firstKeys(items));
       const results = await perform(cells, items, writes, at);
-      cells.write(context);
+      await cells.write(context);
       return results;
     },
     read: handlers.object.shared(
@@ -138,13 +156,7 @@ const node = object({
     expire: async (context: ObjectContext, argument: Beat): Promise<void> => {
       const { beat, namespace } = argument;
       if (!(await changeLease(context, argument, { beat: 0, expired: beat }))) return;
-      context.genericSend({
-        service: hintsName,
-        method: "put",
-        key: namespace,
-        parameter: { sender: "", wrote: [], stop: [], offered: true } satisfies Hint,
-        inputSerde: json,
-      });
+      context.objectSendClient(hints, namespace).put({ sender: "", wrote: [], stop: [], offered: true });
     },
   },
   // A lease has to end even when it does while no node responds.

@@ -6,6 +6,7 @@ import type {
   Outcome,
   StoredExecution,
   Suspension,
+  WaitingSuspension,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { valueAt } from "./journal.ts";
@@ -49,4 +50,10 @@ export function headOf({ record, fixed }: Kept): ExecutionHead {
   const { workflowId, agentId, userId, conversationId } = fixed;
   const place = { executionId, kind, workflowId, agentId, userId, conversationId };
   return { ...place, status, sequence, paused, parked: parked !== null, owner };
+}
+
+export function waitingOf({ record, fixed }: Kept, suspension: Suspension): WaitingSuspension {
+  const { workflowId, agentId, userId, conversationId, startAt } = fixed;
+  const { executionId } = record;
+  return { executionId, workflowId, agentId, userId, conversationId, startAt, suspension };
 }

@@ -8,9 +8,10 @@ import type {
   ForkResult,
   Store,
 } from "@andante/core/store";
-import type { Shards } from "../client/shards.ts";
+import { each, type Shards } from "../client/shards.ts";
 import { conversationColumns, forkColumns, lower } from "../engine/conversations.ts";
 import { columns, field } from "../engine/lines.ts";
+import { removeFacts } from "./facts.ts";
 import { beyond, isOptional, isText, literal, number, textIn } from "./sql.ts";
 
 const { conversationId: id } = conversationColumns;
@@ -28,13 +29,15 @@ async function list(shards: Shards, query: ConversationQuery) {
   const rest = `${conditions.join("")} order by updated_at desc, id desc limit ${limit}`;
   const rows = await shards.search(place, "z/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
-  const reads = ids.map((conversationId) => shards.read(conversationId, "conversation", { conversationId }));
-  const found = (await Promise.all(reads)).filter((row) => row !== undefined);
+  const found = await each(ids, (conversationId) =>
+    shards.read(conversationId, "conversation", { conversationId }),
+  );
   return readPage(found, (row) => row, length);
 }
 
-/** Deletes the turns of a conversation that is removed. */
+/** Deletes the facts and the turns of a conversation that is removed. */
 async function removeTurns(shards: Shards, conversationId: string): Promise<void> {
+  await removeFacts(shards, { scope: "conversation", subject: conversationId });
   const rest = `and ${columns.kind} = 'turn'${isOptional(columns.conversationId, conversationId)}`;
   const rows = await shards.search(`${columns.executionId} as id`, "x/", rest);
   for (const row of rows) {
@@ -100,6 +103,7 @@ export function conversationOperations(shards: Shards): ConversationStore {
       if (removed) await removeTurns(shards, which.conversationId);
       return removed;
     },
+    removeSummary: (which) => shards.write(which.conversationId, "removeSummary", which),
     removeUnchanged: (which) => removeUnchanged(shards, which),
   };
 }

@@ -4,43 +4,24 @@ import type {
   ClaimAbandoned,
   DeleteFinished,
   ListQuery,
+  OwnedClaim,
   Store,
+  StoreNode,
+  StoreNodes,
   WaitingQuery,
   WaitingSuspension,
 } from "@andante/core/store";
-import type { Found } from "../client/ingress.ts";
-import type { Shards } from "../client/shards.ts";
+import { each, type Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
 import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
-import { bySuspension } from "../engine/read-row.ts";
 import { byOrder, byStart, byTime } from "../engine/reads.ts";
-import {
-  beyond,
-  compared,
-  isOptional,
-  isText,
-  literal,
-  number,
-  numberIn,
-  optionalIn,
-  textIn,
-} from "./sql.ts";
+import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
 const { executionId: id, kind: executionKind, endAt: endText, tags, trace, workflowId: workflow } = columns;
 const startAt = number(columns.startAt);
+const hour = 3_600_000;
 const endAt = number(endText);
 const isWorkflow = `and ${executionKind} = 'workflow'`;
-
-/** Calls `read` with the ids of each shard; the results in any order. */
-async function byShard<Value>(
-  shards: Shards,
-  ids: readonly string[],
-  read: (shard: number, ids: readonly string[]) => Promise<readonly Value[]>,
-): Promise<Value[]> {
-  const groups = new Map<number, string[]>();
-  for (const each of ids) groups.set(shards.of(each), [...(groups.get(shards.of(each)) ?? []), each]);
-  return (await Promise.all([...groups].map(([shard, its]) => read(shard, its)))).flat();
-}
 
 /** Whether a query finds nothing, suspects and others together: most do, on an idle node. */
 async function isNothingLeft(shards: Shards, { except: _, ...query }: ClaimAbandoned) {
@@ -50,40 +31,29 @@ async function isNothingLeft(shards: Shards, { except: _, ...query }: ClaimAband
   return found.every((its) => its.length === 0);
 }
 
-async function claimAbandoned(shards: Shards, query: ClaimAbandoned) {
-  const { owner, key, suspects, limit, only } = query;
-  if (only === undefined && (await isNothingLeft(shards, query))) return [];
-  const candidates = await shards.readAll("abandoned", query);
-  for (const [shard, its] of candidates.entries())
-    for (const { executionId } of its) shards.noteMoved(executionId, shard);
-  const found = candidates.flat().sort(byOrder(suspects));
-  const own = found.filter(({ isOwn }) => isOwn);
-  const chosen =
-    own.length > 0
-      ? own
-      : found
-          .slice(0, only === undefined ? limit : 1)
-          .map(({ executionId, ...rest }, index) => ({ ...rest, executionId, token: `${key}.${index}` }));
-  const ids = chosen.map(({ executionId }) => executionId);
-  const claimed = await byShard(shards, ids, (shard, its) => {
-    const claims = chosen.filter(({ executionId }) => its.includes(executionId));
-    return shards.write(shard, "claim", { owner, claims });
-  });
-  const byId = new Map(claimed.map((each) => [each.row.executionId, each]));
-  return ids.flatMap((executionId) => byId.get(executionId) ?? []);
+/** Calls whose choices are remembered. */
+const maxChoices = 100;
+
+type Choices = Map<string, readonly Omit<OwnedClaim, "startAt">[]>;
+
+/** A call that is repeated with its key, because the result was lost, claims the same executions. */
+async function claimAbandoned(shards: Shards, choices: Choices, query: ClaimAbandoned) {
+  const { owner, key } = query;
+  const chosen = choices.get(key) ?? (await choose(shards, query));
+  if (choices.size >= maxChoices) choices.clear();
+  if (chosen.length > 0) choices.set(key, chosen);
+  return await each(chosen, ({ executionId, token }) =>
+    shards.write(executionId, "claim", { executionId, owner, token }),
+  );
 }
 
-async function heads(shards: Shards, executionIds: readonly string[]) {
-  const ask = async (shard: number, ids: readonly string[]) => [await shards.read(shard, "heads", ids)];
-  const first = await byShard(shards, [...new Set(executionIds)], ask);
-  const moved = first.flatMap((each) => each.moved);
-  for (const [executionId, shard] of moved) shards.noteMoved(executionId, shard);
-  const elsewhere = await byShard(
-    shards,
-    moved.map(([executionId]) => executionId),
-    ask,
-  );
-  return [...first, ...elsewhere].flatMap((each) => each.heads);
+/** The first executions of all shards that the query may claim, with their new tokens. */
+async function choose(shards: Shards, query: ClaimAbandoned) {
+  const { key, suspects, limit, only } = query;
+  if (only === undefined && (await isNothingLeft(shards, query))) return [];
+  const found = (await shards.readAll("abandoned", query)).flat().sort(byOrder(suspects));
+  const first = found.slice(0, only === undefined ? limit : 1);
+  return first.map(([, , executionId], index) => ({ executionId, token: `${key}.${index}` }));
 }
 
 async function list(shards: Shards, query: ListQuery) {
@@ -98,6 +68,8 @@ async function list(shards: Shards, query: ListQuery) {
     // By its key: Restate's planner refuses an order by a field that a condition makes constant.
     executionId === undefined ? "" : ` and key = ${literal(keys.line(executionId))}`,
     isOptional(trace, traceId),
+    isOptional(columns.replayOf, query.replayOf),
+    isText(columns.parked, query.parked ? "parked" : undefined),
     query.traced ? ` and ${trace} <> ''` : "",
     tag === undefined ? "" : ` and strpos(${tags}, ${literal(tagField(tag))}) > 0`,
     idPrefix === "" ? "" : ` and starts_with(${id}, ${literal(field(idPrefix))})`,
@@ -108,74 +80,34 @@ async function list(shards: Shards, query: ListQuery) {
   const rest = `${conditions.join("")} order by start_at desc, id desc limit ${limit}`;
   const rows = await shards.search(`${id} as id, ${startAt} as start_at`, "x/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
-  const found = await byShard(shards, ids, (shard, its) => shards.read(shard, "listed", its));
-  const newestFirst = found.sort((a, b) => byStart(b, a));
-  return readPage(newestFirst, (row) => row, length);
+  return readPage(await each(ids, (found) => shards.read(found, "listed", found)), (row) => row, length);
 }
 
 async function waiting(shards: Shards, query: WaitingQuery) {
-  const { workflowId, userId, suspensionIds, after, limit, length } = query;
+  const { workflowId, agentId, userId, suspensionIds, after, limit, length } = query;
   const { suspensionId, executionId: execution } = waitingColumns;
   const at = number(waitingColumns.suspendedAt);
   const conditions = [
     isText(waitingColumns.workflowId, workflowId),
+    isOptional(waitingColumns.agentId, agentId),
     isOptional(waitingColumns.userId, userId),
     suspensionIds === undefined ? "" : ` and key in (${suspensionIds.map(waitingKey).join(", ")})`,
     beyond(">", [at, suspensionId], after && [after.suspendedAt, after.suspensionId]),
   ];
   if (suspensionIds?.length === 0) return [];
-  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution, service_key as shard`;
+  const select = `${at} as at, ${suspensionId} as suspension, ${execution} as execution`;
   const rest = `${conditions.join("")} order by at, suspension limit ${limit}`;
-  if (query.brief) return (await shards.search(`${select}, ${briefSelect}`, "y/", rest)).map(briefOf);
-  const wanted = (await shards.search(select, "y/", rest)).map((row) => {
+  const whole = query.brief ? `, ${waitingColumns.whole} as whole` : "";
+  const rows = await shards.search(select + whole, "y/", rest);
+  if (query.brief) return rows.map((row) => wholeIn<WaitingSuspension>(row));
+  const found = await each(rows, (row) => {
     const executionId = textIn(row, "execution");
-    shards.noteMoved(executionId, Number(textIn(row, "shard").split(".").at(-1)));
-    return { executionId, suspensionId: textIn(row, "suspension") };
+    return shards.read(executionId, "waiting", { executionId, suspensionId: textIn(row, "suspension") });
   });
-  const ids = [...new Set(wanted.map(({ executionId }) => executionId))];
-  const found = await byShard(shards, ids, (shard, its) => {
-    const here = wanted.filter(({ executionId }) => its.includes(executionId));
-    return shards.read(shard, "waiting", here);
-  });
-  const sorted = found.sort((a, b) => bySuspension(a.suspension, b.suspension));
-  return readPage(sorted, (each) => each, length);
+  return readPage(found, (each) => each, length);
 }
 
 const waitingKey = (suspensionId: string) => literal(keys.waitingLine(suspensionId));
-const briefNames = [
-  "workflowId",
-  "userId",
-  "conversationId",
-  "agentId",
-  "startAt",
-  "deadline",
-  "stepIndex",
-  "path",
-] as const;
-const briefSelect = briefNames.map((name) => `${waitingColumns[name]} as ${name.toLowerCase()}`).join(", ");
-
-/** A suspension from its line alone. */
-function briefOf(row: Found): WaitingSuspension {
-  const deadline = textIn(row, "deadline");
-  return {
-    executionId: textIn(row, "execution"),
-    workflowId: textIn(row, "workflowid"),
-    userId: optionalIn(row, "userid"),
-    conversationId: optionalIn(row, "conversationid"),
-    agentId: optionalIn(row, "agentid"),
-    startAt: numberIn(row, "startat"),
-    suspension: {
-      suspensionId: textIn(row, "suspension"),
-      path: optionalIn(row, "path"),
-      stepIndex: numberIn(row, "stepindex"),
-      reason: "",
-      data: null,
-      suspendedAt: numberIn(row, "at"),
-      deadline: deadline === "" ? null : Number(deadline),
-      onDeadline: null,
-    },
-  };
-}
 
 async function countUnfinished(shards: Shards) {
   const rest = `${isWorkflow} and ${endText} = '' group by ${workflow} order by workflow`;
@@ -218,9 +150,30 @@ async function unpark(
   await Promise.all(unparked);
 }
 
+/** The shards count their own executions. They keep no descriptions of processes. */
+async function nodes(shards: Shards): Promise<StoreNodes> {
+  const found = new Map<string, { readonly isAlive: boolean; readonly executions: number }>();
+  for (const [owner, isAlive, executions] of (await shards.readAll("owners", null)).flat()) {
+    const before = found.get(owner);
+    found.set(owner, {
+      isAlive: isAlive || (before?.isAlive ?? false),
+      executions: executions + (before?.executions ?? 0),
+    });
+  }
+  const unowned = found.get("")?.executions ?? 0;
+  found.delete("");
+  const all = [...found].map(([owner, counted]) => ({ owner, about: null, ...counted }));
+  const isBefore = (one: StoreNode, other: StoreNode) =>
+    Number(other.isAlive) - Number(one.isAlive) || (one.owner < other.owner ? -1 : 1);
+  return { nodes: all.sort(isBefore).slice(0, 200), unowned };
+}
+
 export function executionOperations(shards: Shards) {
   /** The definitions that are kept for good. */
   const defined = new Set<string>();
+  /** When this process last noted a definition of a workflow. */
+  const notedAt = new Map<string, number>();
+  const choices: Choices = new Map();
   return {
     create: (made) => shards.write(made.executionId, "create", made),
     commit: (commit) => shards.write(commit.executionId, "commit", commit),
@@ -233,7 +186,7 @@ export function executionOperations(shards: Shards) {
     adopt: (adopt) => shards.write(adopt.executionId, "adopt", adopt),
     keepSnapshot: (snapshot) => shards.write(snapshot.executionId, "keepSnapshot", snapshot),
     heartbeat: (beat) => shards.heartbeat(beat),
-    claimAbandoned: (query) => claimAbandoned(shards, query),
+    claimAbandoned: (query) => claimAbandoned(shards, choices, query),
     claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
       const found = (await shards.look("due", query)).flat().sort(byTime);
@@ -242,15 +195,21 @@ export function executionOperations(shards: Shards) {
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
     },
     state: (executionId) => shards.read(executionId, "state", executionId),
-    heads: (executionIds) => heads(shards, executionIds),
+    heads: (executionIds) => each([...new Set(executionIds)], (executionId) => shards.head(executionId)),
     events: (query) => shards.read(query.executionId, "events", query),
     snapshot: (executionId) => shards.read(executionId, "snapshot", executionId),
     list: (query) => list(shards, query),
     waiting: (query) => waiting(shards, query),
-    define: async (made) => {
+    define: async ({ seen, ...made }) => {
       if (!defined.has(made.definition)) await shards.write(made.definition, "define", made);
       defined.add(made.definition);
+      const place = `${seen?.workflowId} ${made.definition}`;
+      if (seen === undefined || seen.at < (notedAt.get(place) ?? Number.NEGATIVE_INFINITY) + hour) return;
+      await shards.write(seen.workflowId, "defined", { ...seen, definition: made.definition });
+      notedAt.set(place, seen.at);
     },
+    definitions: (workflowId) => shards.read(workflowId, "definitions", workflowId),
+    nodes: () => nodes(shards),
     outline: (definition) => shards.read(definition, "outline", definition),
     unpark: (query) => unpark(shards, query),
     countUnfinished: () => countUnfinished(shards),

@@ -18,14 +18,7 @@ import type { Found } from "../client/ingress.ts";
 import type { Shards } from "../client/shards.ts";
 import { columns } from "../engine/lines.ts";
 import { chunkColumns, logColumns, rollupColumns, rootColumns } from "../engine/observations.ts";
-import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn } from "./sql.ts";
-
-/** The value that a line holds whole. */
-function wholeIn<Value>(row: Found): Value {
-  const text = row.whole;
-  const value: Value = JSON.parse(typeof text === "string" ? text : "null");
-  return value;
-}
+import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
 const logId = number(logColumns.id);
 const startAt = number(rootColumns.startAt);
@@ -35,13 +28,10 @@ const oneRoot = `${rootColumns.whole} as whole, ${startAt} as start_at, ${rootCo
 const oneChunk = `${chunkColumns.whole} as whole, ${endedAt} as ended_at, ${number(chunkColumns.number)} as number`;
 
 async function logs(shards: Shards, query: LogQuery): Promise<readonly StoredLog[]> {
+  const names = ["workflowId", "executionId", "agentId", "conversationId", "userId"] as const;
   const conditions = [
     compared(number(logColumns.level), ">=", query.level),
-    isOptional(logColumns.workflowId, query.workflowId),
-    isOptional(logColumns.executionId, query.executionId),
-    isOptional(logColumns.agentId, query.agentId),
-    isOptional(logColumns.conversationId, query.conversationId),
-    isOptional(logColumns.userId, query.userId),
+    ...names.map((name) => isOptional(logColumns[name], query[name])),
     compared(logId, ">=", query.from),
     compared(logId, "<=", query.upTo),
   ];

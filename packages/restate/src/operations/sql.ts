@@ -7,14 +7,14 @@ export function textIn(row: Found, name: string): string {
   return typeof value === "string" ? unfield(value) : String(value ?? "");
 }
 
-/** A field that `optional` wrote. */
-export function optionalIn(row: Found, name: string): string | null {
-  const value = String(row[name] ?? "");
-  return value === "" ? null : unfield(value.slice(1));
-}
-
 export function numberIn(row: Found, name: string): number {
   return Number(row[name]);
+}
+
+/** The value that a line holds whole. */
+export function wholeIn<Value>(row: Found): Value {
+  const value: Value = JSON.parse(typeof row.whole === "string" ? row.whole : "null");
+  return value;
 }
 
 export function number(column: string): string {

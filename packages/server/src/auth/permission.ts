@@ -12,6 +12,8 @@ export interface Guarded {
   /** Actions that must be allowed too, because this one shows or does the same in another way. */
   readonly requires?: readonly string[];
   readonly reveals?: Reveals;
+  /** With authentication only an `authorize` that returns true permits it. Default: every admitted caller may. */
+  readonly explicit?: true;
 }
 
 /** The ids of an entry of a list or feed; null where it has none of that kind. */
@@ -48,7 +50,8 @@ export class Permission {
   /** The caller's scope; throws a ForbiddenError. Synchronous without an `authorize`. */
   scopeOf(ids: Ids): Scope | Promise<Scope> {
     if (this.#authorize !== undefined) return this.#decide(this.#authorize, ids);
-    const { reveals } = this.#guarded;
+    const { reveals, explicit, action } = this.#guarded;
+    if (explicit && this.#authEnabled) throw new ForbiddenError({ action });
     const isOpen = !this.#authEnabled || reveals === undefined;
     return isOpen || (reveals === "outline" && this.#caller.user === undefined) ? "all" : "own";
   }
@@ -92,13 +95,14 @@ export class Permission {
   }
 
   async #decide(authorize: Authorize, ids: Ids): Promise<Scope> {
-    const { action: own, requires = [] } = this.#guarded;
+    const { action: own, requires = [], explicit } = this.#guarded;
     let scope: Scope = "all";
     for (const action of [own, ...requires]) {
       const { user, userId } = this.#caller;
       const decision = await authorize({ user, userId, action, resource: withBothNames(action, ids) });
       // Only `true` and "own" allow: a host in plain JavaScript may return undefined by mistake.
-      if (decision !== true && decision !== "own") throw new ForbiddenError({ action });
+      const isAllowed = decision === true || (decision === "own" && !(explicit && action === own));
+      if (!isAllowed) throw new ForbiddenError({ action });
       if (decision === "own") scope = "own";
     }
     return scope;

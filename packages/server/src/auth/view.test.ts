@@ -58,7 +58,7 @@ test.each<[View, string | null, boolean]>([
 
 test("an outline of a span has no ids", () => {
   const kept = {
-    ...{ entityType: "workflow", entityId: "w", name: "workflow w", startTime: "t", endTime: "t" },
+    ...{ entityType: "workflow", entityId: "w", name: "invoke_workflow w", startTime: "t", endTime: "t" },
     ...{ duration: 1, status: "ok" },
   };
   const event = Object({

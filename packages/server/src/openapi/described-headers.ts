@@ -8,6 +8,10 @@ const requestHeaders: Readonly<Record<RequestHeader, readonly [name: string, des
     "`respond-async` to get a 202 at once, `wait=10` to get it after ten seconds, when the execution still runs",
   ],
   "last-event-id": ["Last-Event-ID", "The `id` of the last event that was seen; `after` comes before it"],
+  "idempotency-key": [
+    "Idempotency-Key",
+    "Another name of `options.executionId`: a repeated start with the same key is the same execution",
+  ],
   traceparent: ["traceparent", "The place in the caller's trace (W3C Trace Context)"],
 };
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { costOf, namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
-import { components, type Shape } from "../schemas/component.ts";
+import type { Shape } from "../schemas/component.ts";
+import { components } from "../schemas/components.ts";
 import { version } from "../version.ts";
 import {
   failureHeaders,
@@ -248,8 +249,8 @@ function failures(row: Route, surroundings: Surroundings): JsonObject {
 
 /** The statuses of refusals: no token, `authorize`, not the owner, foreign origin, server at its limit. */
 function refusals(row: Route, { gate, cors, authorize }: Surroundings): number[] {
-  const isOwned = row.reveals === "own" && /:id\/.*:executionId/.test(row.path);
-  const refusesOthers = authorize !== undefined || (gate.enabled && isOwned);
+  const isOwned = row.reveals === "own" && /:id\/.*:executionId|:userId/.test(row.path);
+  const refusesOthers = authorize !== undefined || (gate.enabled && (isOwned || row.explicit === true));
   const refusesOrigins = cors.restricts && row.method !== "GET";
   return [
     ...(needsToken(row, gate) ? [401] : []),

@@ -35,6 +35,7 @@ export async function readStepActivity(
     completed: countOf(some, "completed"),
     failed: countOf(some, "failed"),
     retried: countOf(some, "retried"),
+    tokens: countOf(some, "tokens"),
     ...durationsOf(some),
   }));
   steps.sort((one, other) => (one.stepPath < other.stepPath ? -1 : 1));

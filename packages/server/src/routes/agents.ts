@@ -1,6 +1,7 @@
 // Agents: list them and call them.
 import type { Andante } from "@andante/core";
 import { InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
+import type { z } from "zod";
 import { isWithoutId } from "../auth/inject-user.ts";
 import { isObject } from "../is-object.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -14,6 +15,8 @@ import {
   objectBody,
   objectPart,
   objectReply,
+  playground,
+  playgroundBody,
   stopped,
   streamPart,
   textReply,
@@ -43,6 +46,16 @@ const call = {
   contract: true,
   headers: ["traceparent"],
   errors: [400, 403, 404, 409, 413, 415, 502, 503],
+} as const;
+/** Rows about replies of an agent that a caller has changed. */
+const inPlayground = {
+  ...conversation,
+  path: "/api/agents/:id/playground",
+  action: "agents.playground",
+  explicit: true,
+  check: (andante: Andante, params: Readonly<Record<string, string>>) => {
+    andante.agents.playground(params.id ?? "");
+  },
 } as const;
 /** Rows about the running reply of a conversation. */
 const runningReply = {
@@ -159,19 +172,7 @@ export const agentRoutes = [
     summary: "Chat with an agent; accepts what chat clients of the AI SDK send",
     body: chatBody,
     response: { kind: "events", description: "The reply as a UI message stream", event: chatChunk },
-    handle: async (context) => {
-      const { andante, params, body } = context;
-      const { resumable, ...given } = body.options ?? {};
-      // Chat clients always send an id and all their messages; a user without an id has no stored conversation.
-      const chatId = isWithoutId(context.caller) ? undefined : body.id;
-      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
-      const again = body.trigger === "regenerate-message";
-      const replaces = again ? (body.messageId ?? undefined) : undefined;
-      const input = givenInput({ input: body.input ?? body.messages });
-      const how = { ...options, resumable, again, replaces };
-      const chunks = await andante.agents.chat(params.id ?? "", input, how);
-      return eventResponse(chunks, context, uiMessageStream);
-    },
+    handle: (context) => chat(context),
   }),
   route({
     ...runningReply,
@@ -208,7 +209,51 @@ export const agentRoutes = [
       return { stopped: owner !== undefined && (await andante.agents.stop(id, conversationId, owner)) };
     },
   }),
+  route({
+    ...inPlayground,
+    method: "GET",
+    resource: ["agentId"],
+    operationId: "getPlayground",
+    summary: "Show what can be changed for single replies of an agent",
+    response: { kind: "json", description: "The choices, and the agent's own settings", data: playground },
+    errors: [404],
+    handle: async ({ andante, params }) => {
+      const id = params.id ?? "";
+      const { model, instructions } = await andante.agents.read(id);
+      return { model, instructions, ...andante.agents.playground(id) };
+    },
+  }),
+  route({
+    ...inPlayground,
+    method: "POST",
+    requires: ["agents.chat"],
+    headers: call.headers,
+    ids: ({ andante, body }) => idsIn(andante, body.options?.conversationId ?? body.id),
+    operationId: "chatInPlayground",
+    summary: "Chat with an agent whose model, temperature or instructions are changed for this reply",
+    body: playgroundBody,
+    response: { kind: "events", description: "The reply as a UI message stream", event: chatChunk },
+    errors: call.errors,
+    handle: (context) => chat(context, context.body.playground ?? {}),
+  }),
 ];
+
+async function chat(
+  context: RouteContext<z.infer<ReturnType<typeof chatBody>>>,
+  playground?: z.infer<ReturnType<typeof playgroundBody>>["playground"],
+) {
+  const { andante, params, body } = context;
+  const { resumable, ...given } = body.options ?? {};
+  // Chat clients always send an id and all their messages; a user without an id has no stored conversation.
+  const chatId = isWithoutId(context.caller) ? undefined : body.id;
+  const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
+  const again = body.trigger === "regenerate-message";
+  const replaces = again ? (body.messageId ?? undefined) : undefined;
+  const input = givenInput({ input: body.input ?? body.messages });
+  const how = { ...options, resumable, again, replaces, playground };
+  const chunks = await andante.agents.chat(params.id ?? "", input, how);
+  return eventResponse(chunks, context, uiMessageStream);
+}
 
 /** The permitted options of a call. A dropped connection aborts the signal. */
 function optionsOf<Options extends { readonly conversationId?: string | undefined }>(

@@ -15,6 +15,9 @@ import {
   messagePage,
   messagesQuery,
   removed,
+  removedSummary,
+  resumedTool,
+  toolResumeBody,
 } from "../schemas/agent-schemas.ts";
 import { conversationInPath, forkedConversation, ownerFor } from "./conversation-ids.ts";
 
@@ -156,15 +159,50 @@ export const conversationRoutes = [
       // The user of a chat decides about the call as the model made it.
       if (body.input !== undefined && context.scope === "own")
         throw new ForbiddenError({ action: "conversations.decide" });
-      const decision = { ...body, reason: reason ?? undefined };
+      const by = context.caller.userId;
+      const decision = { ...body, reason: reason ?? undefined, by };
       const { waiting } = await context.andante.agents.decide(conversationId, decision, owner);
       const { approvalId, approved } = body;
-      const by = context.caller.userId;
       context.logger.info(
         { conversationId, approvalId, approved, userId: by },
         "a tool approval was decided",
       );
       return { conversationId, waiting };
+    },
+  }),
+  route({
+    ...ofConversation,
+    method: "POST",
+    path: `${one}/resume`,
+    action: "conversations.decide",
+    operationId: "resumeTool",
+    summary: "Resume a tool that waits in its own code; the reply continues by itself",
+    body: toolResumeBody,
+    response: { kind: "json", description: "The data is kept", data: resumedTool },
+    errors: [400, 403, 404, 413, 415, 429, 503],
+    handle: async (context) => {
+      const [conversationId, owner] = mine(context);
+      const by = context.caller.userId;
+      await context.andante.agents.resume(conversationId, { ...context.body, by }, owner);
+      const { suspensionId } = context.body;
+      context.logger.info({ conversationId, suspensionId, userId: by }, "a tool that waited was resumed");
+      return { conversationId };
+    },
+  }),
+  route({
+    ...ofConversation,
+    method: "DELETE",
+    path: `${one}/summaries/:messageId`,
+    action: "conversations.removeSummary",
+    operationId: "removeSummary",
+    summary: "Remove a summary: the model sees the messages again that it stands for",
+    response: { kind: "json", description: "It is removed", data: removedSummary },
+    errors: [404, 503],
+    handle: async (context) => {
+      const [conversationId, owner] = mine(context);
+      const { messageId = "" } = context.params;
+      await context.andante.conversations.removeSummary(conversationId, messageId, owner);
+      return { conversationId, messageId };
     },
   }),
   route({

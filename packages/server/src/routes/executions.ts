@@ -154,7 +154,7 @@ export const executionRoutes = [
     operationId: "replayExecution",
     summary: "Start a new execution from a step of one that is suspended or has ended",
     body: replayBody,
-    headers: ["prefer", "traceparent"],
+    headers: ["prefer", "idempotency-key", "traceparent"],
     response: {
       kind: "json",
       description: "The new execution, completed or suspended",
@@ -334,9 +334,9 @@ export const executionRoutes = [
 /** Counts with the filters of the list, so that both have the same executions. */
 async function countVisible(context: RouteContext & { readonly query: Value<typeof countsQuery> }) {
   const { andante, caller, cachedReads, http, permission, query, scope } = context;
-  const { id, userId = scope === "all" ? undefined : caller.userId, ...rest } = query;
+  const { id, parked, userId = scope === "all" ? undefined : caller.userId, ...rest } = query;
   const isRefused = scope !== "all" && (userId === undefined || userId !== caller.userId);
-  const asked = { ...rest, idPrefix: id, userId, limit: mostCounted };
+  const asked = { ...rest, idPrefix: id, parked: parked === "true", userId, limit: mostCounted };
   const count = async (status: ExecutionState["status"]) => {
     if (isRefused) return { count: 0, more: false };
     const page = await cachedReads.get({
@@ -362,9 +362,10 @@ async function countVisible(context: RouteContext & { readonly query: Value<type
 }
 
 /** A page of executions visible to the caller. A caller without an id owns none. */
-async function listVisible(context: RouteContext, { id, explain, ...given }: Value<typeof listQuery>) {
+async function listVisible(context: RouteContext, { id, ...given }: Value<typeof listQuery>) {
   const { userId } = context.caller;
-  const query = { ...given, idPrefix: id, explain: explain === "true" };
+  const flags = { parked: given.parked === "true", explain: given.explain === "true" };
+  const query = { ...given, idPrefix: id, ...flags };
   if (context.scope === "all") return listPermitted(context, query);
   if (userId === undefined || (query.userId ?? userId) !== userId)
     return { executions: [], nextCursor: null };

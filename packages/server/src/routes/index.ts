@@ -4,6 +4,7 @@ import { agentRoutes } from "./agents.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
+import { factRoutes } from "./facts.ts";
 import { observabilityRoutes } from "./observability.ts";
 import { overviewRoutes } from "./overview.ts";
 import { workflowRoutes } from "./workflows.ts";
@@ -11,6 +12,7 @@ import { workflowRoutes } from "./workflows.ts";
 export const routes: readonly Route[] = [
   ...agentRoutes,
   ...conversationRoutes,
+  ...factRoutes,
   ...workflowRoutes,
   ...executionRoutes,
   ...overviewRoutes,

@@ -2,26 +2,31 @@
 import path from "node:path";
 import { entryIds } from "../auth/entry-ids.ts";
 import { Permission } from "../auth/permission.ts";
+import { ForbiddenError } from "../errors/auth-errors.ts";
 import { readActivity, type WorkflowActivity } from "../overview/activity.ts";
 import type { ActivityPart } from "../overview/activity-of-list.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { groupFailures, readFailures } from "../overview/failures.ts";
 import { readInbox } from "../overview/inbox.ts";
+import { readDefinitions, readNodes } from "../overview/nodes.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
   activity,
   activityQuery,
   changeEvent,
+  definitionHistory,
   failureGroups,
   failuresQuery,
   inbox,
   inboxQuery,
+  nodes,
   serverStatus,
   stepActivity,
   stepActivityQuery,
   workflowExample,
 } from "../schemas/overview-schemas.ts";
+import { usageQuery, usageReport } from "../schemas/usage-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { version } from "../version.ts";
 import { knownWorkflow } from "./workflows.ts";
@@ -35,6 +40,8 @@ const firstTime = -8_640_000_000_000_000;
 /** Milliseconds for which a result is cached. */
 const inboxKept = 200;
 const activityKept = 2000;
+const nodesKept = 500;
+const usageKept = 500;
 
 /** Rows about executions that the caller may see. */
 const ofVisible = { method: "GET", access: "protected", reveals: "own", tag } as const;
@@ -170,6 +177,48 @@ export const overviewRoutes = [
   }),
   route({
     ...ofVisible,
+    path: "/api/workflows/:id/definitions",
+    action: "executions.list",
+    requires: ["workflows.read"],
+    resource: ["workflowId"],
+    costs: "read",
+    operationId: "getDefinitions",
+    summary: "List the definitions that processes have registered for a workflow",
+    response: {
+      kind: "json",
+      description: "The definitions, the most recent first",
+      data: definitionHistory,
+    },
+    errors: [404, 503],
+    check: knownWorkflow,
+    handle: (context) => {
+      const { andante, params, http, cachedReads } = context;
+      const asked = { workflowId: params.id ?? "", userId: ownerIn(context) };
+      const key = `definitions ${JSON.stringify(Object.values(asked))}`;
+      const read = () => readDefinitions(andante, asked);
+      return cachedReads.get({ key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+    },
+  }),
+  route({
+    ...ofVisible,
+    path: "/api/nodes",
+    action: "nodes.read",
+    resource: [],
+    costs: "read",
+    operationId: "getNodes",
+    summary: "List the processes that share the store, with their load",
+    response: { kind: "json", description: "The processes", data: nodes },
+    errors: [503],
+    handle: ({ andante, http, cachedReads, scope }) => {
+      // Names of hosts and the load of all users: not for a caller that sees only its own.
+      if (scope !== "all") throw new ForbiddenError({ action: "nodes.read" });
+      const { signal } = http.req.raw;
+      const read = () => readNodes(andante);
+      return cachedReads.get({ key: "nodes", milliseconds: nodesKept, signal, read });
+    },
+  }),
+  route({
+    ...ofVisible,
     path: "/api/failures",
     action: "executions.list",
     resource: ["workflowId", "userId"],
@@ -193,6 +242,28 @@ export const overviewRoutes = [
       const cached = { key, milliseconds: activityKept, signal: http.req.raw.signal, read };
       const { failed, complete } = await cachedReads.get(cached);
       return { ...span, groups: groupFailures(await permission.visible(failed, entryIds)), complete };
+    },
+  }),
+  route({
+    ...ofVisible,
+    path: "/api/usage",
+    action: "usage.read",
+    resource: ["workflowId", "agentId", "userId"],
+    costs: "read",
+    operationId: "getUsage",
+    summary: "Sum up tokens and money of models by day, user, agent, workflow or model",
+    query: usageQuery,
+    response: { kind: "json", description: "The sums", data: usageReport },
+    errors: [400, 503],
+    handle: (context) => {
+      const { andante, query, http, cachedReads } = context;
+      const { userId = ownerIn(context), ...filters } = query;
+      if (context.scope !== "all" && (userId === null || userId !== context.caller.userId))
+        throw new ForbiddenError({ action: "usage.read" });
+      const asked = { ...filters, userId: userId ?? undefined };
+      const key = `usage ${JSON.stringify(asked)}`;
+      const read = () => andante.usage(asked);
+      return cachedReads.get({ key, milliseconds: usageKept, signal: http.req.raw.signal, read });
     },
   }),
   route({
@@ -262,20 +333,24 @@ async function visibleWaits<Wait extends Parameters<typeof entryIds>[0] & Parame
   return seen.filter((item) => !isOfChat(item) || chats.includes(item));
 }
 
-/** The counts of the suspensions that the caller may see, by workflow, the largest first. */
+/** The counts of the suspensions that the caller may see, by workflow and by agent, the largest first. */
 async function visibleCounts(context: RouteContext, { counts, complete }: Counted) {
   const asked = context.permission.asks ? counts.slice(0, maxGroups) : counts;
   const seen = await visibleWaits(context, asked);
   const sum = (groups: typeof seen) => groups.reduce((total, { count }) => total + count, 0);
-  const byWorkflow = Map.groupBy(
-    seen.filter((group) => !isOfChat(group)),
-    ({ workflowId }) => workflowId,
-  );
-  const workflows = [...byWorkflow].map(([workflowId, groups]) => ({ workflowId, count: sum(groups) }));
+  const by = (groups: typeof seen, idOf: (group: (typeof seen)[number]) => string) =>
+    [...Map.groupBy(groups, idOf)]
+      .map(([id, each]) => ({ id, count: sum(each) }))
+      .sort((one, other) => other.count - one.count);
+  const [chats, executions] = [seen.filter(isOfChat), seen.filter((group) => !isOfChat(group))];
   return {
     total: sum(seen),
-    chats: sum(seen.filter(isOfChat)),
-    workflows: workflows.sort((one, other) => other.count - one.count),
+    chats: sum(chats),
+    agents: by(chats, ({ agentId }) => agentId ?? "").map(({ id, count }) => ({ agentId: id, count })),
+    workflows: by(executions, ({ workflowId }) => workflowId).map(({ id, count }) => ({
+      workflowId: id,
+      count,
+    })),
     complete: complete && asked.length === counts.length,
   };
 }

@@ -1,5 +1,6 @@
 // The input and the options of a request that starts an execution or calls an agent.
 import { InputValidationError } from "@andante/core/errors";
+import { activeTraceparent } from "@andante/core/internal";
 import { type StarterOptions, startOptionsOf } from "../auth/inject-user.ts";
 import { headerOf } from "../request/node-request.ts";
 import { traceparentHeader } from "../response/envelope.ts";
@@ -10,7 +11,8 @@ export function startOptions<Options extends StarterOptions>(
   { caller, gate, http }: RouteContext,
   options: Options,
 ) {
-  const traceparent = headerOf(http.req, traceparentHeader);
+  // An instrumentation of the host has made a span of the request, below the caller's.
+  const traceparent = activeTraceparent() ?? headerOf(http.req, traceparentHeader);
   return { ...startOptionsOf(options, caller, gate.enabled), traceparent };
 }
 

@@ -69,7 +69,7 @@ export const workflowRoutes = [
     ids: (known) => executionInBody(known),
     operationId: "executeWorkflow",
     summary: "Execute a workflow until it ends or is suspended",
-    headers: ["prefer", "traceparent"],
+    headers: ["prefer", "idempotency-key", "traceparent"],
     response: {
       kind: "json",
       description: "The execution, completed or suspended",
@@ -93,7 +93,7 @@ export const workflowRoutes = [
     ids: (known) => executionInBody(known),
     operationId: "streamWorkflow",
     summary: "Execute a workflow and stream its events until it ends or is suspended",
-    headers: ["traceparent"],
+    headers: ["idempotency-key", "traceparent"],
     response: {
       kind: "events",
       description: "The events; `workflow-result` is the last",

@@ -1,5 +1,11 @@
 // The schemas of requests and responses about agents and conversations, as the API description names them.
-import { type CallSettings, reasoningLevels, settingRanges } from "@andante/core/internal";
+import {
+  busyPolicies,
+  type CallSettings,
+  maxInstructions,
+  reasoningLevels,
+  settingRanges,
+} from "@andante/core/internal";
 import { z } from "zod";
 import {
   component,
@@ -35,7 +41,7 @@ const summaryFields = shape(() => ({
   status: z.enum(["idle", "running"]),
 }));
 
-const agentSummary = component("AgentSummary", () => z.object(summaryFields()));
+export const agentSummary = component("AgentSummary", () => z.object(summaryFields()));
 export const agentList = component("AgentList", () => z.array(agentSummary()));
 export const agentDetail = component("AgentDetail", () =>
   z.object({
@@ -47,10 +53,10 @@ export const agentDetail = component("AgentDetail", () =>
   }),
 );
 
-const toolCall = component("ToolCall", () =>
+export const toolCall = component("ToolCall", () =>
   z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }),
 );
-const toolResult = component("ToolResult", () => toolCall().extend({ output: z.unknown() }));
+export const toolResult = component("ToolResult", () => toolCall().extend({ output: z.unknown() }));
 const replyFields = shape(() => ({
   text: z.string(),
   finishReason: z.string(),
@@ -105,6 +111,9 @@ type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 const callOptions = shape(() => ({
   userId: z.string(),
   conversationId: z.string(),
+  whenBusy: z
+    .enum(busyPolicies)
+    .describe("What happens to the message while a reply runs in its conversation"),
   context: fields(),
   temperature: within("temperature"),
   topP: within("topP"),
@@ -133,15 +142,40 @@ export const objectBody = component("ObjectRequest", () =>
     .meta({ required: ["input", "schema"] }),
 );
 
-export const chatBody = component("ChatRequest", () =>
+const chatFields = shape(() => ({
+  input: input(),
+  /** Fields that chat clients of the AI SDK send by default. */
+  id: orNull(z.string()),
+  messages: z.unknown().optional(),
+  trigger: orNull(z.string()),
+  messageId: orNull(z.string()),
+  options: optionsOf({ ...callOptions(), resumable: z.boolean() }),
+}));
+export const chatBody = component("ChatRequest", () => z.object(chatFields()));
+
+export const playgroundBody = component("PlaygroundRequest", () =>
   z.object({
-    input: input(),
-    /** Fields that chat clients of the AI SDK send by default. */
-    id: orNull(z.string()),
-    messages: z.unknown().optional(),
-    trigger: orNull(z.string()),
-    messageId: orNull(z.string()),
-    options: optionsOf({ ...callOptions(), resumable: z.boolean() }),
+    ...chatFields(),
+    playground: z
+      .object({
+        model: z.string().describe("One of the models that the agent offers").optional(),
+        temperature: within("temperature").optional(),
+        instructions: z
+          .string()
+          .max(maxInstructions)
+          .describe("The system prompt; empty for none")
+          .optional(),
+      })
+      .describe("What differs from the agent, for this reply alone")
+      .optional(),
+  }),
+);
+export const playground = component("Playground", () =>
+  z.object({
+    model: z.string().nullable().describe("The agent's own; null when it is chosen for each call"),
+    models: z.array(z.string()).describe("The others that can be chosen"),
+    temperature: z.number().nullable().describe("The agent's own; null for the model's default"),
+    instructions: z.string().nullable().describe("The agent's own; null when they are made for each call"),
   }),
 );
 
@@ -161,11 +195,13 @@ export const conversationPage = component("ConversationPage", () =>
   z.object({ conversations: z.array(conversation()), nextCursor: z.string().nullable() }),
 );
 
-const message = component("ConversationMessage", () =>
+export const message = component("ConversationMessage", () =>
   z
     .object({
       id: z.string(),
-      role: z.enum(["user", "assistant"]),
+      role: z
+        .enum(["user", "assistant", "system"])
+        .describe("A summary of earlier messages has the role `system`"),
       parts: z.array(z.looseObject({ type: z.string() })),
       metadata: z.unknown().optional(),
       createdAt: timestamp(),
@@ -173,6 +209,12 @@ const message = component("ConversationMessage", () =>
         .literal(true)
         .optional()
         .describe("The reply was stopped, or its process ended, before it was complete"),
+      summary: z
+        .object({ from: z.string(), upTo: z.string(), messages: z.int() })
+        .optional()
+        .describe(
+          "The ids of the first and the last message that this one stands for, and how many they are",
+        ),
     })
     .describe("A message in the form that `useChat` of the AI SDK takes"),
 );
@@ -204,7 +246,48 @@ export const decided = component("Decided", () =>
     waiting: z.int().describe("How many calls of the message still wait: the reply continues when none does"),
   }),
 );
+export const agentFacts = component("AgentFacts", () =>
+  z.object({
+    agentId: z.string(),
+    facts: fields(),
+    version: z.int().describe("How often they were changed"),
+    updatedAt: timestamp().nullable(),
+    history: z
+      .array(
+        z.object({
+          patch: fields().describe("A JSON merge patch"),
+          by: z.string().nullable().describe("The user who changed them; null for the agent itself"),
+          at: timestamp(),
+          changes: z
+            .int()
+            .describe("Above 1 it stands for so many changes, and the patch is the facts as they were"),
+        }),
+      )
+      .describe("The last changes, newest first"),
+  }),
+);
+export const factsOfAgents = component("Facts", () =>
+  z.object({ facts: z.array(agentFacts()).describe("Those of each agent that keeps facts") }),
+);
+export const factsBody = component("ChangeFactsRequest", () =>
+  z.object({
+    facts: fields().describe("A JSON merge patch: null removes a fact, a field that is left out stays"),
+    agentId: orNull(z.string()).describe("Whose facts they are; needed where several agents keep facts"),
+  }),
+);
+export const removedFacts = component("RemovedFacts", () => z.object({ userId: z.string() }));
+
+export const toolResumeBody = component("ToolResumeRequest", () =>
+  z.object({
+    suspensionId: z.string().describe("As the inbox has it"),
+    resumeData: z.unknown().optional().describe("Data that fits the `resumeSchema` of the suspension"),
+  }),
+);
+export const resumedTool = component("ResumedTool", () => z.object({ conversationId: z.string() }));
 export const removed = component("Removed", () => z.object({ conversationId: z.string() }));
+export const removedSummary = component("RemovedSummary", () =>
+  z.object({ conversationId: z.string(), messageId: z.string() }),
+);
 
 export const messagesQuery = shape(() =>
   z.object({ ...page(), order: z.enum(["oldest", "newest"]).optional() }),

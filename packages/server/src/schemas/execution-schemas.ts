@@ -29,7 +29,7 @@ export const workflowSummary = component("WorkflowSummary", () =>
 
 export const workflowList = component("WorkflowList", () => z.array(workflowSummary()));
 
-const step = component("Step", () =>
+export const step = component("Step", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -78,7 +78,9 @@ export const suspension = component("Suspension", () =>
     .describe("An open suspension of an execution. Times are ISO 8601"),
 );
 
-const replayOf = component("ReplayOf", () => z.object({ executionId: z.string(), stepId: z.string() }));
+export const replayOf = component("ReplayOf", () =>
+  z.object({ executionId: z.string(), stepId: z.string() }),
+);
 /** Optional fields of an execution. */
 const marks = shape(() => ({
   tags: z.array(z.string()).optional(),
@@ -132,13 +134,13 @@ export const executionEvent = component("ExecutionEvent", () =>
 
 export const executionEvents = component("ExecutionEvents", () => z.array(executionEvent()));
 
-const waitKind = component("WaitKind", () =>
+export const waitKind = component("WaitKind", () =>
   z
     .enum(["parked", "pause", "suspension", "tool", "budget", "retry", "sleep", "capacity", "running"])
     .describe("The reason why an execution waits; later releases may add kinds"),
 );
 
-const wait = component("Wait", () =>
+export const wait = component("Wait", () =>
   z
     .object({
       kind: waitKind(),
@@ -177,7 +179,7 @@ export const explanation = component("Explanation", () =>
   }),
 );
 
-const shortExplanation = component("ShortExplanation", () =>
+export const shortExplanation = component("ShortExplanation", () =>
   z.object({
     sentence: z.string().describe("Times in it are ISO 8601"),
     kind: waitKind(),
@@ -185,7 +187,7 @@ const shortExplanation = component("ShortExplanation", () =>
   }),
 );
 
-const executionSummary = component("ExecutionSummary", () =>
+export const executionSummary = component("ExecutionSummary", () =>
   z
     .object({
       executionId: z.string(),
@@ -211,7 +213,7 @@ export const executionPage = component("ExecutionPage", () =>
   }),
 );
 
-const foundExecution = component("FoundExecution", () =>
+export const foundExecution = component("FoundExecution", () =>
   z
     .object({
       ...executionSummary().shape,
@@ -298,6 +300,8 @@ export const listQuery = shape(() =>
     userId: z.string().optional(),
     tag: z.string().optional(),
     id: z.string().describe("Ids that begin with this").optional(),
+    replayOf: z.string().describe("Replays of this execution").optional(),
+    parked: z.enum(["true", "false"]).describe("`true`: only those that no process may run").optional(),
     from: time("Started at this time or later"),
     to: time("Started before this time"),
     explain: z

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { component, shape, timestamp } from "./component.ts";
 import { time } from "./execution-schemas.ts";
 
-const level = component("LogLevel", () => z.enum(logLevels));
-const logRecord = component("LogRecord", () =>
+export const level = component("LogLevel", () => z.enum(logLevels));
+export const logRecord = component("LogRecord", () =>
   z.looseObject({ timestamp: timestamp(), level: level(), msg: z.string() }),
 );
 export const logRecords = component("LogRecords", () => z.array(logRecord()));

@@ -25,7 +25,7 @@ export const serverStatus = component("ServerStatus", () =>
   }),
 );
 
-const inboxItem = component("InboxItem", () =>
+export const inboxItem = component("InboxItem", () =>
   z
     .object({
       executionId: z.string(),
@@ -53,6 +53,9 @@ export const inbox = component("Inbox", () =>
         total: z.int(),
         workflows: z.array(z.object({ workflowId: z.string(), count: z.int() })),
         chats: z.int().describe("Tool calls that wait in chats"),
+        agents: z
+          .array(z.object({ agentId: z.string(), count: z.int() }))
+          .describe("The same by the agent of the chat"),
         complete: z.boolean().describe("False when there were more than were counted"),
       })
       .optional()
@@ -63,6 +66,7 @@ export const inbox = component("Inbox", () =>
 export const inboxQuery = shape(() =>
   z.object({
     workflowId: z.string().optional(),
+    agentId: z.string().describe("Only tool calls that wait in chats with this agent").optional(),
     cursor: z.string().describe("`nextCursor` of the page before").optional(),
     limit: z.coerce.number().int().min(1).max(500).describe("How many on a page; 200 by default").optional(),
     text: z
@@ -84,7 +88,7 @@ const durations = shape(() => ({
   p99: z.number().nullable(),
 }));
 
-const activityPoint = component("ActivityPoint", () =>
+export const activityPoint = component("ActivityPoint", () =>
   z.object({
     at: timestamp(),
     started: z.int(),
@@ -146,6 +150,7 @@ export const stepActivity = component("StepActivity", () =>
         completed: z.int(),
         failed: z.int(),
         retried: z.int(),
+        tokens: z.int().describe("Of its agents, in the completed runs of the step"),
         ...durations(),
       }),
     ),
@@ -156,6 +161,60 @@ export const stepActivityQuery = shape(() =>
   z.object({
     from: time("At this time or later; a day ago by default"),
     to: time("Before this time; now by default"),
+  }),
+);
+
+export const nodes = component("Nodes", () =>
+  z.object({
+    nodes: z
+      .array(
+        z.object({
+          id: z.string().describe("A random name: another one after each start"),
+          isSelf: z.boolean().describe("It is the process that responds"),
+          isAlive: z
+            .boolean()
+            .describe("False when its lease has ended, and others have not taken over its executions"),
+          executions: z
+            .int()
+            .describe("Executions and chats that it has claimed; suspended and sleeping ones do not count"),
+          process: z
+            .object({
+              name: z.string().describe("The name of its host"),
+              pid: z.int(),
+              startedAt: timestamp(),
+              seenAt: timestamp().describe("When it described itself"),
+              running: z.int().describe("Executions that have a slot"),
+              limit: z.int().describe("How many may run: `limits.running`"),
+              definitions: z
+                .string()
+                .describe("Equal for processes whose workflows have the same ids and steps"),
+              cpu: z.number().nullable().describe("Seconds of processor time per second, lately"),
+              memory: z.int().describe("Resident memory in bytes"),
+            })
+            .nullable()
+            .describe("Its own description; null where the store keeps none"),
+        }),
+      )
+      .describe("At most 200, live ones first"),
+    unowned: z.int().describe("Executions and chats that have work to do and wait for a process"),
+  }),
+);
+
+export const definitionHistory = component("DefinitionHistory", () =>
+  z.object({
+    definitions: z
+      .array(
+        z.object({
+          definition: z.string().describe("The fingerprint of its steps"),
+          isCurrent: z.boolean().describe("It is the one of the process that responds"),
+          firstAt: timestamp().nullable().describe("When a process first registered it; null: not known"),
+          lastAt: timestamp().nullable().describe("When one last did, to within an hour; null: not known"),
+          open: z.int().describe("Running and suspended executions that last ran with it"),
+          steps: z.array(z.string()).nullable().describe("The ids of its top-level steps; null: not known"),
+        }),
+      )
+      .describe("The last 20 that were registered, the most recent first"),
+    complete: z.boolean().describe("False when more than 500 executions of a status are open"),
   }),
 );
 
@@ -187,7 +246,7 @@ export const failuresQuery = shape(() =>
   }),
 );
 
-const executionChange = component("ExecutionChange", () =>
+export const executionChange = component("ExecutionChange", () =>
   z.object({
     executionId: z.string(),
     workflowId: z

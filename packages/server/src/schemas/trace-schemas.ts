@@ -6,7 +6,7 @@ import { time } from "./execution-schemas.ts";
 const entityType = shape(() => z.enum(["workflow", "agent"]));
 const attributes = shape(() => z.record(z.string(), z.unknown()));
 
-const traceSummary = component("TraceSummary", () =>
+export const traceSummary = component("TraceSummary", () =>
   z.object({
     traceId: z.string(),
     rootSpanId: z.string(),
@@ -21,7 +21,7 @@ const traceSummary = component("TraceSummary", () =>
   }),
 );
 
-const span = component("Span", () =>
+export const span = component("Span", () =>
   z.object({
     traceId: z.string(),
     spanId: z.string(),

@@ -14,6 +14,22 @@ export const usageFields = shape(() => ({
     .int()
     .optional()
     .describe("Those of `outputTokens` that the model used for reasoning; absent when unknown"),
+  inputTokenDetails: z
+    .object({ cacheReadTokens: z.int(), cacheWriteTokens: z.int().optional() })
+    .optional()
+    .describe("The tokens of the provider's cache under the AI SDK's names; absent when unknown"),
+  outputTokenDetails: z
+    .object({ reasoningTokens: z.int() })
+    .optional()
+    .describe("`reasoningTokens` under the AI SDK's name; absent when unknown"),
+  money: z
+    .number()
+    .optional()
+    .describe("For the calls with a price, in the currency of the host's prices; absent when unknown"),
+  unpricedCalls: z
+    .int()
+    .optional()
+    .describe("Calls without a price, which `money` does not have; absent without any"),
 }));
 
 export const usage = component("Usage", () =>

@@ -65,7 +65,7 @@ test("lines and spans come in their envelopes, and clients with the same view sh
       success: true,
       data: {
         type: "span-end",
-        span: expect.objectContaining({ name: "workflow speak", entityType: "workflow" }),
+        span: expect.objectContaining({ name: "invoke_workflow speak", entityType: "workflow" }),
       },
     });
 });

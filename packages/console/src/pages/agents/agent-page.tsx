@@ -2,7 +2,7 @@
 import type { AgentDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { Suspense, useCallback, useEffect, useMemo } from "react";
+import { Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { newId } from "../../api/new-id.ts";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
@@ -44,6 +44,7 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
   const change = useSearchChange();
   const { chat } = useSearch({ strict: false });
   const { data } = useQuery(conversationsQuery(agent.id));
+  const [isAbout, setIsAbout] = useState(false);
   const conversations = data?.conversations ?? [];
   const tokens = conversations.reduce((sum, { usage }) => sum + usage.totalTokens, 0);
   const { data: traces } = useQuery({
@@ -80,9 +81,17 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
               value={duration(facts.firstWord)}
             />
           )}
+          <button
+            type="button"
+            className="btn show-about"
+            aria-expanded={isAbout}
+            onClick={() => setIsAbout(!isAbout)}
+          >
+            {isAbout ? "Show the chat" : "Show its details"}
+          </button>
         </div>
       </div>
-      <div className="agent">
+      <div className="agent" data-about={isAbout || undefined}>
         <Talks chosen={chat} agentId={agent.id} onNew={begin} />
         {chat && (
           <Suspense fallback={<div />}>
@@ -136,7 +145,9 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
           <h3>This reply</h3>
           <p className="muted num">
             {plural(facts.calls.length, "model call")} · {count(facts.inputTokens)} in,{" "}
-            {count(facts.outputTokens)} out ·{" "}
+            {count(facts.outputTokens)} out
+          </p>
+          <p>
             <Link className="link" to="/traces/$traceId" params={{ traceId: facts.traceId }}>
               open trace →
             </Link>

@@ -8,15 +8,17 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
-import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { address, andante, headers, part } from "../../api/andante.ts";
-import { agentQuery, causesQuery } from "../../api/queries.ts";
+import { agentQuery, causesQuery, playgroundQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { isObject } from "../../form/as-schema.ts";
 import { causesIn } from "./failure-causes.ts";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { EditMessage, MessageActions } from "./message-actions.tsx";
-import { type CallDecision, type DecisionProps, MessagePart } from "./message-part.tsx";
+import { type CallDecision, type DecisionProps, decisionOf, MessagePart } from "./message-part.tsx";
+import { PlaygroundPanel, usePlayground } from "./playground.tsx";
+import { SummaryDivider, summarizedBy } from "./summary-divider.tsx";
 import { useDecidedElsewhere } from "./use-decided-elsewhere.ts";
 import { useFollow } from "./use-follow.ts";
 import { useOlder } from "./use-older.ts";
@@ -48,8 +50,25 @@ function OpenChat({
   kept,
 }: ChatProps & { readonly kept: KeptMessages }) {
   const client = useQueryClient();
+  const { data: choices } = useQuery(playgroundQuery(agentId));
+  const { settings, change } = usePlayground(conversationId);
+  const playground = useRef(settings);
+  useEffect(() => {
+    playground.current = choices && settings;
+  }, [choices, settings]);
   const transport = useMemo(
-    () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
+    () =>
+      new DefaultChatTransport({
+        api: address(`/agents/${part(agentId)}/chat`),
+        headers,
+        prepareSendMessagesRequest: ({ api, id, messages, trigger, messageId, ...request }) => {
+          const settings = playground.current;
+          const sent = { ...request.body, id, messages, trigger, messageId };
+          if (settings === undefined) return { api, headers: headers(), body: sent };
+          const changed = address(`/api/agents/${part(agentId)}/playground`);
+          return { api: changed, headers: headers(), body: { ...sent, playground: settings } };
+        },
+      }),
     [agentId],
   );
   const { messages, setMessages, sendMessage, regenerate, addToolApprovalResponse, resumeStream, ...chat } =
@@ -91,20 +110,41 @@ function OpenChat({
     setMessages((shown) => (shown.at(-1)?.parts.some(isDecided) ? withKept(shown, ended) : shown));
     void client.invalidateQueries({ queryKey: ["conversations", agentId] });
   };
+  const last = messages.at(-1);
   const decide = async (approvalId: string, { input, ...decision }: CallDecision) => {
     setDecideError(undefined);
-    // The chat's own way takes only the decision: the call is the kept one.
-    if (input === undefined) return addToolApprovalResponse({ id: approvalId, ...decision });
-    await andante.conversation(conversationId).decide({ approvalId, ...decision, input });
-    await follow();
+    // The chat's own way takes only the decision, about a call of the last message as it is kept.
+    const isInLast = last?.parts.some((each) => isToolUIPart(each) && each.approval?.id === approvalId);
+    if (input === undefined && isInLast) return addToolApprovalResponse({ id: approvalId, ...decision });
+    const kept = andante.conversation(conversationId).decide({ approvalId, ...decision, input });
+    // The form of an edited input shows its own errors.
+    if (input !== undefined) await kept;
+    return kept.then(isInLast ? follow : showWhenComplete).catch(setDecideError);
   };
-  useDecidedElsewhere(conversationId, isBusy ? undefined : messages.at(-1), () =>
-    follow().catch(setDecideError),
-  );
+  /** Without a stream, which would become the last message: others follow this one. */
+  const showWhenComplete = async () => {
+    for await (const _ of (await andante.agent(agentId).attach(conversationId)) ?? []);
+    const { messages: fresh } = await loadMessages(conversationId);
+    setMessages((shown) => withKept(shown, fresh));
+  };
+  useDecidedElsewhere(conversationId, isBusy ? undefined : last, () => follow().catch(setDecideError));
   const { data: agent } = useQuery(agentQuery(agentId));
   const schemaOf = (name: string) => agent?.tools.find((each) => each.name === name)?.inputSchema;
+  // The server records who decided, and when: the chat itself knows only the decision.
+  const lacksRecord = !isBusy && last?.parts.some(isWithoutRecord);
+  useEffect(() => {
+    if (!lacksRecord) return;
+    let isShown = true;
+    loadMessages(conversationId).then(
+      ({ messages: fresh }) => isShown && setMessages((shown) => withKept(shown, fresh)),
+      // The decision itself is shown.
+      () => undefined,
+    );
+    return () => {
+      isShown = false;
+    };
+  }, [lacksRecord, conversationId, setMessages]);
   const box = useRef<HTMLElement>(null);
-  const last = messages.at(-1);
   const onScroll = useFollow(box, last, status === "submitted");
   const prepend = (before: UIMessage[]) => setMessages((shown) => [...before, ...shown]);
   const older = useOlder(conversationId, kept.older, messages[0], prepend, box);
@@ -155,12 +195,14 @@ function OpenChat({
               onAgain={messages.length === 0 ? undefined : again}
             />
           )}
-          <Problem error={decideError} what="The reply cannot be shown" />
+          <Problem error={decideError} what="The call is not decided, or its reply cannot be shown" />
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
         </div>
       </section>
       <FinishedReply name={name} message={last} busy={isBusy} />
-      <Composer name={name} busy={isBusy} onSend={(text) => void sendMessage({ text })} onStop={stop} />
+      <Composer name={name} busy={isBusy} onSend={(text) => void sendMessage({ text })} onStop={stop}>
+        {choices && <PlaygroundPanel choices={choices} settings={settings} onChange={change} />}
+      </Composer>
     </div>
   );
 }
@@ -267,13 +309,20 @@ function Message({
   const [editing, setEditing] = useState(false);
   const text = textOf(message);
   const place = { agentId, conversationId };
+  const summarized = summarizedBy(message);
+  if (summarized !== undefined)
+    return (
+      <SummaryDivider {...{ conversationId, messages: summarized }} messageId={message.id} text={text} />
+    );
   if (message.role === "user") {
     if (editing)
       return <EditMessage {...place} before={before} text={text} onClose={() => setEditing(false)} />;
     return (
       <div className="message user">
         <MessageActions {...place} messageId={message.id} text={text} onEdit={() => setEditing(true)} />
-        <div className="said">{text}</div>
+        <div className="said" dir="auto">
+          {text}
+        </div>
       </div>
     );
   }
@@ -314,11 +363,13 @@ function Composer({
   busy,
   onSend,
   onStop,
+  children,
 }: {
   readonly name: string;
   readonly busy: boolean;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
+  readonly children: ReactNode;
 }) {
   const [text, setText] = useState("");
   const send = () => {
@@ -333,8 +384,10 @@ function Composer({
   };
   return (
     <div className="composer">
+      {children}
       <div className="composer-box">
         <textarea
+          dir="auto"
           aria-label={`Message to ${name}`}
           placeholder={`Ask ${name}…`}
           value={text}
@@ -362,6 +415,12 @@ function Composer({
 function withKept(shown: readonly UIMessage[], kept: readonly UIMessage[]): UIMessage[] {
   const ids = new Set(kept.map(({ id }) => id));
   return [...shown.filter(({ id }) => !ids.has(id)), ...kept];
+}
+
+/** Whether it is a tool call that a person has decided, of which the chat does not know more. */
+function isWithoutRecord(part: UIMessage["parts"][number]): boolean {
+  if (!isToolUIPart(part) || part.approval?.approved === undefined) return false;
+  return part.approval.isAutomatic !== true && decisionOf(part.approval) === undefined;
 }
 
 /** Whether it is a tool call that was decided and has not continued. */

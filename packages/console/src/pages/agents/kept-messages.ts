@@ -13,10 +13,10 @@ export interface KeptMessages {
   readonly older: string | null;
 }
 
-/** The chat keeps no fields but the SDK's own: an incomplete reply is marked in its metadata. */
-function withPartial({ partial, ...message }: ConversationMessage): object {
-  if (!partial) return message;
-  return { ...message, metadata: { ...(isObject(message.metadata) && message.metadata), partial } };
+/** The chat keeps no fields but the SDK's own: an incomplete reply and a summary are marked in their metadata. */
+function withMarks({ partial, summary, ...message }: ConversationMessage): object {
+  if (!partial && !summary) return message;
+  return { ...message, metadata: { ...(isObject(message.metadata) && message.metadata), partial, summary } };
 }
 
 /** An empty page for a conversation that does not exist yet. */
@@ -25,7 +25,7 @@ export async function loadMessages(conversationId: string, cursor?: string): Pro
     const conversation = andante.conversation(conversationId);
     const page = await conversation.messages({ order: "newest", limit: pageSize, cursor });
     // The server keeps messages in the AI SDK's own form.
-    const messages: readonly unknown[] = page.messages.toReversed().map(withPartial);
+    const messages: readonly unknown[] = page.messages.toReversed().map(withMarks);
     return { messages: messages as UIMessage[], older: page.nextCursor };
   } catch (error) {
     if (error instanceof AndanteApiError && error.status === 404) return { messages: [], older: null };

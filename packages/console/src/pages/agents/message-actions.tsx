@@ -110,6 +110,7 @@ export function EditMessage({
     <div className="edit-message">
       <textarea
         className="field"
+        dir="auto"
         aria-label="Edited message"
         // biome-ignore lint/a11y/noAutofocus: it replaces the message whose button was just pressed
         autoFocus

@@ -6,8 +6,9 @@ import { inlineJson } from "../../components/inline-json.ts";
 import { JsonView } from "../../components/json-view.tsx";
 import Markdown from "../../components/markdown/markdown.tsx";
 import { Status } from "../../components/status.tsx";
+import { isObject } from "../../form/as-schema.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
-import { duration } from "../../format/numbers.ts";
+import { duration, exactTime } from "../../format/numbers.ts";
 
 type Part = UIMessage["parts"][number];
 
@@ -56,6 +57,7 @@ export function MessagePart({
         <Markdown text={part.text} />
       </details>
     );
+  if (part.type === "data-waiting") return <Waiting data={part.data} />;
   if (!isToolUIPart(part)) return null;
   const [status, word] = words[part.state] ?? ["off", part.state];
   const asks = part.state === "approval-requested";
@@ -73,6 +75,7 @@ export function MessagePart({
         {part.state === "output-error" && (
           <pre className="failure">{causes.get(part.toolCallId) ?? part.errorText}</pre>
         )}
+        {!asks && part.approval?.approved !== undefined && <Decided approval={part.approval} />}
         {asks && (
           <Decision
             schema={schemaOf(getToolName(part))}
@@ -82,6 +85,61 @@ export function MessagePart({
         )}
       </div>
     </section>
+  );
+}
+
+/** A tool of the reply waits in its own code. */
+function Waiting({ data }: { readonly data: unknown }) {
+  const { reason, until } = isObject(data) ? data : {};
+  return (
+    <p className="faint">
+      {typeof reason === "string" ? reason : "A tool waits"}
+      {typeof until === "string" && `, until ${exactTime(until)}`}
+    </p>
+  );
+}
+
+type Approval = NonNullable<Extract<Part, { toolCallId: string }>["approval"]>;
+
+/** Who decided about a call, and after how long, as the server has recorded it. */
+interface DecisionRecord {
+  readonly by: string | null;
+  readonly at: string;
+  readonly waitedMs: number | undefined;
+  readonly edited: boolean;
+  /** No person has decided before the deadline. */
+  readonly byDeadline: boolean;
+}
+
+/** Undefined where it is not recorded. */
+export function decisionOf(approval: Approval): DecisionRecord | undefined {
+  const decision = "decision" in approval ? approval.decision : undefined;
+  if (!isObject(decision)) return undefined;
+  const { by, at, waitedMs, edited, byDeadline } = decision;
+  return {
+    by: typeof by === "string" ? by : null,
+    at: String(at),
+    waitedMs: typeof waitedMs === "number" ? waitedMs : undefined,
+    edited: edited === true,
+    byDeadline: byDeadline === true,
+  };
+}
+
+/** The decision about a call: what, by whom, after how long, and why. */
+function Decided({ approval }: { readonly approval: Approval }) {
+  const { approved, reason, isAutomatic } = approval;
+  const { by = null, at, waitedMs, edited, byDeadline } = decisionOf(approval) ?? {};
+  const words = [
+    approved ? "Allowed" : "Denied",
+    edited && "with an edited input",
+    isAutomatic ? "by a rule" : byDeadline ? "by the deadline" : by !== null && `by ${by}`,
+    waitedMs !== undefined && `after ${duration(waitedMs)}`,
+  ];
+  return (
+    <p className="decided faint" title={at && exactTime(at)} dir="auto">
+      {words.filter(Boolean).join(" ")}
+      {reason !== undefined && reason !== "" && `: ${reason}`}
+    </p>
   );
 }
 

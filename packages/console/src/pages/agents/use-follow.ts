@@ -18,6 +18,18 @@ export function useFollow(
     if (last?.role === "user" && isSent) atEnd.current = true;
     if (atEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [last]);
+  // Messages grow after they are drawn, when the code of their parts arrives or the window changes its size.
+  useEffect(() => {
+    const outer = box.current;
+    const inner = outer?.firstElementChild;
+    if (outer == null || inner == null) return;
+    const sizes = new ResizeObserver(() => {
+      if (atEnd.current) outer.scrollTop = outer.scrollHeight;
+    });
+    sizes.observe(outer);
+    sizes.observe(inner);
+    return () => sizes.disconnect();
+  }, [box]);
   return () => {
     if (box.current === null) return;
     const { scrollTop, scrollHeight, clientHeight } = box.current;

@@ -114,7 +114,7 @@ export function OperationView({
         </p>
       )}
       {reply && <Response reply={reply} />}
-      <h4>Responses</h4>
+      <h3>Responses</h3>
       {responses.map(({ status, description: meaning, schema }) => (
         <div key={status} className="parameter">
           <span className="mono">{status}</span>

@@ -1,5 +1,5 @@
 // The event log: the journal line by line; renders only visible lines.
-import { useEffect, useMemo } from "react";
+import { memo, useEffect, useMemo } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { preciseClock } from "../../format/numbers.ts";
@@ -23,7 +23,7 @@ export function EventsView({
   /** The number of events up to the scrubber's position. */
   readonly position: number;
   readonly selected: string | undefined;
-  /** Called with the index of the chosen event. */
+  /** Called with the index of the chosen event. The same function, so that unchanged lines are not rendered again. */
   readonly onSelect: (index: number) => void;
 }) {
   const rows = useMemo(() => shown?.flatMap((index) => events[index] ?? []) ?? events, [events, shown]);
@@ -39,12 +39,13 @@ export function EventsView({
       <EventRow
         key={event.sequence ?? index}
         event={event}
+        index={index}
         input={input}
         start={start}
         ahead={index >= position}
         selected={isOf(event, selected)}
         current={index === position - 1}
-        onSelect={() => onSelect(index)}
+        onSelect={onSelect}
       />
     );
   };
@@ -61,8 +62,9 @@ function isOf(event: ExecutionEvent, selected: string | undefined): boolean {
   return path === selected || definitionPath(path) === selected;
 }
 
-function EventRow({
+const EventRow = memo(function EventRow({
   event,
+  index,
   input,
   start,
   ahead,
@@ -71,12 +73,13 @@ function EventRow({
   onSelect,
 }: {
   readonly event: ExecutionEvent;
+  readonly index: number;
   readonly input: unknown;
   readonly start: number;
   readonly ahead: boolean;
   readonly selected: boolean;
   readonly current: boolean;
-  readonly onSelect: () => void;
+  readonly onSelect: (index: number) => void;
 }) {
   return (
     <button
@@ -87,7 +90,7 @@ function EventRow({
       data-ahead={ahead}
       aria-current={current ? "step" : undefined}
       style={{ transform: `translateY(${start}px)` }}
-      onClick={onSelect}
+      onClick={() => onSelect(index)}
     >
       <span className="faint num right">{event.sequence}</span>
       <span className="mono faint at">{preciseClock(event.timestamp)}</span>
@@ -97,4 +100,4 @@ function EventRow({
       </span>
     </button>
   );
-}
+});

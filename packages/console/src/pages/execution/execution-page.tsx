@@ -15,8 +15,8 @@ import { Splitter, usePaneSize } from "../../components/splitter.tsx";
 import { useNow } from "../../components/time.tsx";
 import { shortId } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
-import { type Crumb, Page } from "../../layout/page.tsx";
-import { type Run, RunHistory } from "../../run/run-history.ts";
+import { type Crumb, Page, Skeleton } from "../../layout/page.tsx";
+import { RunHistory } from "../../run/run-history.ts";
 import { definitionPath, errorText } from "../../run/step-runs.ts";
 import { stepOf } from "./event-text.ts";
 import { Heading } from "./heading.tsx";
@@ -38,7 +38,7 @@ const noSpans: readonly Span[] = [];
 
 export function ExecutionPage() {
   const { executionId = "" } = useParams({ strict: false });
-  const { data: state, error } = useQuery(executionQuery(executionId));
+  const { data: state, error, isPending } = useQuery(executionQuery(executionId));
   usePrefetchQuery(journalQuery(useQueryClient(), executionId));
   const workflowId = state?.workflowId;
   const crumbs: Crumb[] = [{ name: "Executions", to: "/executions" }];
@@ -46,6 +46,7 @@ export function ExecutionPage() {
   return (
     <Page title={shortId(executionId)} crumbs={crumbs}>
       <Problem padded error={error} what={`Execution ${executionId} cannot be shown`} />
+      {isPending && <Skeleton />}
       {workflowId !== undefined && <Whole executionId={executionId} workflowId={workflowId} />}
     </Page>
   );
@@ -61,9 +62,10 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const wanted = useDeferredValue(text);
   const shown = useMemo(() => matchingEvents(events, wanted), [events, wanted]);
   const position = Math.min(place.event ?? events.length, events.length);
-  const { history, whole } = useHistory(events);
+  const history = useHistory(events);
+  const { whole } = history;
   const isBack = position < events.length;
-  const run = useMemo(() => (isBack ? history.at(position) : whole), [history, whole, position, isBack]);
+  const run = useMemo(() => history.at(position), [history, position]);
   const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
   const spans = useAgentSpans(
     executionId,
@@ -78,11 +80,14 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const lookOf = useCallback((path: string, step: Step) => stepView(run, path, step, at), [run, at]);
   const select = useCallback((step: string) => go({ step }, "now"), [go]);
   const move = useCallback((to: number | undefined) => go({ event: to }), [go]);
-  const chooseEvent = (index: number) => {
-    const event = events[index];
-    const step = event && stepOf(event);
-    go({ event: index + 1, ...(step !== undefined && { step }) });
-  };
+  const chooseEvent = useCallback(
+    (index: number) => {
+      const event = events[index];
+      const step = event && stepOf(event);
+      go({ event: index + 1, ...(step !== undefined && { step }) });
+    },
+    [events, go],
+  );
   const step = (by: number) => {
     if (by > 0 && position >= events.length) return move(undefined);
     chooseEvent(neighbour(shown, { position, total: events.length, by }));
@@ -134,7 +139,15 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
           onStep={step}
           onClose={() => move(undefined)}
         />
-        <StepPanel state={state} workflow={workflow} run={run} steps={steps} selected={selected} />
+        <StepPanel
+          state={state}
+          workflow={workflow}
+          run={run}
+          steps={steps}
+          selected={selected}
+          // The answer and its effects are shown, also when it was given at an earlier event.
+          onAnswered={() => move(undefined)}
+        />
         <Splitter label="Width of the graph" axis="x" pane={() => child(three, ".canvas")} onSize={setLeft} />
         <Splitter
           label="Width of the step"
@@ -182,17 +195,11 @@ function child(box: RefObject<HTMLElement | null>, selector: string): Element | 
 }
 
 /** The runs at every position; only new events are folded. */
-function useHistory(events: readonly ExecutionEvent[]): {
-  readonly history: RunHistory;
-  readonly whole: Run;
-} {
-  const kept = useRef(new RunHistory());
+function useHistory(events: readonly ExecutionEvent[]): RunHistory {
+  const kept = useRef<RunHistory>(undefined);
   return useMemo(() => {
-    if (!kept.current.extend(events)) {
-      kept.current = new RunHistory();
-      kept.current.extend(events);
-    }
-    return { history: kept.current, whole: kept.current.at(events.length) };
+    kept.current = new RunHistory(events, kept.current);
+    return kept.current;
   }, [events]);
 }
 

@@ -1,10 +1,10 @@
 // The heading of an execution: its workflow, its status, and its commands.
 import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { address, part, serverRoot } from "../../api/andante.ts";
-import { explanationQuery } from "../../api/queries.ts";
+import { executionsQuery, explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { ErrorText } from "../../components/error-text.tsx";
@@ -18,6 +18,9 @@ import { count, duration, shortId } from "../../format/numbers.ts";
 import { shownStatus } from "../../format/status.ts";
 import { topLevelId } from "../../run/step-runs.ts";
 import { CancelDialog, Continue, ReplayDialog, RunAgainDialog, SuspendDialog } from "./execution-actions.tsx";
+
+/** Replays in the heading of their source. */
+const shownReplays = 5;
 
 export function Heading({
   state,
@@ -103,6 +106,7 @@ export function Heading({
           A replay of <ExecutionLink className="link mono" id={replayOf.executionId} /> from {replayOf.stepId}
         </p>
       )}
+      {status !== "running" && <Replays executionId={state.executionId} />}
       {status === "error" && <Failure text={failure ?? error ?? ""} step={failed} onSelect={onSelect} />}
       {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
       {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
@@ -111,6 +115,29 @@ export function Heading({
       )}
       {asking === "again" && workflow && <RunAgainDialog state={state} workflow={workflow} onClose={close} />}
     </>
+  );
+}
+
+/** The newest replays of an execution, with a link to all of them. */
+function Replays({ executionId }: { readonly executionId: string }) {
+  const { data } = useInfiniteQuery(executionsQuery({ replayOf: executionId }, shownReplays));
+  const replays = data?.pages[0]?.executions ?? [];
+  if (replays.length === 0) return null;
+  return (
+    <p className="note-bar replays">
+      Replayed as
+      {replays.map(({ executionId: id, replayOf, status, parked, explanation }) => (
+        <span key={id} title={`from ${replayOf?.stepId}`}>
+          <ExecutionLink className="link mono" id={id} />{" "}
+          <Status status={shownStatus(status, { parked, kind: explanation?.kind })} />
+        </span>
+      ))}
+      {data?.pages[0]?.nextCursor && (
+        <Link className="link" to="/executions" search={{ replayOf: executionId }}>
+          Show all
+        </Link>
+      )}
+    </p>
   );
 }
 

@@ -35,12 +35,14 @@ export function StepPanel({
   run,
   steps,
   selected,
+  onAnswered,
 }: {
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly run: Run;
   readonly steps: readonly Step[];
   readonly selected: string | undefined;
+  readonly onAnswered: () => void;
 }) {
   if (selected === undefined) return <aside className="detail" />;
   const path = definitionPath(selected);
@@ -68,7 +70,7 @@ export function StepPanel({
         </p>
       )}
       {open.map((suspension) => (
-        <Answer key={suspension.suspensionId} state={state} suspension={suspension} />
+        <Answer key={suspension.suspensionId} state={state} suspension={suspension} onAnswered={onAnswered} />
       ))}
       {one && <Answers answers={run.answers(one.path)} />}
       {one && <Details run={one} state={state} checkpoints={run.checkpoints(one.path)} />}
@@ -117,7 +119,15 @@ function ReplayFrom({
 }
 
 /** The suspension and the form for its resume data; a pause has no form, because continuing needs no data. */
-function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
+function Answer({
+  state,
+  suspension,
+  onAnswered,
+}: {
+  readonly state: ExecutionState;
+  readonly suspension: Suspension;
+  readonly onAnswered: () => void;
+}) {
   const client = useQueryClient();
   const now = useNow();
   const { data: server } = useQuery(serverQuery);
@@ -125,6 +135,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
   const answer = async (value: unknown) => {
     const execution = andante.workflow(state.workflowId).execution(state.executionId);
     await execution.startResume(value, { suspensionId });
+    onAnswered();
     await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
   };
   return (

@@ -3,7 +3,7 @@ import type { Span } from "@andante/client";
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../../api/types.ts";
 import { foldRun } from "../../run/run-history.ts";
-import { isSelected, pageOf, waterfallRows } from "./waterfall-rows.ts";
+import { isSelected, roundOf, shownRows, waterfallParts } from "./waterfall-rows.ts";
 
 const timestamp = new Date(0).toISOString();
 const events: ExecutionEvent[] = Array.from({ length: 30 }, (_, round) => ({
@@ -12,15 +12,14 @@ const events: ExecutionEvent[] = Array.from({ length: 30 }, (_, round) => ({
 }));
 
 test("a round that is chosen is on the page that it names", () => {
-  expect(pageOf("look-up")).toBeUndefined();
-  const place = pageOf("each[27]/read");
-  expect(place).toEqual({ loop: "each", page: 2 });
-  const rows = waterfallRows(foldRun(events), [], new Map(place && [[place.loop, place.page]]));
+  expect(roundOf("look-up")).toBeUndefined();
+  expect(roundOf("each[27]/read")).toEqual({ loop: "each", round: 27, page: 2 });
+  const rows = shownRows(waterfallParts(foldRun(events), []), new Map([["each", 2]]));
   expect(rows.findIndex((row) => isSelected(row, "each[27]/read"))).toBe(8);
 });
 
 test("a step of the definition selects all of its rounds", () => {
-  const rows = waterfallRows(foldRun(events), [], new Map());
+  const rows = shownRows(waterfallParts(foldRun(events), []), new Map());
   expect(rows.filter((row) => isSelected(row, "each/read"))).toHaveLength(10);
   expect(rows.some((row) => isSelected(row, undefined))).toBe(false);
 });
@@ -46,10 +45,10 @@ test("spans whose parents are a circle, as a caller can choose them, are shown o
   };
   // The caller named the span of the step as the parent of the execution's own span.
   const spans = [
-    span("root", "asking", "workflow w"),
+    span("root", "asking", "invoke_workflow w"),
     span("asking", "root", "step ask"),
     span("call", "asking", "chat model"),
   ];
-  const rows = waterfallRows(foldRun([step]), spans, new Map());
+  const rows = shownRows(waterfallParts(foldRun([step]), spans), new Map());
   expect(rows.map(({ key }) => key)).toEqual(["ask", "root", "asking", "call"]);
 });

@@ -26,39 +26,57 @@ export type WaterfallRow =
 /** Rounds per page of a loop. */
 export const roundsPerPage = 10;
 
-export function waterfallRows(
-  run: Run,
-  spans: readonly Span[],
-  pages: ReadonlyMap<string, number>,
-): WaterfallRow[] {
-  const rows: WaterfallRow[] = [];
-  const steps = run.steps();
-  const loops = roundsOf(steps);
-  const listed = new Set<string>();
+/** A row with its place among all rows. */
+interface PlacedRow {
+  readonly place: number;
+  readonly row: WaterfallRow;
+}
+
+/** The rows of a run: those that are always shown, and the pages of its long loops. */
+export interface WaterfallParts {
+  readonly always: readonly PlacedRow[];
+  readonly pages: ReadonlyMap<string, readonly (readonly PlacedRow[] | undefined)[]>;
+}
+
+export function waterfallParts(run: Run, spans: readonly Span[]): WaterfallParts {
+  const steps = run.steps().map((step) => ({ step, round: roundOf(step.path) }));
+  const loops = durationsOf(steps);
   const below = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
-  for (const step of steps) {
-    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
-    if (loop !== undefined) {
-      const durations = loops.get(loop) ?? [];
-      if (durations.length > roundsPerPage && !listed.has(loop)) {
-        listed.add(loop);
-        const depth = depthOf(loop) + 1;
-        rows.push({
-          kind: "rounds",
-          key: `${loop}[]`,
-          depth,
-          path: loop,
-          rounds: durations.length,
-          durations,
-        });
-      }
-      const page = pages.get(loop) ?? 0;
-      if (durations.length > roundsPerPage && Math.floor(Number(round) / roundsPerPage) !== page) continue;
+  const always: PlacedRow[] = [];
+  const pages = new Map<string, PlacedRow[][]>();
+  let place = 0;
+  for (const { step, round } of steps) {
+    const durations = (round && loops.get(round.loop)) ?? [];
+    const isPaged = round !== undefined && durations.length > roundsPerPage;
+    if (isPaged && !pages.has(round.loop)) {
+      const { loop: path } = round;
+      pages.set(path, []);
+      const counts = { depth: depthOf(path) + 1, path, rounds: durations.length, durations };
+      always.push({ place: place++, row: { kind: "rounds", key: `${path}[]`, ...counts } });
     }
-    rows.push({ kind: "step", key: step.path, depth: depthOf(step.path), run: step });
-    rows.push(...spansBelow(spans, below, step));
+    const list = isPaged ? pageIn(pages.get(round.loop) ?? [], round.page) : always;
+    list.push({
+      place: place++,
+      row: { kind: "step", key: step.path, depth: depthOf(step.path), run: step },
+    });
+    for (const row of spansBelow(spans, below, step)) list.push({ place: place++, row });
   }
+  return { always, pages };
+}
+
+function pageIn(pages: PlacedRow[][], page: number): PlacedRow[] {
+  const rows = pages[page] ?? [];
+  pages[page] = rows;
   return rows;
+}
+
+/** The rows with one page of each long loop. */
+export function shownRows(
+  { always, pages }: WaterfallParts,
+  chosen: ReadonlyMap<string, number>,
+): WaterfallRow[] {
+  const paged = [...pages].flatMap(([loop, rows]) => rows[chosen.get(loop) ?? 0] ?? []);
+  return [...always, ...paged].sort((one, other) => one.place - other.place).map(({ row }) => row);
 }
 
 /** The rows of the steps that had begun, as they were then. */
@@ -66,19 +84,36 @@ export function rowsAt(rows: readonly WaterfallRow[], run: Run): WaterfallRow[] 
   return rows.flatMap((row): WaterfallRow[] => {
     if (row.kind !== "step") return run.get(row.path) === undefined && row.kind === "span" ? [] : [row];
     const then = run.get(row.run.path);
-    return then === undefined ? [] : [{ ...row, run: then }];
+    if (then === undefined) return [];
+    return [then === row.run ? row : { ...row, run: then }];
   });
 }
 
-function roundsOf(steps: readonly StepRun[]): Map<string, number[]> {
+interface Round {
+  /** The path of the outermost loop around a step. */
+  readonly loop: string;
+  readonly round: number;
+  readonly page: number;
+}
+
+/** The round of a step, and the page that shows it; undefined outside of loops. */
+export function roundOf(path: string): Round | undefined {
+  const [, loop, number] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
+  const round = Number(number);
+  return loop === undefined ? undefined : { loop, round, page: Math.floor(round / roundsPerPage) };
+}
+
+/** The milliseconds of each round, by loop. */
+function durationsOf(
+  steps: readonly { readonly step: StepRun; readonly round: Round | undefined }[],
+): Map<string, number[]> {
   const loops = new Map<string, number[]>();
-  for (const step of steps) {
-    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
-    if (loop === undefined) continue;
-    const durations = loops.get(loop) ?? [];
-    const index = Number(round);
-    durations[index] = (durations[index] ?? 0) + (step.endAt === null ? 0 : tookOf(step, step.endAt));
-    loops.set(loop, durations);
+  for (const { step, round: at } of steps) {
+    if (at === undefined) continue;
+    const durations = loops.get(at.loop) ?? [];
+    const took = step.endAt === null ? 0 : tookOf(step, step.endAt);
+    durations[at.round] = (durations[at.round] ?? 0) + took;
+    loops.set(at.loop, durations);
   }
   return loops;
 }
@@ -109,12 +144,6 @@ function childrenOf(below: ChildrenOf, parent: string, depth: number, path: stri
       const own: WaterfallRow = { kind: "span", key: span.spanId, depth, span, path };
       return [own, ...childrenOf(below, span.spanId, depth + 1, path)];
     });
-}
-
-/** The loop that contains a step, and the page of its round; undefined outside of loops. */
-export function pageOf(path: string): { readonly loop: string; readonly page: number } | undefined {
-  const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
-  return loop === undefined ? undefined : { loop, page: Math.floor(Number(round) / roundsPerPage) };
 }
 
 /** Whether a row shows the selected step, or a round of it. */

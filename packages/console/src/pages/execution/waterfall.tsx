@@ -11,12 +11,13 @@ import { type StepRun, tookOf } from "../../run/step-runs.ts";
 import type { TimeAxis } from "./time-axis.ts";
 import {
   isSelected,
-  pageOf,
+  roundOf,
   roundsPerPage,
   rowName,
   rowsAt,
+  shownRows,
   type WaterfallRow,
-  waterfallRows,
+  waterfallParts,
 } from "./waterfall-rows.ts";
 
 const rowHeight = 28;
@@ -51,14 +52,16 @@ export function Waterfall({
   readonly onSelect: (path: string) => void;
 }) {
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
-  const all = useMemo(() => waterfallRows(whole, spans, pages), [whole, spans, pages]);
-  const rows = useMemo(() => rowsAt(all, run), [all, run]);
+  const parts = useMemo(() => waterfallParts(whole, spans), [whole, spans]);
+  const shown = useMemo(() => shownRows(parts, pages), [parts, pages]);
+  const rows = useMemo(() => rowsAt(shown, run), [shown, run]);
   const scale = useMemo(() => ({ axis, at }), [axis, at]);
   const list = useVirtualRows(rows.length, rowHeight, { overscan: 12 });
   const { virtual } = list;
   useEffect(() => {
-    const place = follow === undefined ? undefined : pageOf(follow);
-    if (place !== undefined) setPages((before) => new Map(before).set(place.loop, place.page));
+    const { loop, page } = (follow !== undefined && roundOf(follow)) || {};
+    if (loop !== undefined && page !== undefined)
+      setPages((before) => (before.get(loop) === page ? before : new Map(before).set(loop, page)));
   }, [follow]);
   const brought = useRef<string>(undefined);
   const hasSpans = spans.length > 0;
@@ -211,10 +214,7 @@ function Rounds({
   readonly onPage: (page: number) => void;
 }) {
   const last = Math.ceil(row.rounds / roundsPerPage) - 1;
-  const size = Math.max(1, Math.ceil(row.durations.length / 60));
-  const bars = Array.from({ length: Math.ceil(row.durations.length / size) }, (_, index) =>
-    Math.max(0, ...row.durations.slice(index * size, (index + 1) * size).map((value) => value ?? 0)),
-  );
+  const bars = useMemo(() => barsOf(row.durations), [row.durations]);
   return (
     <div className="fall">
       <span className="name faint" style={{ paddingLeft: 20 + row.depth * 18 }}>
@@ -247,5 +247,13 @@ function Rounds({
         </button>
       </span>
     </div>
+  );
+}
+
+/** The longest of neighbouring rounds, in at most 60 bars. */
+function barsOf(durations: readonly number[]): readonly number[] {
+  const size = Math.max(1, Math.ceil(durations.length / 60));
+  return Array.from({ length: Math.ceil(durations.length / size) }, (_, index) =>
+    Math.max(0, ...durations.slice(index * size, (index + 1) * size).map((value) => value ?? 0)),
   );
 }

@@ -4,8 +4,13 @@ import { executionStatuses } from "../../format/status.ts";
 import type { Search } from "../../layout/search.ts";
 import { spanOf } from "./spans.ts";
 
-export function filtersOf({ workflowId, userId, tag, id, text, since, ...search }: Search): ExecutionFilters {
-  const status = executionStatuses.find((each) => each === search.status);
-  const given = { status, workflowId, userId, tag, id, text, from: spanOf(since)?.from };
+export function filtersOf({ since, status, parked, ...search }: Search): ExecutionFilters {
+  const { workflowId, userId, tag, id, text, replayOf } = search;
+  const given = {
+    ...{ workflowId, userId, tag, id, text, replayOf },
+    status: executionStatuses.find((each) => each === status),
+    parked: parked === "true" || undefined,
+    from: spanOf(since)?.from,
+  };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
 }

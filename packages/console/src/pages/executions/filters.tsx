@@ -7,6 +7,7 @@ import { memo, useEffect, useRef, useState } from "react";
 import { serverQuery } from "../../api/queries.ts";
 import { Choice, Menu, WorkflowMenu } from "../../components/menu.tsx";
 import { useSlash } from "../../components/use-keys.ts";
+import { shortId } from "../../format/numbers.ts";
 import { executionStatuses } from "../../format/status.ts";
 import { type Search, useSearchChange } from "../../layout/search.ts";
 import { countText } from "./list-counts.ts";
@@ -41,19 +42,30 @@ export const Filters = memo(function Filters({
           {counts && counts[status].count > 0 && <small className="num">{countText(counts[status])}</small>}
         </Link>
       ))}
+      <Link
+        to="/executions"
+        search={{ ...search, parked: search.parked === "true" ? undefined : "true" }}
+        className={search.parked === "true" ? "chip on" : "chip"}
+        title="Executions that no process may run, because their workflow has changed or they made no progress"
+      >
+        parked
+      </Link>
       <span className="gap" />
       <WorkflowMenu chosen={search.workflowId} onChoose={(workflowId) => set({ workflowId })} />
       <Word name="userId" label="user" search={search} />
       <Word name="tag" label="tag" search={search} />
+      {search.replayOf && <Word name="replayOf" label="replays of" search={search} />}
       {server?.search && (
         <TextField
           label="value begins with"
+          hint="value …"
           value={search.text ?? ""}
           onChange={(text) => set({ text: text || undefined })}
         />
       )}
       <TextField
         label="id begins with"
+        hint="id …  /"
         slash
         value={search.id ?? ""}
         onChange={(id) => set({ id: id || undefined })}
@@ -77,7 +89,7 @@ function Word({
   label,
   search,
 }: {
-  readonly name: "userId" | "tag";
+  readonly name: "userId" | "tag" | "replayOf";
   readonly label: string;
   readonly search: Search;
 }) {
@@ -92,7 +104,7 @@ function Word({
         className="chip"
         aria-label={`Remove ${label} ${value}`}
       >
-        {label}: <b>{value}</b> <X aria-hidden="true" width={12} />
+        {label}: <b>{name === "replayOf" ? shortId(value) : value}</b> <X aria-hidden="true" width={12} />
       </Link>
     );
   }
@@ -124,11 +136,14 @@ function Word({
 /** A filter by the beginning of an id or a value. `slash`: the key `/` focuses it. */
 function TextField({
   label,
+  hint,
   slash = false,
   value,
   onChange,
 }: {
   readonly label: string;
+  /** The short label in the field. */
+  readonly hint: string;
   readonly slash?: boolean;
   readonly value: string;
   readonly onChange: (text: string) => void;
@@ -143,7 +158,8 @@ function TextField({
       ref={field}
       className="field id-field mono"
       aria-label={label}
-      placeholder={slash ? `${label}  /` : label}
+      title={label}
+      placeholder={hint}
       value={text}
       onChange={(event) => setText(event.target.value)}
       onBlur={() => text !== value && onChange(text.trim())}

@@ -5,7 +5,7 @@ import { failuresQuery } from "../../api/queries.ts";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Ago } from "../../components/time.tsx";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { spanOf, spans } from "../executions/spans.ts";
 import "../executions/executions.css";
 
@@ -13,7 +13,7 @@ const usual = "24h";
 
 export function FailuresPage() {
   const { since = usual } = useSearch({ strict: false });
-  const { data, error } = useQuery(failuresQuery(spanOf(since)?.from));
+  const { data, error, isPending } = useQuery(failuresQuery(spanOf(since)?.from));
   return (
     <Page title="Failures">
       <div className="filters">
@@ -30,6 +30,7 @@ export function FailuresPage() {
       </div>
       <div className="content">
         <Problem error={error} what="The failures cannot be read" />
+        {isPending && <Skeleton />}
         {data?.groups.length === 0 && (
           <div className="empty">
             <h2>Nothing failed</h2>

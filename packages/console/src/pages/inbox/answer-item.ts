@@ -1,12 +1,16 @@
-// Sends an answer: resumes the execution of a workflow, or decides about the tool call of a chat.
+// Sends an answer: resumes the execution of a workflow, decides about the tool call of a chat, or resumes a tool that waits.
 import type { InboxItem } from "@andante/client";
 import { andante } from "../../api/andante.ts";
 import { isObject } from "../../form/as-schema.ts";
 
 export async function answerItem(item: InboxItem, data: unknown): Promise<void> {
-  const { workflowId, executionId, conversationId, approvalId, suspension } = item;
+  const { workflowId, executionId, agentId, conversationId, approvalId, suspension } = item;
+  const { suspensionId } = suspension;
+  if (agentId !== null && conversationId !== null && approvalId === null) {
+    await andante.conversation(conversationId).resume({ suspensionId, resumeData: data });
+    return;
+  }
   if (approvalId === null || conversationId === null) {
-    const { suspensionId } = suspension;
     await andante.workflow(workflowId).execution(executionId).startResume(data, { suspensionId });
     return;
   }

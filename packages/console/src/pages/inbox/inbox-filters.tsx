@@ -1,4 +1,4 @@
-// The filters of the inbox: the workflow, a text, the order. They are in the address, and can be saved in this browser.
+// The filters of the inbox: the workflow or the agent, a text, the order. They are in the address, and can be saved in this browser.
 import type { Inbox } from "@andante/client";
 import { Link, useSearch } from "@tanstack/react-router";
 import { X } from "lucide-react";
@@ -15,11 +15,25 @@ const orders = [
 ] as const;
 
 export function Filters({ inbox }: { readonly inbox: Inbox | undefined }) {
-  const { workflowId: chosen, text, sort } = useSearch({ strict: false });
+  const { workflowId, agentId, text, sort } = useSearch({ strict: false });
   const change = useSearchChange();
-  const shown = [...(inbox?.counts?.workflows ?? [])];
-  if (chosen !== undefined && !shown.some(({ workflowId }) => workflowId === chosen))
-    shown.push({ workflowId: chosen, count: 0 });
+  const { workflows = [], agents = [] } = inbox?.counts ?? {};
+  const chips = [
+    ...withChosen(
+      workflows.map((each) => [each.workflowId, each.count]),
+      workflowId,
+    ).map(([id, waiting]) => ({ search: { workflowId: id }, words: id, on: id === workflowId, waiting })),
+    ...withChosen(
+      agents.map((each) => [each.agentId, each.count]),
+      agentId,
+    ).map(([id, waiting]) => ({
+      search: { agentId: id },
+      words: `Chats of ${id}`,
+      on: id === agentId,
+      waiting,
+    })),
+  ];
+  const isWhole = workflowId === undefined && agentId === undefined;
   return (
     <div className="inbox-filters">
       <div className="row">
@@ -37,22 +51,25 @@ export function Filters({ inbox }: { readonly inbox: Inbox | undefined }) {
           ))}
         </select>
       </div>
-      <Link to="/inbox" search={{ text, sort }} className={chosen === undefined ? "chip on" : "chip"}>
+      <Link to="/inbox" search={{ text, sort }} className={isWhole ? "chip on" : "chip"}>
         Everything {countOf(inbox)}
       </Link>
-      {shown.map(({ workflowId, count: waiting }) => (
-        <Link
-          key={workflowId}
-          to="/inbox"
-          search={{ workflowId, text, sort }}
-          className={chosen === workflowId ? "chip on" : "chip"}
-        >
-          {workflowId} {count(waiting)}
+      {chips.map(({ search, words, on, waiting }) => (
+        <Link key={words} to="/inbox" search={{ ...search, text, sort }} className={on ? "chip on" : "chip"}>
+          {words} {count(waiting)}
         </Link>
       ))}
-      <SavedFilters current={{ workflowId: chosen, text, sort }} />
+      <SavedFilters current={{ workflowId, agentId, text, sort }} />
     </div>
   );
+}
+
+/** The counts, also of the id that is chosen and of which none waits. */
+function withChosen(
+  counts: readonly (readonly [id: string, count: number])[],
+  chosen: string | undefined,
+): readonly (readonly [id: string, count: number])[] {
+  return chosen === undefined || counts.some(([id]) => id === chosen) ? counts : [...counts, [chosen, 0]];
 }
 
 /** Searches when the typing pauses; `/` focuses the input. */
@@ -136,7 +153,9 @@ function readSaved(): readonly string[] {
   }
 }
 
-function wordsOf({ workflowId, text, sort }: Search): string {
+function wordsOf({ workflowId, agentId, text, sort }: Search): string {
   const order = orders.find(([each]) => each === sort)?.[1];
-  return [workflowId, text && `“${text}”`, sort && order].filter(Boolean).join(" · ");
+  return [workflowId, agentId && `Chats of ${agentId}`, text && `“${text}”`, sort && order]
+    .filter(Boolean)
+    .join(" · ");
 }

@@ -19,7 +19,7 @@ import { Status } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
-import { Page } from "../../layout/page.tsx";
+import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { ChatLink } from "./chat-link.tsx";
 import { itemToShow, nextAfter } from "./choose-item.ts";
@@ -38,8 +38,8 @@ export function InboxPage() {
   const { data: oldest, error, isPending } = useQuery(inboxQuery);
   const all = oldest?.items ?? [];
   const order = orders.find((each) => each === search.sort);
-  const { workflowId, text } = search;
-  const pages = useInfiniteQuery(wholeInboxQuery({ workflowId, text, order }));
+  const { workflowId, agentId, text } = search;
+  const pages = useInfiniteQuery(wholeInboxQuery({ workflowId, agentId, text, order }));
   const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
   const [answered, setAnswered] = useState<InboxItem>();
   const [opened, setOpened] = useState<InboxItem>();
@@ -92,9 +92,9 @@ export function InboxPage() {
         </p>
       )}
       <Problem error={error} what="The inbox cannot be read" />
-      {!isPending && all.length === 0 ? (
-        <EmptyInbox />
-      ) : (
+      {isPending && <Skeleton />}
+      {oldest !== undefined && all.length === 0 && <EmptyInbox />}
+      {all.length > 0 && (
         // On a narrow screen: the list, or the item that was chosen from it.
         <div className="inbox" data-open={search.item !== undefined}>
           {/* biome-ignore lint/a11y/noStaticElementInteractions: arrows move between the links inside */}

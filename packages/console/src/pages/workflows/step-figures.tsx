@@ -1,4 +1,4 @@
-// The duration and failure rate of each step over the last day.
+// The durations, failures and tokens of each step over the last day.
 import type { Step, StepActivity, WorkflowDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { stepActivityQuery } from "../../api/queries.ts";
@@ -9,6 +9,7 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
   const { data, error } = useQuery(stepActivityQuery(workflow.id));
   const figures = new Map(data?.steps.map((step) => [step.stepPath, step]));
   const longest = Math.max(1, ...[...figures.values()].map(({ p95 }) => p95 ?? 0));
+  const hasTokens = data?.steps.some(({ tokens }) => tokens > 0) ?? false;
   return (
     <section className="card">
       <h2>
@@ -24,6 +25,7 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
             <th className="right">p95</th>
             <th className="right">Completed</th>
             <th className="right">Failed</th>
+            {hasTokens && <th className="right">Tokens</th>}
           </tr>
         </thead>
         <tbody>
@@ -34,6 +36,7 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
               completed = 0,
               failed = 0,
               retried = 0,
+              tokens = 0,
             } = figures.get(path) ?? {};
             return (
               <tr key={path}>
@@ -55,6 +58,7 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
                 >
                   {count(failed)}
                 </td>
+                {hasTokens && <td className="right num">{tokens === 0 ? "–" : count(tokens)}</td>}
               </tr>
             );
           })}

@@ -8,11 +8,12 @@ import { Fact } from "../../components/fact.tsx";
 import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { type TabName, Tabs, tabOf } from "../../components/tabs.tsx";
-import { count, duration } from "../../format/numbers.ts";
+import { count, duration, shortCount } from "../../format/numbers.ts";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { findStep } from "../../run/step-runs.ts";
+import { Definitions } from "./definitions.tsx";
 import { RunForm } from "./run-form.tsx";
 import { StepFigures } from "./step-figures.tsx";
 import "../execution/execution.css";
@@ -42,10 +43,11 @@ function useLook(workflowId: string) {
   return useMemo(() => {
     const figures = new Map(data?.steps.map((step) => [step.stepPath, step]));
     return (path: string, { purpose, type }: Step) => {
-      const { p95 = null, failed = 0 } = figures.get(path) ?? {};
+      const { p95 = null, failed = 0, tokens = 0 } = figures.get(path) ?? {};
       const known = [
         ...(p95 === null ? [] : [`p95 ${duration(p95)}`]),
         ...(failed > 0 ? [`${count(failed)} failed`] : []),
+        ...(tokens > 0 ? [`${shortCount(tokens)} tokens`] : []),
       ];
       return { status: undefined, words: known.join(" · ") || purpose || type };
     };
@@ -57,6 +59,7 @@ const tabs: readonly [TabName, ...TabName[]] = [
   { id: "recent", name: "Recent runs" },
   { id: "steps", name: "Steps" },
   { id: "schemas", name: "Schemas" },
+  { id: "definitions", name: "Definitions" },
 ];
 
 function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
@@ -108,6 +111,7 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
             )}
             {tab === "recent" && <RecentRuns workflowId={workflow.id} />}
             {tab === "steps" && <StepFigures workflow={workflow} />}
+            {tab === "definitions" && <Definitions workflowId={workflow.id} />}
             {tab === "schemas" && <Schemas workflow={workflow} step={step} />}
           </div>
         </div>

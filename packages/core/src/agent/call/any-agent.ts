@@ -1,5 +1,14 @@
 // Any agent that a host can pass: ours, and every object with the AI SDK's `Agent` interface.
-import type { Agent as AiAgent, Output, ToolSet } from "ai";
+import type {
+  Agent as AiAgent,
+  FinishReason,
+  LanguageModelUsage,
+  ModelMessage,
+  Output,
+  StreamTextResult,
+  TelemetryOptions,
+  ToolSet,
+} from "ai";
 
 /** The values that the AI SDK passes from a call to its callbacks. */
 export type Context = Record<string, unknown>;
@@ -7,4 +16,45 @@ export type Context = Record<string, unknown>;
 /** A reply of any shape. */
 export type AnyOutput = Output.Output<unknown, unknown, unknown>;
 
-export type AnyAgent = AiAgent<never, ToolSet, Context, AnyOutput>;
+/** The call of an agent, in the terms that agents with any tools share. */
+interface AgentCall {
+  messages: ModelMessage[];
+  abortSignal?: AbortSignal;
+  telemetry?: TelemetryOptions | undefined;
+  onStepEnd?: (step: { readonly usage: LanguageModelUsage }) => void;
+}
+
+interface ReplyStep {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly usage: LanguageModelUsage;
+  readonly toolCalls: readonly ToolCallView[];
+  readonly toolResults: readonly ToolResultView[];
+}
+
+export interface ToolCallView {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+export interface ToolResultView extends ToolCallView {
+  readonly output: unknown;
+}
+
+/** A complete reply of an agent with any tools. */
+export interface AnyReply {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  readonly steps: readonly ReplyStep[];
+}
+
+/** A reply part by part. */
+export type AnyStream = Pick<StreamTextResult<ToolSet, Context, AnyOutput>, "stream">;
+
+/** The AI SDK's `Agent`, whose own type with `ToolSet` refuses an agent with certain tools. */
+export interface AnyAgent
+  extends Pick<AiAgent<never, ToolSet, Context, AnyOutput>, "version" | "id" | "tools"> {
+  generate(options: AgentCall): PromiseLike<AnyReply>;
+  stream(options: AgentCall): PromiseLike<AnyStream>;
+}

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { loopOver } from "../../../test/support/loop-for-test.ts";
 import { BudgetReachedError } from "../../errors/index.ts";
 import { budgetConditions, budgetError, checkBudget } from "./budget.ts";
-import { Operation } from "./operation.ts";
+import { Operation, oneCall } from "./operation.ts";
 
 const used = { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 };
 
@@ -41,7 +41,7 @@ test("the loop ends after the step that uses the budget up, or that a reason out
     Promise.all(budgetConditions(...given).map((condition) => condition({ steps: [] })));
   expect(await stops(undefined, operation)).toEqual([]);
   expect(await stops({ calls: 1 }, operation)).toEqual([false]);
-  operation.count({ totalTokens: 5 });
+  operation.add(oneCall({ totalTokens: 5 }));
   expect(await stops({ calls: 1 }, operation)).toEqual([true]);
   const gate = { pass: async () => undefined, mustStop: async () => true };
   const { loop } = loopOver({}, { gate });

@@ -9,13 +9,9 @@ import {
 } from "ai";
 import type { AgentOptions } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
+import type { AgentExtraParameters, AgentParameters, CalledAgent } from "./call-arguments.ts";
 import type { AgentRequest, AgentResult, AgentStreamResult } from "./callable-agent.ts";
-import {
-  type AgentExtraParameters,
-  type AgentParameters,
-  type CalledAgent,
-  prepareCall,
-} from "./prepare-call.ts";
+import { prepareCall } from "./prepare-call.ts";
 import { TextBypass } from "./text-bypass.ts";
 
 /** The agent that is called, and its definition. */
@@ -24,7 +20,8 @@ export interface Called {
   readonly options: AgentOptions;
 }
 
-export type AgentStreamCall = AgentStreamParameters<never, ToolSet> & AgentExtraParameters;
+export type AgentStreamCall<CallOptions = unknown> = Omit<AgentStreamParameters<never, ToolSet>, "options"> &
+  AgentExtraParameters<CallOptions>;
 
 export async function generate(called: Called, call: AgentParameters): Promise<AgentResult> {
   const { settings, failed, ended, loop } = await prepareCall(called.agent, called.options, call);
@@ -43,7 +40,7 @@ export async function stream(
   call: AgentStreamCall,
   bypass?: TextBypass,
 ): Promise<AgentStreamResult> {
-  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call);
+  const { settings, failed, aborted, ended } = await prepareCall(called.agent, called.options, call);
   const transforms = [
     call.experimental_transform ?? [],
     ended === undefined ? [] : endTransform(ended),
@@ -53,7 +50,10 @@ export async function stream(
     ...bypass?.settings(settings),
     ...(transforms.length > 0 && { experimental_transform: transforms }),
     onError: ({ error }) => failed(error),
-    onAbort: () => failed(settings.abortSignal.reason),
+    onAbort: async (event) => {
+      await aborted(event);
+      await failed(settings.abortSignal.reason);
+    },
   });
 }
 

@@ -1,18 +1,16 @@
 // An agent as the rest of Andante calls it, regardless of who made it: our `Agent` is one, and an agent of the AI SDK
 // is wrapped into one (`foreign-agent.ts`).
-import type {
-  GenerateTextResult,
-  ModelMessage,
-  StreamTextResult,
-  ToolApprovalConfiguration,
-  ToolSet,
-} from "ai";
-import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
+import { PlaygroundOffError } from "../../errors/index.ts";
+import type { AnyAgent, AnyOutput, AnyReply, AnyStream, Context } from "./any-agent.ts";
+import type { ToolApproval } from "./approval-deadline.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
+import type { PlaygroundChoices, PlaygroundSettings } from "./playground.ts";
+import type { WhenBusy } from "./when-busy.ts";
 
 /** The description of an agent. */
 export interface AgentInfo {
@@ -27,7 +25,7 @@ export interface AgentInfo {
   /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
   /** Which calls of tools a person must allow; undefined when the tools themselves say it. */
-  readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined;
+  readonly toolApproval: ToolApproval | undefined;
   readonly subAgents: readonly AnyAgent[];
 }
 
@@ -49,6 +47,8 @@ export interface AgentRequest {
   readonly tools?: ToolSet | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
+  /** The AI SDK's call options. Default: those of the agent. */
+  readonly callOptions?: unknown;
 }
 
 export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
@@ -65,16 +65,21 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly model: string | null;
   abstract readonly instructions: string | null;
   abstract readonly tools: ToolSet;
-  readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined = undefined;
+  readonly toolApproval: ToolApproval | undefined = undefined;
   readonly subAgents: readonly AnyAgent[] = [];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
   /** Further bounds and changes of the part of a conversation that the model sees. */
-  readonly memory: Pick<MemoryOptions, "tokens" | "prepare"> = {};
+  readonly memory: Omit<MemoryOptions, "window"> = {};
   /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
   abstract readonly recoverWithin: number;
+  /** What happens to a message while a reply runs in its conversation. */
+  readonly whenBusy: WhenBusy = "queue";
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
+
+  /** Writes the summaries of its conversations; undefined where it compacts none. */
+  readonly summarizer: CallableAgent | undefined = undefined;
 
   /** How many calls of the model it makes for one reply; undefined when unknown. */
   readonly maxSteps: number | undefined = undefined;
@@ -94,17 +99,27 @@ export abstract class CallableAgent implements AgentInfo {
   /** Converts data parts for the model. */
   readonly convertDataPart: ConvertDataPart | undefined = undefined;
 
+  /** The choices of its playground; undefined where it has none. */
+  get playground(): PlaygroundChoices | undefined {
+    return undefined;
+  }
+
+  /** The agent for one reply, with the settings of the playground in place of its own. */
+  changed(_settings: PlaygroundSettings): CallableAgent {
+    throw new PlaygroundOffError({ agentId: this.id });
+  }
+
   /** Which addresses of files its model's provider loads by itself. */
   abstract supportedUrls(operation: Operation): SupportedUrls | Promise<SupportedUrls>;
   /** The tools of one reply. */
   abstract toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
   /** Throws when the agent does not accept these settings for one call. */
   abstract checkSettings(settings: CallSettings): void;
-  abstract generate(request: AgentRequest): PromiseLike<AgentResult>;
-  abstract stream(request: AgentRequest): PromiseLike<AgentStreamResult>;
+  abstract generate(request: AgentRequest): PromiseLike<AnyReply>;
+  abstract stream(request: AgentRequest): PromiseLike<AnyStream>;
 
   /** Streams a reply whose parts have one reader. */
-  parts(request: AgentRequest): PromiseLike<Pick<AgentStreamResult, "stream">> {
+  parts(request: AgentRequest): PromiseLike<AnyStream> {
     return this.stream(request);
   }
 }

@@ -50,11 +50,7 @@ class ForeignAgent extends CallableAgent {
   }
 
   checkSettings(settings: CallSettings): void {
-    checkSettings(settings);
-    for (const [option, value] of Object.entries(pickSettings(settings))) {
-      if (value === undefined) continue;
-      throw new InvalidOptionError({ option, problem: `agent ${this.id} has settings of its own` });
-    }
+    refuseSettings(this.id, settings);
   }
 
   async generate(request: AgentRequest) {
@@ -65,21 +61,37 @@ class ForeignAgent extends CallableAgent {
     return this.#agent.stream(await this.#parameters(request));
   }
 
-  async #parameters({ messages, operation, abortSignal = operation.signal, output }: AgentRequest) {
+  async #parameters({
+    messages,
+    operation,
+    abortSignal = operation.signal,
+    output,
+    callOptions,
+  }: AgentRequest) {
     const format = await output?.responseFormat;
     const schema = format?.type === "json" ? format.schema : undefined;
     const { boundedDownload, downloadAll } = await import("./bounded-download.ts");
     return {
       messages: schema === undefined ? messages : withSchemaInWords(messages, schema),
       abortSignal,
+      ...(callOptions !== undefined && { options: callOptions as never }),
       // The AI SDK's own agents pass these on, though the interface does not name them.
       telemetry: operation.telemetry?.(this.id),
       ...(!hasDownload(this.#agent) && {
         experimental_download: downloadAll(boundedDownload(operation.files), abortSignal),
       }),
       onStepEnd: ({ usage }: { usage: LanguageModelUsage }) =>
-        operation.countUnrecorded(countedTokens(usage)),
+        operation.countUnrecorded(this.id, countedTokens(usage)),
     };
+  }
+}
+
+/** Throws for any setting of a caller: the agent keeps its settings to itself. */
+export function refuseSettings(agentId: string, settings: CallSettings): void {
+  checkSettings(settings);
+  for (const [option, value] of Object.entries(pickSettings(settings))) {
+    if (value === undefined) continue;
+    throw new InvalidOptionError({ option, problem: `agent ${agentId} has settings of its own` });
   }
 }
 

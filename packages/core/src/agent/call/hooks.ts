@@ -5,6 +5,7 @@ import { PublicError, ReplyRefusedError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { AgentInfo } from "./callable-agent.ts";
 import type { AgentUsage, Operation, OperationContext } from "./operation.ts";
+import type { SdkCallbacks } from "./sdk-settings.ts";
 
 /** The argument of every hook of an agent. */
 export interface AgentHookContext {
@@ -52,7 +53,7 @@ export const knownHooks: KnownOptions<AgentHooks> = {
 /** Calls one hook and logs its error, which the AI SDK would swallow. */
 export async function callHook(
   { logger }: OperationContext,
-  name: keyof AgentHooks,
+  name: keyof AgentHooks | keyof SdkCallbacks,
   call: () => unknown,
 ): Promise<void> {
   try {

@@ -1,11 +1,5 @@
 // The host's own functions among an agent's options, as a call uses them: their errors are reported as the host's failure.
-import type {
-  LanguageModel,
-  PrepareStepFunction,
-  StopCondition,
-  ToolApprovalConfiguration,
-  ToolSet,
-} from "ai";
+import type { LanguageModel, PrepareStepFunction, StopCondition, ToolSet } from "ai";
 import type { AgentOptions, PerOperation } from "./agent-options.ts";
 import type { Context } from "./any-agent.ts";
 import { callHost, hostFunction } from "./host-function.ts";
@@ -33,20 +27,6 @@ export function preparing(
   };
 }
 
-export function stopConditions({ stopWhen = [] }: AgentOptions): StopCondition<ToolSet, Context>[] {
+export function stopConditions(stopWhen: AgentOptions["stopWhen"] = []): StopCondition<ToolSet, Context>[] {
   return [stopWhen].flat().map((condition) => hostFunction("stopWhen", condition));
-}
-
-type Approval = ToolApprovalConfiguration<ToolSet, Context>;
-
-/** The host's `toolApproval`, one function or one for each tool. */
-export function hostApproval(given: Approval | undefined): Approval | undefined {
-  const option = "toolApproval";
-  if (given === undefined) return undefined;
-  if (typeof given === "function") return hostFunction(option, given);
-  const entries = Object.entries(given).map(([name, each]) => [
-    name,
-    typeof each === "function" ? hostFunction(option, each) : each,
-  ]);
-  return Object.fromEntries(entries);
 }

@@ -43,20 +43,37 @@ export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError
 
 /** The provider's 429, also after the AI SDK's own retries; with the time that it names. */
 function busyProvider(thrown: unknown): ModelBusyError | undefined {
-  const refused = RetryError.isInstance(thrown) ? thrown.lastError : thrown;
-  if (!APICallError.isInstance(refused) || refused.statusCode !== 429) return undefined;
-  const after = refused.responseHeaders?.["retry-after"] ?? "";
-  const seconds = /^\d+$/.test(after) ? Number(after) : Math.ceil((Date.parse(after) - Date.now()) / 1000);
+  const refused = refusalOf(thrown);
+  if (refused === undefined) return undefined;
+  const seconds = secondsUntil(refused, Date.now());
   return new ModelBusyError({
     retryAfter: Math.min(Math.max(seconds || 1, 1), maxRetryAfter),
     cause: thrown,
   });
 }
 
+/** The milliseconds since 1970 until which a provider's 429 refuses further calls; undefined when it names no time. */
+export function refusedUntil(thrown: unknown, now: number): number | undefined {
+  const refused = refusalOf(thrown);
+  const seconds = refused && secondsUntil(refused, now);
+  return seconds === undefined || Number.isNaN(seconds) ? undefined : now + Math.max(seconds, 1) * 1000;
+}
+
+function refusalOf(thrown: unknown): APICallError | undefined {
+  const refused = RetryError.isInstance(thrown) ? thrown.lastError : thrown;
+  return APICallError.isInstance(refused) && refused.statusCode === 429 ? refused : undefined;
+}
+
+/** The time of `Retry-After`; NaN without one. */
+function secondsUntil({ responseHeaders }: APICallError, now: number): number {
+  const after = responseHeaders?.["retry-after"] ?? "";
+  return /^\d+$/.test(after) ? Number(after) : Math.ceil((Date.parse(after) - now) / 1000);
+}
+
 /** Seconds: a header does not make a client wait longer. */
 const maxRetryAfter = 3600;
 
-function isAbort(thrown: unknown): boolean {
+export function isAbort(thrown: unknown): boolean {
   return thrown instanceof DOMException && (thrown.name === "AbortError" || thrown.name === "TimeoutError");
 }
 

@@ -13,10 +13,10 @@ const used = (inputTokens: number | undefined, outputTokens: number | undefined,
 
 test("usage is summed over calls; where a provider reports no total it is the sum of both", () => {
   const operation = Operation.from(undefined, undefined);
-  operation.count(used(10, 5));
+  operation.add(oneCall(countedTokens(used(10, 5))));
   expect(operation.usage).toEqual({ inputTokens: 10, outputTokens: 5, totalTokens: 15, calls: 1 });
-  operation.count(used(1, 2, 30));
-  operation.count(used(undefined, undefined));
+  operation.add(oneCall(countedTokens(used(1, 2, 30))));
+  operation.add(oneCall(countedTokens(used(undefined, undefined))));
   expect(operation.usage).toEqual({ inputTokens: 11, outputTokens: 7, totalTokens: 45, calls: 3 });
 });
 
@@ -24,11 +24,13 @@ test("cached and reasoning tokens are counted where they are reported", () => {
   const usage = { ...used(10, 5), inputTokenDetails: Object({ cacheReadTokens: 4 }) };
   expect(countedTokens(usage)).toEqual({
     ...{ inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 4 },
+    inputTokenDetails: { cacheReadTokens: 4 },
   });
   const foreign = Object({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
   expect(countedTokens(foreign)).toEqual({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
   expect(oneCall({ inputTokens: 1, outputTokens: 2, reasoningTokens: 1 })).toEqual({
     ...{ inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 1, reasoningTokens: 1 },
+    outputTokenDetails: { reasoningTokens: 1 },
   });
 });
 

@@ -4,11 +4,14 @@ import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import type { BudgetReachedError } from "../../errors/index.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
+import type { FactChange } from "../../store/fact-store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import type { Schema } from "../../values/schema.ts";
 import { plainSchema } from "../../values/schema.ts";
+import type { ApprovalDeadline } from "../durable/call-waits.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
+import type { FactKeeper } from "../facts/fact-keeper.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 import { FileBudget } from "./file-budget.ts";
 
@@ -40,8 +43,21 @@ export type AgentUsage = StoredUsage;
 
 /** The usage of one call of a model, as far as its provider reports it. */
 export type CountedTokens = {
-  readonly [Kind in Exclude<keyof AgentUsage, "calls">]?: number | undefined;
+  readonly [Field in Exclude<keyof AgentUsage, "calls">]?: AgentUsage[Field] | undefined;
 };
+
+/** The maker of a call of a model. */
+export interface CallMaker {
+  readonly agentId: string;
+  /** Provider and name; null when it is not known. */
+  readonly model: string | null;
+}
+
+/** Puts prices on calls, and keeps the usage of those that are not recorded. */
+export interface Meter {
+  priced(model: string | null, usage: AgentUsage): AgentUsage;
+  count(call: CallMaker & { readonly userId: string | undefined; readonly usage: AgentUsage }): void;
+}
 
 /** The same from the AI SDK's words. */
 export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "calls"> {
@@ -49,7 +65,11 @@ export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "call
   return {
     ...wholeTokens(usage),
     // An agent that is not of the AI SDK's making may leave them out.
-    ...usageDetails(inputTokenDetails?.cacheReadTokens, outputTokenDetails?.reasoningTokens),
+    ...usageDetails(
+      inputTokenDetails?.cacheReadTokens,
+      outputTokenDetails?.reasoningTokens,
+      inputTokenDetails?.cacheWriteTokens,
+    ),
   };
 }
 
@@ -58,8 +78,12 @@ export interface OperationParts {
   readonly telemetry?: ((agentId: string) => TelemetryOptions) | undefined;
   /** Records the calls. Default: nothing is recorded. */
   readonly loop?: DurableLoop | undefined;
+  /** Keeps facts. Default: none are kept. */
+  readonly facts?: FactKeeper | undefined;
   /** Default: a budget of its own. */
   readonly files?: FileBudget | undefined;
+  /** Default: calls have no price, and only the caller learns of their usage. */
+  readonly meter?: Meter | undefined;
 }
 
 export class Operation implements OperationContext {
@@ -72,19 +96,26 @@ export class Operation implements OperationContext {
   readonly telemetry: ((agentId: string) => TelemetryOptions) | undefined;
   /** The loop that records the calls; undefined where nothing is recorded. */
   readonly loop: DurableLoop | undefined;
+  /** The deadlines of the calls that a person must approve, by their ids. */
+  readonly deadlines = new Map<string, ApprovalDeadline>();
   /** Where data parts go. */
   readonly writer: DataWriter;
+  /** Keeps facts; undefined where none are kept. */
+  readonly facts: FactKeeper | undefined;
   /** The remaining budget of its files. */
   readonly files: FileBudget;
+  readonly meter: Meter | undefined;
   #usage: AgentUsage = nothingUsed;
   /** The calls of tools that have asked agents whose own calls are not recorded one by one. */
   #toolCalls: Set<ToolCall> | undefined;
 
   /** An operation inside another one writes to the same reply and shares the budget of its files. */
-  constructor(context: OperationContext, { telemetry, loop, files }: OperationParts = {}) {
+  constructor(context: OperationContext, { telemetry, loop, facts, files, meter }: OperationParts = {}) {
     this.telemetry = telemetry;
+    this.meter = context instanceof Operation ? context.meter : meter;
     this.writer = context instanceof Operation ? context.writer : new DataWriter();
     this.files = context instanceof Operation ? context.files : (files ?? new FileBudget());
+    this.facts = context instanceof Operation ? context.facts : facts;
     this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;
@@ -104,6 +135,7 @@ export class Operation implements OperationContext {
   /** The operation itself when it is one, else one with this context. Default: the context of an unknown caller. */
   static from(context: OperationContext | undefined, signal: AbortSignal | undefined): Operation {
     if (context instanceof Operation) return context;
+    if (context !== undefined && isPlain(context)) return context[source];
     return new Operation(context ?? unknownCaller(signal));
   }
 
@@ -122,9 +154,12 @@ export class Operation implements OperationContext {
   /** True when a hook of the host refused the reply: it is not kept. */
   isRefused = false;
 
-  /** Counts one call of a model. */
-  count(usage: CountedTokens): void {
-    this.add(oneCall(usage));
+  /** Counts one call of a model with its price. */
+  called(maker: CallMaker, usage: AgentUsage): AgentUsage {
+    const priced = this.meter?.priced(maker.model, usage) ?? usage;
+    this.add(priced);
+    if (this.loop === undefined) this.meter?.count({ ...maker, userId: this.userId, usage: priced });
+    return priced;
   }
 
   /** Adds to the usage. */
@@ -133,8 +168,13 @@ export class Operation implements OperationContext {
   }
 
   /** Counts one call of an agent whose calls are not recorded one by one: the record of the tool that called it has its usage. */
-  countUnrecorded(usage: CountedTokens): void {
-    this.count(usage);
+  countUnrecorded(agentId: string, usage: CountedTokens): AgentUsage {
+    return this.called({ agentId, model: null }, oneCall(usage));
+  }
+
+  /** Keeps a change of facts: with the record of this call of a tool, else at once. */
+  async keepFact(change: FactChange): Promise<void> {
+    await this.facts?.append(change);
   }
 
   /** This call of a tool has used something beside the calls that are recorded. */
@@ -153,7 +193,8 @@ export class Operation implements OperationContext {
 
 /** The usage of one call of a model. */
 export function oneCall(usage: CountedTokens): AgentUsage {
-  const details = usageDetails(usage.cachedInputTokens, usage.reasoningTokens);
+  const { cachedInputTokens, reasoningTokens, inputTokenDetails } = usage;
+  const details = usageDetails(cachedInputTokens, reasoningTokens, inputTokenDetails?.cacheWriteTokens);
   return { ...wholeTokens(usage), calls: 1, ...details };
 }
 
@@ -165,6 +206,23 @@ function unknownCaller(signal: AbortSignal | undefined): OperationContext {
     logger: createLogger({ level: "silent" }),
     signal: signal ?? new AbortController().signal,
   };
+}
+
+/** Leads from the plain object that a tool got to the operation: a tool may pass its `context` on to another agent. */
+const source = Symbol("operation");
+
+function isPlain(context: object): context is { readonly [source]: Operation } {
+  return source in context;
+}
+
+/** The operation as a tool gets it that has no schema for its context: plain fields, the caller's context too. */
+export function plainOperation(operation: Operation): Readonly<Record<string, unknown>> {
+  const { userId, conversationId, logger, signal, write } = operation;
+  const { executionId, stepPath, attempt, idempotencyKey, emit }: OperationContext = operation;
+  const recorded = executionId !== undefined && { executionId, stepPath, attempt, idempotencyKey, emit };
+  const context = Object.fromEntries(operation.context);
+  const plain = { userId, conversationId, context, logger, signal, write, ...recorded };
+  return Object.defineProperty(plain, source, { value: operation });
 }
 
 /** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */

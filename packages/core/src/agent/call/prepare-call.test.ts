@@ -7,9 +7,10 @@ import { PublicError, ReplyRefusedError } from "../../errors/index.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { Agent } from "../agent.ts";
 import type { AgentOptions } from "./agent-options.ts";
+import type { AgentParameters } from "./call-arguments.ts";
 import type { AgentHooks } from "./hooks.ts";
-import { Operation } from "./operation.ts";
-import { type AgentParameters, prepareCall } from "./prepare-call.ts";
+import { Operation, oneCall } from "./operation.ts";
+import { prepareCall } from "./prepare-call.ts";
 
 const model = controlledModel(() => ({ text: ["yes"] }));
 const operation = () =>
@@ -169,7 +170,7 @@ test("hooks receive the whole event, beside the callbacks of the caller", async 
   const broken = Object({ toolCall, toolOutput: { type: "tool-error", error: "no" } });
   await settings.onToolExecutionEnd(done);
   await settings.onToolExecutionEnd(broken);
-  context.count({ inputTokens: 1, outputTokens: 2, totalTokens: 3 });
+  context.add(oneCall({ inputTokens: 1, outputTokens: 2, totalTokens: 3 }));
   await ended?.(Object({ text: "bye", finishReason: "stop", steps: [] }));
   await failed("why");
   await failed("the same in other words");
@@ -252,12 +253,13 @@ test("a loop stops the call too, and its recorded calls are not observed", async
 
 test("a call that waits for people has an approval of its own, others that of the host", async () => {
   const toolApproval = { ping: "user-approval" } as const;
-  const approvalOf = async (waits: boolean) => {
+  const approvalOf = async (waits: object | undefined) => {
     const within = new Operation(operation(), { loop: loopWith({ recorder: { waits, isEmpty: true } }) });
     return (await prepare({ toolApproval }, { operation: within })).settings.toolApproval;
   };
-  expect(await approvalOf(true)).toEqual(made);
-  expect(await approvalOf(false)).toEqual(toolApproval);
+  expect(await approvalOf({})).toEqual(made);
+  expect(await approvalOf(undefined)).toEqual(toolApproval);
+  expect(await approvalOf({ onlyTools: true })).toEqual(toolApproval);
 });
 
 test.each([

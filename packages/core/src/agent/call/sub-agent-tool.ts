@@ -6,7 +6,7 @@ import { plainSchema } from "../../values/schema.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
-import { Operation } from "./operation.ts";
+import { Operation, type OperationContext, operationContext } from "./operation.ts";
 
 const task = plainSchema<{ prompt: string }>(
   {
@@ -40,13 +40,13 @@ export function subAgentTools(where: string, agents: readonly AnyAgent[]): Recor
 
 function subAgentTool(agent: CallableAgent): Tool {
   const { id, purpose } = agent;
-  const tool: Tool<{ prompt: string }, SubAgentView | string> = {
+  const tool: Tool<{ prompt: string }, SubAgentView | string, OperationContext> = {
+    contextSchema: operationContext,
     description: purpose === "" ? `Gives a task to the agent ${id}.` : purpose,
     inputSchema: task,
     async *execute({ prompt }, { abortSignal, context }) {
       // The operation of the agent above, so that hooks, tools and usage belong to the same call.
-      const above: unknown = context;
-      const operation = Operation.from(above instanceof Operation ? above : undefined, abortSignal);
+      const operation = Operation.from(context instanceof Operation ? context : undefined, abortSignal);
       const problem = operation.budgetReached?.();
       // A task that continues was allowed when it began.
       if (problem !== undefined && operation.loop?.nextCallIsRecorded !== true) throw problem;

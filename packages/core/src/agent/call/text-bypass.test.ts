@@ -229,7 +229,7 @@ describe("the times between pieces of output", () => {
     const reader = stream.getReader();
     while (!(await reader.read()).done);
     const performed = { timeToFirstOutputMs: 1 };
-    settings.onLanguageModelCallEnd({ performance: performed });
+    await settings.onLanguageModelCallEnd({ performance: performed });
     return performed;
   }
 

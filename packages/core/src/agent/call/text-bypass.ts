@@ -25,7 +25,10 @@ type ReplyDelta = Extract<ReplyPart, { type: "text-delta" | "reasoning-delta" }>
 interface ModelSettings {
   readonly model: LanguageModel;
   readonly prepareStep?: PrepareStepFunction<ToolSet, Context>;
+  readonly onLanguageModelCallEnd?: OnCallEnd;
 }
+
+type OnCallEnd = (event: never) => unknown;
 
 /** For one reply, whose calls of the model follow each other. */
 export class TextBypass {
@@ -46,11 +49,14 @@ export class TextBypass {
   #wake: (() => void) | undefined;
 
   /** The same settings with the middleware. */
-  settings({ model, prepareStep }: ModelSettings) {
+  settings({ model, prepareStep, onLanguageModelCallEnd: ended }: ModelSettings) {
     return {
       model: this.#wrap(model),
       ...(prepareStep && { prepareStep: this.#wrapChosen(prepareStep) }),
-      onLanguageModelCallEnd: ({ performance }: { performance: object }) => this.#gaps.correct(performance),
+      onLanguageModelCallEnd: async (event: { readonly performance: object }) => {
+        this.#gaps.correct(event.performance);
+        await ended?.(event as never);
+      },
     };
   }
 

@@ -4,10 +4,11 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { allInTime } from "../../../test/support/in-time.ts";
 import type { ToolWork } from "../durable/tool-call.ts";
-import { Operation } from "./operation.ts";
+import { Operation, oneCall } from "./operation.ts";
 import { type ToolGuard, toolsWithin } from "./tool-context.ts";
 
-function run(contextSchema: z.ZodType | Schema<object> | undefined, toolsContext?: Record<string, unknown>) {
+/** The AI SDK passes the host's context of the tool, unchecked; undefined without one. */
+function run(contextSchema: z.ZodType | Schema<object> | undefined, own?: unknown) {
   const seen: unknown[] = [];
   const given = tool({
     inputSchema: z.object({}),
@@ -17,9 +18,11 @@ function run(contextSchema: z.ZodType | Schema<object> | undefined, toolsContext
     },
   });
   const operation = Operation.from(undefined, undefined);
+  operation.context.set("user", { id: "ada" });
   const tools = { look: { ...given, ...(contextSchema && { contextSchema }) } };
-  const { look } = toolsWithin(tools, operation, { toolsContext });
-  const output = async () => look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
+  const { look } = toolsWithin(tools, operation);
+  const options = Object({ toolCallId: "c", messages: [], context: own });
+  const output = async () => look?.execute?.({}, options);
   return { output: output(), seen, operation };
 }
 
@@ -30,31 +33,44 @@ function expectSeen(seen: readonly unknown[], operation: Operation) {
   expect(others).toEqual([]);
   expect(context.context).toBe(operation.context);
   expect(context.logger).toBe(operation.logger);
-  context.count({ totalTokens: 3 });
-  operation.count({ totalTokens: 2 });
+  context.add(oneCall({ totalTokens: 3 }));
+  operation.add(oneCall({ totalTokens: 2 }));
   expect([context.usage.totalTokens, context.ownUsage.totalTokens]).toEqual([5, 3]);
   expect(context.usage).toBe(operation.usage);
 }
 
 test("the host's own for this tool comes first, as its schema returns it", async () => {
   const schema = z.object({ key: z.string(), retries: z.number().default(3) });
-  const own = run(schema, { look: { key: "k", other: 1 } });
+  const own = run(schema, { key: "k", other: 1 });
   expect(await own.output).toBe("done");
   expect(own.seen).toEqual([{ key: "k", retries: 3 }]);
-  const refused = run(schema, { look: {} });
+  const refused = run(schema, {});
   await expect(refused.output).rejects.toThrow("the tool's contextSchema refused the context");
   expect(refused.seen).toEqual([]);
-  const unchecked = run(undefined, { look: "as it is" });
+  const unchecked = run(undefined, "as it is");
   await unchecked.output;
   expect(unchecked.seen).toEqual(["as it is"]);
-  // A context of another tool, or a name that every object has, is not this tool's.
-  const others = run(undefined, { toString: 1, other: 2 });
-  await others.output;
-  expectSeen(others.seen, others.operation);
 });
 
-test("without a schema it is the operation itself", async () => {
+test("without a schema it is the operation as a plain object, which another agent accepts as the operation", async () => {
   const { output, seen, operation } = run(undefined);
+  expect(await output).toBe("done");
+  const [context] = seen;
+  const { userId, conversationId, logger, signal } = operation;
+  expect(context).toEqual({
+    userId,
+    conversationId,
+    logger,
+    signal,
+    context: { user: { id: "ada" } },
+    write: expect.any(Function),
+  });
+  expect(Object.getPrototypeOf(context)).toBe(Object.prototype);
+  expectSeen([Operation.from(Object(context), undefined)], operation);
+});
+
+test("the operation itself, with its map, is that of a tool that asks for it", async () => {
+  const { output, seen, operation } = run(jsonSchema<object>({ type: "object" }));
   expect(await output).toBe("done");
   expectSeen(seen, operation);
 });
@@ -118,7 +134,7 @@ test("data parts of a recorded tool go to the reply", async () => {
     writeChunk: (chunk: unknown) => written.push(chunk),
   });
   const { look } = toolsWithin({ look: tool({ inputSchema: z.object({}), execute: () => 1 }) }, operation);
-  const output = await look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
+  const output = await look?.execute?.({}, options);
   expect(output).toEqual(["c", "look"]);
   expect(written).toEqual([part]);
 });
@@ -142,7 +158,8 @@ test("where calls can wait, a client's tool waits for its output, and a provider
   ]);
 });
 
-const options = { toolCallId: "c", messages: [], context: {} };
+const options = Object({ toolCallId: "c", messages: [], context: undefined });
+const contextSchema = jsonSchema<Record<string, unknown>>({ type: "object" });
 
 /** An operation whose calls are recorded, with the works that were begun and the events of its tool. */
 function recorded() {
@@ -203,6 +220,7 @@ test("the context of a recorded call has its place, and passes data and usage on
   const contexts: Operation[] = [];
   const look = tool({
     inputSchema: z.object({}),
+    contextSchema,
     execute: (_, { context }) => {
       if (context instanceof Operation) contexts.push(context);
     },
@@ -220,7 +238,7 @@ test("the context of a recorded call has its place, and passes data and usage on
   context.write({ type: "data-step", data: 1 });
   Reflect.apply(Reflect.get(context, "emit"), undefined, ["news", { n: 1 }]);
   context.add({ inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 1 });
-  context.countUnrecorded({ inputTokens: 2, outputTokens: 3, totalTokens: 5 });
+  context.countUnrecorded("a", { inputTokens: 2, outputTokens: 3, totalTokens: 5 });
   const part = { type: "data-step", data: 1 };
   const used = { inputTokens: 2, outputTokens: 3, totalTokens: 5, calls: 1 };
   expect(chunks).toEqual([part]);
@@ -321,7 +339,11 @@ test("the operation of a tool's call observes as the operation above does", asyn
   const telemetry = () => ({});
   Object.assign(operation, { telemetry });
   const seen: unknown[] = [];
-  const look = tool({ inputSchema: z.object({}), execute: (_, { context }) => seen.push(context) });
+  const look = tool({
+    inputSchema: z.object({}),
+    contextSchema,
+    execute: (_, { context }) => seen.push(context),
+  });
   await toolsWithin({ look }, operation).look?.execute?.({}, options);
   await works[0]?.execute({});
   expect(seen).toEqual([expect.objectContaining({ telemetry })]);

@@ -1,19 +1,24 @@
-// Gives tools their `context`: the one of the host's `toolsContext`, or the operation that they run in.
-
+// Gives tools their `context`: the one of the host's `toolsContext`, or the operation that they run in. Their calls are
+// recorded here, also those of tools that the AI SDK runs by itself.
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { asSchema, type Tool, type ToolSet } from "ai";
+import { asSchema, experimental_toolCaller, type Tool, type ToolSet } from "ai";
+import type { FactChange } from "../../store/fact-store.ts";
+import { propertyOf } from "../../values/fields.ts";
 import { validate } from "../../values/schema.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { isAsyncIterable } from "../durable/tool-run.ts";
 import type { DataChunk } from "./data-writer.ts";
-import { type AgentUsage, type CountedTokens, Operation, oneCall } from "./operation.ts";
+import { functionsOf, unrecordedSteps } from "./durable.ts";
+import { type AgentUsage, type CountedTokens, Operation, plainOperation } from "./operation.ts";
+import { isToolSearch, searchOf, type ToolQuery, type ToolSearches, withSearch } from "./tool-search.ts";
 
 export interface ToolSurroundings {
   /** Default: every tool may run. */
   readonly guard?: ToolGuard | undefined;
-  /** The contexts of single tools, by name. Default: none. */
-  readonly toolsContext?: Readonly<Record<string, unknown>> | undefined;
+  /** The searches of tools that have started. Default: there are none. */
+  readonly searches?: ToolSearches | undefined;
 }
 
 /** The same tools; their `context` is the host's own or else the operation, as far as their own schema accepts it. */
@@ -34,45 +39,130 @@ function within(
   name: string,
   given: ToolSet[string],
   operation: Operation,
-  { guard, toolsContext = {} }: ToolSurroundings,
+  around: ToolSurroundings,
+): ToolSet[string] {
+  if (isToolSearch(given)) return searchWithin(name, given, operation, around);
+  const caller = localCallerOf(given);
+  if (caller === undefined) return bound(name, given, operation, around);
+  // The AI SDK replaces the tool by the one that this function makes.
+  const bind = (tools: ToolSet) =>
+    bound(name, caller.bind(tools), operation, { ...around, isCaller: true }) as Tool;
+  return experimental_toolCaller(given as Tool, { ...caller, bind }) as ToolSet[string];
+}
+
+type LocalCaller = Extract<Parameters<typeof experimental_toolCaller>[1], { readonly type: "local" }>;
+
+/** How a tool whose code calls other tools gets them, such as that of code mode; undefined for any other tool. */
+function localCallerOf(given: ToolSet[string]): LocalCaller | undefined {
+  const caller = propertyOf(given, "experimental_toolCaller");
+  return propertyOf(caller, "type") === "local" ? (caller as LocalCaller) : undefined;
+}
+
+/** The call of a tool whose code calls other tools, and how many it has called: they are recorded below it, in order. */
+interface CallerCall {
+  readonly loop: DurableLoop;
+  readonly place: string;
+  calls: number;
+}
+
+const callerCall = new AsyncLocalStorage<CallerCall>();
+
+/** The call of a tool in the loop; undefined where nothing is recorded. */
+function callOf(loop: DurableLoop | undefined, toolCallId: string, toolName: string): ToolCall | undefined {
+  const caller = loop && callerCall.getStore();
+  // A sub-agent that such a tool asks has a loop of its own.
+  if (caller === undefined || caller.loop !== loop) return loop?.toolCall(toolCallId, toolName);
+  return loop.toolCallAt(`${caller.place}.tool[${caller.calls++}]`, { toolName, toolCallId });
+}
+
+function bound(
+  name: string,
+  given: ToolSet[string],
+  operation: Operation,
+  { guard, isCaller = false }: ToolSurroundings & { readonly isCaller?: boolean },
 ): ToolSet[string] {
   const { execute, contextSchema } = given;
-  const contextOf = (inside: Operation) => (Object.hasOwn(toolsContext, name) ? toolsContext[name] : inside);
   const { loop } = operation;
-  if (execute === undefined && !(loop?.recorder.waits && isClients(given))) return given;
-  // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
+  if (execute === undefined && !(decidesHere(loop) && isClients(given))) return given;
+  // Without its schema: the AI SDK would validate a context of its own with it, and there may be none.
   const { contextSchema: _, ...rest } = given;
-  const bound: Pick<Tool, "execute"> = {
+  const running: Pick<Tool, "execute"> = {
     // Not async: the AI SDK shows preliminary outputs when the call itself returns an async iterable.
     execute: (input, options) => {
+      const call = callOf(loop, options.toolCallId, name);
+      const steps = call?.steps ?? unrecordedSteps(name, options.toolCallId, operation.signal);
       const start = (given: typeof input, inside: Operation) =>
         execute &&
-        inContext(contextSchema, contextOf(inside), (context) => execute(given, { ...options, context }));
+        inContext(contextSchema, contextOf(options.context, contextSchema, inside), (context) =>
+          execute(given, { ...options, ...functionsOf(steps), context }),
+        );
       const run = (given: typeof input, inside: Operation) => {
         const asked = async () => guard?.({ toolName: name, toolCallId: options.toolCallId, input: given });
         if (isGenerator(execute)) return yieldAfter(asked, () => start(given, inside));
         return guard === undefined ? start(given, inside) : asked().then(() => start(given, inside));
       };
-      const call = loop?.toolCall(options.toolCallId, name);
-      if (call === undefined) return run(input, new InnerOperation(operation));
+      if (call === undefined || loop === undefined) return run(input, new InnerOperation(operation));
       const inside = new RecordedOperation(operation, call);
+      const work = (decided: typeof input) => run(decided, inside);
+      const asCaller = (decided: typeof input) =>
+        callerCall.run({ loop, place: call.place, calls: 0 }, () => work(decided));
       return call.run({
+        ...workOf(given, operation),
         input,
-        execute: (decided) => run(decided, inside),
+        execute: isCaller ? asCaller : work,
         isClients: execute === undefined,
         yields: isGenerator(execute),
-        show: (parts) => {
-          for (const part of parts) operation.writeChunk(part);
-        },
-        used: (usage) => operation.add(usage),
-        parse: (edited) => parsed(given.inputSchema, edited),
-        inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
-        outputSchema: async () =>
-          given.outputSchema && { ...(await asSchema(given.outputSchema).jsonSchema) },
       });
     },
   };
-  return Object.assign({ ...rest }, bound) as ToolSet[string];
+  return Object.assign({ ...rest }, running) as ToolSet[string];
+}
+
+/** Whether approvals and outputs from outside wait where the calls are recorded. */
+export function decidesHere(loop: DurableLoop | undefined): boolean {
+  const waits = loop?.recorder.waits;
+  return waits !== undefined && waits.onlyTools !== true;
+}
+
+/** The parts of a recorded call that depend on its tool alone. */
+function workOf(given: ToolSet[string], operation: Operation) {
+  return {
+    show: (parts: readonly DataChunk[]) => {
+      for (const part of parts) operation.writeChunk(part);
+    },
+    used: (usage: AgentUsage) => operation.add(usage),
+    parse: (edited: unknown) => parsed(given.inputSchema, edited),
+    inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
+    outputSchema: async () => given.outputSchema && { ...(await asSchema(given.outputSchema).jsonSchema) },
+  };
+}
+
+/** The names that a search has found are recorded: the AI SDK makes their tools known again when the loop runs again. */
+function searchWithin(
+  name: string,
+  given: ToolSet[string],
+  operation: Operation,
+  { guard, searches }: ToolSurroundings,
+): ToolSet[string] {
+  const search = searchOf(given);
+  return withSearch(given, ({ query, tools }: ToolQuery) => {
+    const { toolCallId = name } = searches?.take(name, query) ?? {};
+    const input = { query };
+    const execute = async () => {
+      await guard?.({ toolName: name, toolCallId, input });
+      return search({ query, tools });
+    };
+    const call = callOf(operation.loop, toolCallId, name);
+    return call === undefined
+      ? execute()
+      : call.run({ ...workOf(given, operation), input, execute, isClients: false, yields: false });
+  });
+}
+
+/** The host's own context of the tool, else the operation: as a plain object where no schema asks for it. */
+function contextOf(given: unknown, schema: ToolSet[string]["contextSchema"], inside: Operation): unknown {
+  if (given !== undefined) return given;
+  return schema === undefined ? plainOperation(inside) : inside;
 }
 
 function isGenerator(execute: unknown): boolean {
@@ -161,6 +251,11 @@ class InnerOperation extends Operation {
   }
 }
 
+/** Work beside the calls of an agent, such as a summary: recorded at a place of its own, and counted with the operation. */
+export function operationInside(above: Operation, place: string): Operation {
+  return new InnerOperation(above, above.loop?.inside(place));
+}
+
 /** The same for a call that is recorded: with the place of its record. */
 class RecordedOperation extends InnerOperation {
   readonly executionId: string;
@@ -180,14 +275,19 @@ class RecordedOperation extends InnerOperation {
     this.emit = (type, data) => call.emit(type, data);
   }
 
+  override async keepFact(change: FactChange): Promise<void> {
+    this.#call.keeps(change);
+  }
+
   override writeChunk(chunk: DataChunk): void {
     this.#call.wrote(chunk);
     super.writeChunk(chunk);
   }
 
-  override countUnrecorded(usage: CountedTokens): void {
-    this.count(usage);
-    this.#call.used(oneCall(usage));
+  override countUnrecorded(agentId: string, usage: CountedTokens): AgentUsage {
+    const counted = super.countUnrecorded(agentId, usage);
+    this.#call.used(counted);
     this.usedBy(this.#call);
+    return counted;
   }
 }

@@ -15,15 +15,27 @@ interface Call {
   readonly runtimeContext: Context;
 }
 
+/** The host's contexts of tools, by their names; the operation is that of any other. */
+type ToolsContext = Readonly<Record<string, unknown>> | undefined;
+
 /** Decides as the AI SDK does; a call that a person must approve is noted and let through to where it waits. */
-export function waitingApproval(given: Approval | undefined, tools: ToolSet, operation: Operation): Approval {
+export function waitingApproval(
+  given: Approval | undefined,
+  tools: ToolSet,
+  operation: Operation,
+  toolsContext?: ToolsContext,
+): Approval {
   return async (options) => {
     const status =
-      typeof given === "function" ? await given(options) : await decide(given, tools, options, operation);
+      typeof given === "function"
+        ? await given(options)
+        : await decide(given, tools, options, { operation, toolsContext });
     const { type, reason } = typeof status === "object" ? status : { type: status, reason: undefined };
     if (type !== "user-approval") return status;
     const { toolCallId, toolName } = options.toolCall;
-    operation.loop?.toolCall(toolCallId, toolName).mustBeApproved(reason);
+    operation.loop
+      ?.toolCall(toolCallId, toolName)
+      .mustBeApproved(reason, operation.deadlines.get(toolCallId));
     return "not-applicable";
   };
 }
@@ -32,15 +44,17 @@ async function decide(
   given: Exclude<Approval, (...given: never[]) => unknown> | undefined,
   tools: ToolSet,
   { toolCall, messages, runtimeContext }: Call,
-  operation: Operation,
+  { operation, toolsContext = {} }: { readonly operation: Operation; readonly toolsContext: ToolsContext },
 ): Promise<Status> {
   const { toolName, toolCallId, input } = toolCall;
+  const toolContext = Object.hasOwn(toolsContext, toolName) ? toolsContext[toolName] : operation;
   const options = { toolCallId, messages, runtimeContext };
   // A model may ask for a tool called "constructor".
   const set = given !== undefined && Object.hasOwn(given, toolName) ? given[toolName] : undefined;
-  if (typeof set === "function") return (set as DecideOne)(input, { ...options, toolContext: operation });
+  if (typeof set === "function") return (set as DecideOne)(input, { ...options, toolContext });
   if (set !== undefined) return set;
   const needs = Object.hasOwn(tools, toolName) ? tools[toolName]?.needsApproval : undefined;
-  const needed = typeof needs === "function" ? await needs(input, { ...options, context: operation }) : needs;
+  const needed =
+    typeof needs === "function" ? await needs(input, { ...options, context: toolContext }) : needs;
   return needed === true ? "user-approval" : "not-applicable";
 }

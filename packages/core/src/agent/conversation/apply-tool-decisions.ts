@@ -5,6 +5,7 @@
 // edit the input of a call, and decides about one call at a time.
 import { getToolName, isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";
+import { propertyOf } from "../../values/fields.ts";
 import { parsed } from "../call/tool-context.ts";
 
 type Part = UIMessage["parts"][number];
@@ -20,6 +21,24 @@ export interface ToolDecision {
   readonly reason?: string | undefined;
   /** The input of the tool in place of the model's; it must fit the schema of the tool. Default: the model's. */
   readonly input?: unknown;
+  /** The user who decides, kept with the call. Default: not known. */
+  readonly by?: string | undefined;
+  /** No person has decided before the deadline of the call. Default: false. */
+  readonly byDeadline?: boolean | undefined;
+}
+
+/** When a call was decided, and by whom: kept in the `approval` of its part. */
+export interface DecisionRecord {
+  /** The user who decided; null when not known. */
+  readonly by: string | null;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Milliseconds that the call waited; absent when not known. */
+  readonly waitedMs?: number;
+  /** The person has edited the input of the tool. Default: false. */
+  readonly edited?: true;
+  /** No person has decided before the deadline of the call. Default: false. */
+  readonly byDeadline?: true;
 }
 
 type WaitingPart = Extract<ToolPart, { state: "approval-requested" }>;
@@ -35,21 +54,36 @@ export async function applyDecision(
   kept: UIMessage | undefined,
   decision: ToolDecision,
   tools: ToolSet,
+  record?: DecisionRecord,
 ): Promise<UIMessage> {
   const { approvalId, approved, reason } = decision;
   const part = waitingCalls(kept).find(({ approval }) => approval.id === approvalId);
   if (kept === undefined || part === undefined) throw notWaiting(kept, approvalId);
-  const input = decision.input === undefined ? part.input : await editedInput(part, decision.input, tools);
-  const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }) };
+  const isEdited = decision.input !== undefined;
+  const input = isEdited ? await editedInput(part, decision.input, tools) : part.input;
+  const recorded = record && { decision: { ...record, ...(isEdited && { edited: true }) } };
+  const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }), ...recorded };
   const decided = { ...part, input, state: "approval-responded" as const, approval };
   return { ...kept, parts: kept.parts.map((each) => (each === part ? decided : each)) };
 }
 
 /** The error of a decision that comes too late. */
 export function notWaiting(message: UIMessage | undefined, approvalId: string): ConversationConflictError {
-  const isDecided = message?.parts.some((part) => isToolUIPart(part) && part.approval?.id === approvalId);
-  const problem = isDecided ? "has already been decided" : "does not wait for a decision any more";
+  const part = message?.parts.filter(isToolUIPart).find(({ approval }) => approval?.id === approvalId);
+  const approval = part?.approval;
+  const problem =
+    approval?.approved === undefined
+      ? "does not wait for a decision any more"
+      : `has already been decided${winnerOf(approval)}`;
   return new ConversationConflictError({ problem: `The approval ${approvalId} ${problem}` });
+}
+
+/** The decision that came first, as far as it is known who made it. */
+function winnerOf(approval: object): string {
+  const decision = propertyOf(approval, "decision");
+  const by = propertyOf(decision, "byDeadline") === true ? "the deadline" : propertyOf(decision, "by");
+  const outcome = propertyOf(approval, "approved") === true ? "approved" : "denied";
+  return typeof by === "string" ? `: ${outcome} by ${by}` : "";
 }
 
 async function editedInput(part: WaitingPart, input: unknown, tools: ToolSet): Promise<unknown> {
@@ -70,17 +104,27 @@ async function editedInput(part: WaitingPart, input: unknown, tools: ToolSet): P
 }
 
 /** The kept message with the decisions of the one that was sent. */
-export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
+export function applyToolDecisions(
+  kept: UIMessage,
+  sent: UIMessage,
+  tools: ToolSet,
+  record?: DecisionRecord,
+): UIMessage {
   let applied = 0;
   checkFirst(kept, sent);
   const given = new GivenParts(kept, sent);
   const parts = kept.parts.map((part) => {
-    const decided = isToolUIPart(part) ? decide(part, given.next(part), tools) : part;
+    const decided = isToolUIPart(part) ? decide(part, given.next(part), tools, record) : part;
     if (decided !== part) applied++;
     return decided;
   });
   if (applied === 0) {
-    throw new ConversationConflictError({ problem: `Message ${kept.id} is not waiting for a decision` });
+    const late = new Set(sent.parts.filter(isToolUIPart).map(({ approval }) => approval?.id));
+    const decided = kept.parts.filter(isToolUIPart).findLast(({ approval }) => late.has(approval?.id ?? ""));
+    const winner = decided?.approval === undefined ? "" : winnerOf(decided.approval);
+    throw new ConversationConflictError({
+      problem: `Message ${kept.id} is not waiting for a decision${winner}`,
+    });
   }
   if (parts.some((part) => isToolUIPart(part) && part.state === "approval-requested")) {
     throw new InputValidationError({ detail: "input: every approval request needs a decision" });
@@ -124,14 +168,20 @@ class GivenParts {
 }
 
 /** The same part when nothing was decided about it. */
-function decide(part: ToolPart, given: ToolPart | undefined, tools: ToolSet): Part {
+function decide(
+  part: ToolPart,
+  given: ToolPart | undefined,
+  tools: ToolSet,
+  record: DecisionRecord | undefined,
+): Part {
   if (given === undefined) return part;
   if (part.state === "approval-requested") {
     const decision =
       given.state === "approval-responded" || given.state === "output-denied" ? given.approval : undefined;
     if (decision === undefined || decision.id !== part.approval.id) return part;
     const { approved, reason } = decision;
-    const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }) };
+    const recorded = record && { decision: record };
+    const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }), ...recorded };
     return { ...part, state: "approval-responded", approval };
   }
   if (part.state !== "input-available" || !runsAtClient(part, tools)) return part;

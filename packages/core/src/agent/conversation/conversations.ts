@@ -6,6 +6,7 @@ import {
   ConversationNotFoundError,
   ConversationTooLongError,
   InvalidOptionError,
+  SummaryNotFoundError,
 } from "../../errors/index.ts";
 import type {
   ConversationRow,
@@ -22,6 +23,7 @@ import type { Clock } from "../../values/clock.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
 import { isRecord } from "../../values/fields.ts";
 import { uuid } from "../../values/uuid.ts";
+import type { SummaryRange } from "../call/message-options.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
 
@@ -49,6 +51,8 @@ export interface ConversationView {
 /** A message as chat clients expect it, with its time and whether it is partial. */
 export type ConversationMessage = UIMessage & {
   readonly createdAt: string;
+  /** The messages that this one, a system message, stands for: the model sees it in their place. */
+  readonly summary?: SummaryRange;
   /** True on a reply that was stopped or failed before its end. */
   readonly partial?: true;
 };
@@ -256,6 +260,19 @@ export class Conversations {
       if (result.copied <= copied && ++restarts > maxRestarts) return result;
       ({ copied } = result);
     }
+  }
+
+  /** Removes a summary: the model sees the messages again that it stands for. */
+  async removeSummary(
+    conversationId: string,
+    messageId: string,
+    { userId }: OwnerOption = {},
+  ): Promise<void> {
+    if ([conversationId, messageId].some((id) => problemOfId(id) !== undefined))
+      throw new SummaryNotFoundError({ messageId });
+    await this.#ready;
+    const which = { key: randomUUID(), conversationId, userId, messageId };
+    if (!(await this.#store.removeSummary(which))) throw new SummaryNotFoundError({ messageId });
   }
 
   /** Removes it with its messages. A reply that runs in it is stopped. */

@@ -1,8 +1,8 @@
 // A message of a conversation as the store keeps it.
-import type { UIMessage } from "ai";
 import type { StoredMessage } from "../../store/conversation-store.ts";
+import type { KeptMessage } from "./compaction.ts";
 
 /** The message: we wrote it ourselves. */
-export function messageOf({ body }: StoredMessage): UIMessage {
+export function messageOf({ body }: StoredMessage): KeptMessage {
   return JSON.parse(body);
 }

@@ -26,26 +26,16 @@ function opened(sent: UIMessage, recent: readonly UIMessage[] | undefined, chang
 
 const [u1, a1, u2] = [said("u1", "user", "one"), said("a1", "assistant", "reply"), said("u2", "user", "two")];
 
-test("a message of the user is added after those before it, within the window", async () => {
+test("a message of the user is added after those before it", async () => {
   const { read, opening } = opened(u2, undefined);
-  const { history, messageId, message } = await opening;
+  const { messages, messageId, message } = await opening;
   expect(read).not.toHaveBeenCalled();
   expect(messageId).toMatch(/^[0-9a-f-]{36}$/);
   expect(message).toEqual({
     ...{ kind: "post", messageId: "u2", body: JSON.stringify(u2), title: "two", again: false, at: 9 },
   });
-  expect(history([])).toEqual([u2]);
-  expect(history([u1, a1].map(stored))).toEqual([u1, a1, u2]);
-  expect(history([u1, a1, u1, a1].map(stored))).toEqual([u1, a1, u2]);
-});
-
-test("the agent's limit of tokens bounds the history", async () => {
-  const agent = { id: "a", window: 3, memory: { tokens: 20 } };
-  const { history } = await opened(u2, undefined, { agent }).opening;
-  expect(history([u1, a1].map(stored))).toEqual([u2]);
-  const tool: UIMessage = { id: "a1", role: "assistant", parts: [waiting] };
-  const continued = await opened({ ...tool, parts: [answered] }, [u1, tool], { agent }).opening;
-  expect(continued.history([])).toEqual([u1, { ...tool, parts: [answered] }]);
+  expect(messages([])).toEqual([u2]);
+  expect(messages([u1, a1].map(stored))).toEqual([u1, a1, u2]);
 });
 
 test.each<[string, boolean, readonly UIMessage[] | undefined]>([
@@ -75,14 +65,14 @@ const asking: UIMessage = { id: "a1", role: "assistant", parts: [waiting] };
 test("decisions on the last message of the assistant are kept in its place", async () => {
   const decided: UIMessage = { ...asking, parts: [answered] };
   const { read, opening } = opened(decided, [u1, asking]);
-  const { history, messageId, message } = await opening;
+  const { messages, messageId, message } = await opening;
   expect(read.mock.calls).toEqual([[{ ...where, limit: 4 }]]);
   expect(messageId).toBe("a1");
   expect(message).toEqual({
     ...{ kind: "replace", messageId: "a1", previous: JSON.stringify(asking) },
     ...{ body: JSON.stringify(decided), at: 9 },
   });
-  expect(history([stored(u2)])).toEqual([u1, decided]);
+  expect(messages([stored(u2)])).toEqual([u1, decided]);
 });
 
 test.each<[string, UIMessage, readonly UIMessage[] | undefined, object]>([

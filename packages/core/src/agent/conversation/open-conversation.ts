@@ -7,12 +7,19 @@ import {
 } from "../../errors/index.ts";
 import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import type { TurnMessage } from "../../store/store.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
-import { applyDecision, applyToolDecisions, notWaiting, type ToolDecision } from "./apply-tool-decisions.ts";
+import {
+  applyDecision,
+  applyToolDecisions,
+  type DecisionRecord,
+  notWaiting,
+  type ToolDecision,
+} from "./apply-tool-decisions.ts";
 import { checkOutputs } from "./check-outputs.ts";
+import type { KeptMessage } from "./compaction.ts";
 import { messageOf } from "./kept-message.ts";
-import { windowOf } from "./window.ts";
 
 export interface Opening {
   readonly agent: Pick<CallableAgent, "id" | "window" | "memory">;
@@ -24,15 +31,17 @@ export interface Opening {
   readonly again: boolean;
   /** The caller names the reply that it wants again: later messages are removed. */
   readonly named: boolean;
-  /** A person decides about one call of the last message, beside the chat. */
+  /** A person decides about one call of the last reply, beside the chat. */
   readonly decision?: ToolDecision | undefined;
+  /** Since when the calls of the last reply wait, in milliseconds since 1970. */
+  readonly waitsSince?: number | undefined;
   /** The time now, in milliseconds since 1970. */
   readonly at: number;
 }
 
 export interface OpenConversation {
-  /** The messages that the model sees, oldest first. `before`: those before the user's message when the turn began. */
-  history(before: readonly StoredMessage[]): readonly UIMessage[];
+  /** The newest messages, oldest first. `before`: those before the user's message when the turn began. */
+  messages(before: readonly StoredMessage[]): readonly KeptMessage[];
   /** The id of the message that the reply becomes; the last one's when it is continued. */
   readonly messageId: string;
   /** The message that is kept together with the turn that replies to it. */
@@ -53,11 +62,11 @@ async function addMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { again, named, agent, at } = opening;
+  const { again, named, at } = opening;
   if (again && !named) await checkNewest(store, opening, sent.id);
   const body = JSON.stringify(sent);
   return {
-    history: (before) => windowOf([...before.map(messageOf), sent], agent.window, agent.memory.tokens),
+    messages: (before) => [...before.map(messageOf), sent],
     messageId: uuid(),
     message: { kind: "post", messageId: sent.id, body, title: titleOf(sent), again, at },
   };
@@ -84,7 +93,9 @@ async function continueMessage(
 ): Promise<OpenConversation> {
   const { conversationId, userId, agent, tools, at, decision } = opening;
   // One more than the window, so that the question before a continued reply is seen with it.
-  const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
+  // Messages whose process ended before it began their turns may follow the reply that waits.
+  const upTo = decision && sent.id;
+  const recent = await store.recent({ conversationId, userId, upTo, limit: agent.window + 1 });
   if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
   const last = recent.at(-1);
   if (last?.messageId !== sent.id) {
@@ -95,18 +106,25 @@ async function continueMessage(
     });
   }
   const waiting = messageOf(last);
+  const record = recordOf(opening);
   const decided =
     decision === undefined
-      ? applyToolDecisions(waiting, sent, tools)
-      : await applyDecision(waiting, decision, tools);
+      ? applyToolDecisions(waiting, sent, tools, record)
+      : await applyDecision(waiting, decision, tools, record);
   await checkOutputs(decided, tools, waiting);
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);
   return {
-    history: () => windowOf(messages, agent.window, agent.memory.tokens),
+    messages: () => messages,
     messageId: sent.id,
     message: { kind: "replace", messageId: sent.id, previous: last.body, body, at },
   };
+}
+
+function recordOf({ decision, userId, waitsSince, at }: Opening): DecisionRecord {
+  const by = decision === undefined ? userId : (decision.by ?? null);
+  const waited = waitsSince !== undefined && { waitedMs: Math.max(0, at - waitsSince) };
+  return { by, at: isoTime(at), ...waited, ...(decision?.byDeadline && { byDeadline: true }) };
 }
 
 const maxTitleLength = 80;

@@ -1,13 +1,15 @@
 // The part of a conversation that a model sees: the newest messages, from a user's message on. A tool call and its result
 // are parts of one message, so they are never separated.
 import type { UIMessage } from "ai";
+import { withoutWaits } from "../messages/wait-part.ts";
 
 /** At most `size` messages and about `tokens` tokens; fewer when the oldest of them replies to one that is left out. */
 export function windowOf(
-  messages: readonly UIMessage[],
+  kept: readonly UIMessage[],
   size: number,
   tokens: number = Number.POSITIVE_INFINITY,
 ): UIMessage[] {
+  const messages = kept.map(withoutWaits);
   const newest = messages.slice(Math.max(messages.length - size, firstWithin(messages, tokens)));
   const first = newest.findIndex(({ role }) => role === "user");
   if (first >= 0) return newest.slice(first);
@@ -27,7 +29,7 @@ function firstWithin(messages: readonly UIMessage[], tokens: number): number {
 }
 
 /** Providers count tokens each in their own way; four characters are about one. A file counts as one part. */
-function tokensOf(message: UIMessage | undefined): number {
+export function tokensOf(message: UIMessage | undefined): number {
   const text = JSON.stringify(message?.parts, (key, value: unknown) =>
     key === "url" && typeof value === "string" && value.startsWith("data:") ? fileText : value,
   );

@@ -79,14 +79,14 @@ test("an agent that is asked as a whole is not asked when nothing may begin, and
     throw new Error("the budget is used");
   };
   const run = vi.fn(async () => ({ output: '"text"', usage: undefined }));
-  await expect(loopOver({}, { checkMayBegin: refuse }).loop.whole(run)).rejects.toMatchObject({
+  await expect(loopOver({}, { checkMayBegin: refuse }).loop.whole("a", run)).rejects.toMatchObject({
     reason: new Error("the budget is used"),
   });
   const whole: RecordedCall = { call: { kind: "agent" }, output: '"before"', usage: undefined };
-  expect(await loopOver({ "call[0]": whole }, { checkMayBegin: refuse }).loop.whole(run)).toBe(whole);
+  expect(await loopOver({ "call[0]": whole }, { checkMayBegin: refuse }).loop.whole("a", run)).toBe(whole);
   expect(run).not.toHaveBeenCalled();
   const { loop, written } = loopOver({});
-  expect(await loop.whole(run)).toMatchObject({ call: { kind: "agent" }, output: '"text"' });
+  expect(await loop.whole("a", run)).toMatchObject({ call: { kind: "agent" }, output: '"text"' });
   expect(written).toMatchObject([{ place: "call[0]", output: '"text"' }]);
 });
 
@@ -253,14 +253,14 @@ test("nothing is committed where nothing waits, and the gate is asked after the 
 test("an agent that is asked as a whole passes the gate, and the next call has the next place", async () => {
   const gate = { pass: vi.fn(async () => undefined), mustStop: async () => true };
   const { loop, written } = loopOver({}, { gate, recorder: { now: () => 7 } });
-  const ended = await loop.whole(async () => ({ output: '"text"', usage: undefined }));
-  const whole = { call: { kind: "agent" }, output: '"text"', usage: undefined };
+  const ended = await loop.whole("a", async () => ({ output: '"text"', usage: undefined }));
+  const whole = { call: { kind: "agent", agentId: "a" }, output: '"text"', usage: undefined };
   expect(ended).toEqual(whole);
   expect(written).toEqual([{ ...whole, place: "call[0]", startedAt: 7 }]);
   expect(gate.pass.mock.calls).toEqual([[loop]]);
   expect(loop.nextPlace).toBe("call[1]");
   const known = loopOver({ "call[0]": { ...outcome, call: { kind: "agent" } } }, { gate }).loop;
-  await known.whole(() => Promise.reject(new Error("asked")));
+  await known.whole("a", () => Promise.reject(new Error("asked")));
   expect(gate.pass).toHaveBeenCalledTimes(1);
   expect(known.nextPlace).toBe("call[1]");
 });

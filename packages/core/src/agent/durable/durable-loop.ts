@@ -1,15 +1,17 @@
 // The loop of one agent over its records: recorded calls return their record, other calls are made, recorded, and then
 // returned. The AI SDK's own loop runs again; this class intercepts each of its calls.
 import { setImmediate as turn } from "node:timers/promises";
-import type { CheckpointCall } from "../../journal/events.ts";
+import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { CallsWaitError } from "./call-waits.ts";
+import { CallsWaitError, RetryWaitError } from "./call-waits.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
 import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import { ToolCall } from "./tool-call.ts";
+import type { ToolFacts } from "./tool-run.ts";
+import type { ToolWait } from "./tool-steps.ts";
 
 /** The call of the model whose tools run now. */
 interface CurrentCall {
@@ -43,8 +45,17 @@ export class DurableLoop {
   #left: LoopLeftError | undefined;
   #warnedOfPrompt = false;
 
-  constructor(recorder: CallRecorder, logger: Logger, gate?: CallGate, prefix = "") {
+  /** The waits of its tools, and of those of sub-agents. */
+  readonly waits: ToolWait[];
+
+  constructor(
+    recorder: CallRecorder,
+    logger: Logger,
+    gate?: CallGate,
+    { prefix = "", waits = [] }: { readonly prefix?: string; readonly waits?: ToolWait[] } = {},
+  ) {
     this.recorder = recorder;
+    this.waits = waits;
     this.logger = logger;
     this.gate = gate;
     this.#prefix = prefix;
@@ -64,7 +75,8 @@ export class DurableLoop {
 
   /** The loop of a sub-agent that a tool calls. */
   inside(place: string): DurableLoop {
-    return new DurableLoop(this.recorder, this.logger, this.gate, `${place}.`);
+    const { recorder, logger, gate, waits } = this;
+    return new DurableLoop(recorder, logger, gate, { prefix: `${place}.`, waits });
   }
 
   /** The place of the next call of the model. */
@@ -126,12 +138,16 @@ export class DurableLoop {
     return this.#isLive;
   }
 
-  /** The record of the next call of the model, which has then ended. */
-  walkModelCall(prompt: string): RecordedReply | undefined {
+  /** The record of the next call of the model, which has then ended. `found` receives its model and its usage. */
+  walkModelCall(
+    prompt: string,
+    found?: (model: string, usage: StepUsage | undefined) => void,
+  ): RecordedReply | undefined {
     const place = this.nextPlace;
     const known = this.recorder.read(place);
     if (known?.output === undefined || known.call.kind !== "model") return undefined;
     this.#compare(place, known.call.prompt, prompt);
+    found?.(known.call.model, known.usage);
     const reply = readReply(known.output);
     this.#walked.add(this.#calls);
     this.#ended(place, reply, false);
@@ -149,10 +165,19 @@ export class DurableLoop {
     this.#ended(place, reply, true);
   }
 
+  /** The error of the next call of the model, which its provider refused; leaves the loop when the call waits for it. */
+  refused(error: unknown): unknown {
+    const until = this.recorder.busyUntil?.(this.nextPlace, error);
+    return until === undefined ? error : this.leave(new RetryWaitError(until), true);
+  }
+
   /** An agent whose calls cannot be seen: the whole of it is one call. */
-  async whole(run: () => Promise<Omit<EndedCall, "place" | "call" | "startedAt">>): Promise<RecordedCall> {
+  async whole(
+    agentId: string,
+    run: () => Promise<Omit<EndedCall, "place" | "call" | "startedAt">>,
+  ): Promise<RecordedCall> {
     const place = this.nextPlace;
-    const call: CheckpointCall = { kind: "agent" };
+    const call: CheckpointCall = { kind: "agent", agentId };
     const known = this.recorder.read(place);
     if (known === undefined) {
       this.checkMayBegin();
@@ -175,6 +200,11 @@ export class DurableLoop {
     const call = new ToolCall(this, toolPlace(place, position), { kind: "tool", toolName, toolCallId });
     tools.set(toolCallId, call);
     return call;
+  }
+
+  /** The call of a tool that another tool makes, at a place below that one's. */
+  toolCallAt(place: string, called: Pick<ToolFacts, "toolName" | "toolCallId">): ToolCall {
+    return new ToolCall(this, place, { kind: "tool", ...called });
   }
 
   /** Throws, and leaves the loop, when nothing new may begin. */

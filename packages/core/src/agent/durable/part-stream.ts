@@ -28,6 +28,17 @@ export class PartStream extends ReadableStream<ModelPart> {
     this.#passage = passage;
   }
 
+  /** A stream that was made of another one's parts. */
+  static passing(source: ReadableStream<ModelPart>): PartStream {
+    const stream: PartStream = new PartStream(source, {
+      seen: () => undefined,
+      over: () => undefined,
+      failed: (error) => stream.failWith(error),
+      cancelled: () => undefined,
+    });
+    return stream;
+  }
+
   /** Changes each part before the handler sees it. To be called once, before the first read. */
   changeWith(change: (part: ModelPart) => ModelPart): void {
     this.#passage.change = change;

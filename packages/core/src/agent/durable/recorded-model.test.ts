@@ -3,15 +3,22 @@ import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-
 import { expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { allInTime } from "../../../test/support/in-time.ts";
+import type { StoredUsage } from "../../store/usage.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { boundedModel } from "../call/bounded-model.ts";
 import { DurableLoop } from "./durable-loop.ts";
-import { recordedModel, usageOf } from "./recorded-model.ts";
+import { type RecordedModelParts, recordedModel, usageOf } from "./recorded-model.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 
 const prompt: LanguageModelV4CallOptions["prompt"] = [
   { role: "user", content: [{ type: "text", text: "hi" }] },
 ];
+
+const partsWith = (walked: (usage: StoredUsage) => void = () => undefined): RecordedModelParts => ({
+  agentId: "asked",
+  walked,
+  priced: (_, usage) => usage,
+});
 
 function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => void = () => undefined) {
   const written: EndedCall[] = [];
@@ -21,6 +28,11 @@ function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => v
     ...{ now: () => 5, pathOf: (place: string) => `ask#${place}`, emit: () => undefined },
     ...{ read: (place: string) => records[place], checkMayBegin: mayBegin },
     usedBelow: () => undefined,
+    checkpoints: () => ({
+      run: () => Promise.reject(new Error("no checkpoints")),
+      inside: undefined,
+      settled: undefined,
+    }),
     record: async (call) => void written.push(call),
     failed: (reason) => failures.push(reason),
   };
@@ -29,7 +41,11 @@ function recording(records: Record<string, RecordedCall> = {}, mayBegin: () => v
   const loop = new DurableLoop(recorder, new RecordingLogger(), gate);
   const plain = controlledModel(() => ({ text: ["he", "llo"] }));
   const walked: unknown[] = [];
-  const model = recordedModel(boundedModel(plain, 60_000), loop, (usage) => walked.push(usage));
+  const model = recordedModel(
+    boundedModel(plain, 60_000),
+    loop,
+    partsWith((usage) => walked.push(usage)),
+  );
   return { model, plain, loop, written, gates, walked, recorder, failures };
 }
 
@@ -44,7 +60,12 @@ test("a reply that comes at once is recorded and read again as it was, without a
   const [record] = first.written;
   expect(record).toEqual({
     place: "call[0]",
-    call: { kind: "model", model: "scripted/scripted", prompt: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    call: {
+      kind: "model",
+      model: "scripted/scripted",
+      agentId: "asked",
+      prompt: expect.stringMatching(/^[0-9a-f]{32}$/),
+    },
     output: expect.any(String),
     startedAt: 5,
     usage: expect.objectContaining(usage),
@@ -57,7 +78,7 @@ test("a reply that comes at once is recorded and read again as it was, without a
     JSON.parse(JSON.stringify([result.finishReason, result.usage])),
   );
   expect([again.plain.asked, again.written, again.gates]).toEqual([[], [], []]);
-  expect(again.walked).toEqual([read.usage]);
+  expect(again.walked).toEqual([record.usage]);
 });
 
 test("a streamed reply is recorded before its end, and read again with whole texts", async () => {
@@ -101,6 +122,7 @@ test("the usage of a call has its details where the provider reports them", () =
   expect(usageOf({ inputTokens: input, outputTokens: output })).toEqual({
     ...{ inputTokens: 3, outputTokens: 4, totalTokens: 7, calls: 1 },
     ...{ cachedInputTokens: 2, reasoningTokens: 3 },
+    ...{ inputTokenDetails: { cacheReadTokens: 2 }, outputTokenDetails: { reasoningTokens: 3 } },
   });
 });
 
@@ -127,7 +149,7 @@ test("tool calls wait for the commit with the end; those of the provider, and it
   });
   const parts = [start, ours, failure, theirs, finish];
   Object.assign(first.plain, { doStream: async () => ({ stream: ReadableStream.from(parts) }) });
-  const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, () => undefined);
+  const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, partsWith());
   const { stream } = await model.doStream({ prompt });
   const seen: unknown[] = [];
   const reading = (async () => {
@@ -153,7 +175,7 @@ test("the text of a structured reply is recorded where there is one", async () =
       warnings: [],
     };
     Object.assign(first.plain, { doGenerate: async () => ({ ...result, ...structured }) });
-    const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, () => undefined);
+    const model = recordedModel(boundedModel(first.plain, 60_000), first.loop, partsWith());
     await model.doGenerate({ prompt });
     const { parts: _, ...rest } = JSON.parse(first.written[0]?.output ?? "");
     expect(rest).toEqual(structured);
@@ -162,7 +184,7 @@ test("the text of a structured reply is recorded where there is one", async () =
 
 test("a model whose stream is not bounded is refused", async () => {
   const { plain, loop } = recording();
-  const model = recordedModel(plain, loop, () => undefined);
+  const model = recordedModel(plain, loop, partsWith());
   await expect(model.doStream({ prompt })).rejects.toEqual(new TypeError("the model is not bounded"));
 });
 
@@ -176,7 +198,7 @@ test("a reply that JSON cannot hold is refused with the name of its model", asyn
     warnings: [],
   };
   Object.assign(plain, { doGenerate: async () => result });
-  const model = recordedModel(boundedModel(plain, 60_000), loop, () => undefined);
+  const model = recordedModel(boundedModel(plain, 60_000), loop, partsWith());
   await expect(model.doGenerate({ prompt })).rejects.toThrow("Reply of model scripted/scripted");
   expect(written).toEqual([]);
 });

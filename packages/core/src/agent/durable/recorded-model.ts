@@ -16,40 +16,49 @@ import {
 } from "./model-parts.ts";
 import { type PartHandler, PartStream } from "./part-stream.ts";
 
-/** `walked` receives the usage of a recorded call. */
+/** Several models of which one replies. */
+export interface SeveralModels {
+  /** The name of the model that replies. */
+  readonly replies: string;
+  /** A recorded call of the reply was answered by the model of this name. */
+  keep(name: string): void;
+}
+
+export interface RecordedModelParts {
+  readonly agentId: string;
+  /** Receives the usage of a recorded call. */
+  walked(usage: StoredUsage): void;
+  /** The usage of a new call with its money. */
+  priced(model: string, usage: StoredUsage): StoredUsage;
+  readonly several?: SeveralModels | undefined;
+}
+
 export function recordedModel(
   model: LanguageModelV4,
   loop: DurableLoop,
-  walked: (usage: LanguageModelV4Usage) => void,
+  parts: RecordedModelParts,
 ): LanguageModelV4 {
   return wrapLanguageModel({
     model,
     middleware: {
       specificationVersion: "v4",
       wrapGenerate: async ({ model, params }) => {
-        const call = new ModelCall(loop, model, params.prompt);
+        const call = new ModelCall(loop, model, parts, params.prompt);
         const known = call.walk();
-        if (known !== undefined) {
-          const result = resultOf(known);
-          walked(result.usage);
-          return result;
-        }
+        if (known !== undefined) return resultOf(known);
         await loop.passGate();
-        const result = await model.doGenerate(params);
+        const result = await answered(model.doGenerate(params), loop);
         const { structuredOutputText } = result;
         const whole = structuredOutputText === undefined ? {} : { structuredOutputText };
         await call.record({ parts: partsOf(result), ...whole }, result.usage);
         return result;
       },
       wrapStream: async ({ model, params }) => {
-        const call = new ModelCall(loop, model, params.prompt);
+        const call = new ModelCall(loop, model, parts, params.prompt);
         const known = call.walk();
-        if (known !== undefined) {
-          for (const part of known.parts) if (part.type === "finish") walked(part.usage);
-          return { stream: streamOf(known.parts) };
-        }
+        if (known !== undefined) return { stream: streamOf(known.parts) };
         await loop.passGate();
-        const result = await model.doStream(params);
+        const result = await answered(model.doStream(params), loop);
         if (!(result.stream instanceof PartStream)) throw new TypeError("the model is not bounded");
         result.stream.handleWith(recordedParts(call));
         return result;
@@ -58,31 +67,50 @@ export function recordedModel(
   });
 }
 
+async function answered<Result>(result: PromiseLike<Result>, loop: DurableLoop): Promise<Result> {
+  try {
+    return await result;
+  } catch (error) {
+    throw loop.refused(error);
+  }
+}
+
+function nameOf({ provider, modelId }: LanguageModelV4): string {
+  return `${provider}/${modelId}`;
+}
+
 /** One call of the model. */
 class ModelCall {
   readonly #loop: DurableLoop;
-  readonly #model: string;
+  readonly #models: Pick<SeveralModels, "replies"> & Partial<SeveralModels>;
+  readonly #parts: RecordedModelParts;
   readonly #prompt: string;
   readonly #startedAt: number;
 
-  constructor(loop: DurableLoop, { provider, modelId }: LanguageModelV4, prompt: unknown) {
+  constructor(loop: DurableLoop, model: LanguageModelV4, parts: RecordedModelParts, prompt: unknown) {
     this.#loop = loop;
-    this.#model = `${provider}/${modelId}`;
+    this.#parts = parts;
+    this.#models = parts.several ?? { replies: nameOf(model) };
     this.#prompt = hashOf(prompt);
     this.#startedAt = loop.recorder.now();
   }
 
   /** The record; without one it throws when no new call may begin. */
   walk(): RecordedReply | undefined {
-    const known = this.#loop.walkModelCall(this.#prompt);
+    const known = this.#loop.walkModelCall(this.#prompt, (model, usage) => {
+      this.#models.keep?.(model);
+      if (usage !== undefined) this.#parts.walked(usage);
+    });
     if (known === undefined) this.#loop.checkMayBegin();
     return known;
   }
 
   async record(reply: RecordedReply, usage: LanguageModelV4Usage): Promise<void> {
-    const call = { kind: "model" as const, model: this.#model, prompt: this.#prompt };
-    const output = toJson(withoutBytes(reply), `Reply of model ${this.#model}`);
-    const ended = { call, output, startedAt: this.#startedAt, usage: usageOf(usage) };
+    const { replies: model } = this.#models;
+    const { agentId, priced } = this.#parts;
+    const call = { kind: "model" as const, model, agentId, prompt: this.#prompt };
+    const output = toJson(withoutBytes(reply), `Reply of model ${model}`);
+    const ended = { call, output, startedAt: this.#startedAt, usage: priced(model, usageOf(usage)) };
     await this.#loop.recordModelCall(ended, reply);
   }
 }
@@ -90,7 +118,8 @@ class ModelCall {
 /** The usage of one call. */
 export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): StoredUsage {
   const counted = wholeTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total });
-  return { ...counted, calls: 1, ...usageDetails(inputTokens.cacheRead, outputTokens.reasoning) };
+  const details = usageDetails(inputTokens.cacheRead, outputTokens.reasoning, inputTokens.cacheWrite);
+  return { ...counted, calls: 1, ...details };
 }
 
 /**

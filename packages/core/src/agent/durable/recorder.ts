@@ -4,6 +4,7 @@
 // the model, `call[2].tool[0]` the first tool that it called, and the calls of a sub-agent are below its tool.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { CheckpointContext, CheckpointOptions } from "../../workflow/step-context.ts";
 import type { CallWaits } from "./call-waits.ts";
 
 /** A call that has ended. */
@@ -31,6 +32,20 @@ export interface CallDeferral {
   readonly isDeferring: boolean;
   /** Commits it now. Rejects as `CallRecorder.record` does. */
   commit(): Promise<void>;
+}
+
+/** Work inside a tool that is recorded by itself. */
+export interface ToolCheckpoints {
+  /** The recorded value, or that of the work once it is recorded. Rejects with a `LoopLeftError` when it must wait. */
+  run(
+    id: string,
+    work: (context: CheckpointContext) => unknown,
+    options: CheckpointOptions,
+  ): Promise<unknown>;
+  /** The path of the checkpoint that the current code is part of. */
+  readonly inside: string | undefined;
+  /** Resolves when none is under way; undefined when that is so already. */
+  readonly settled: Promise<void> | undefined;
 }
 
 export interface CallRecorder {
@@ -62,8 +77,15 @@ export interface CallRecorder {
   readonly unrecorded?: StepUsage | undefined;
   /** Undefined where each call is committed by itself. */
   readonly deferral?: CallDeferral | undefined;
-  /** Where calls can wait for a person; undefined where the AI SDK's own way is used. */
+  /**
+   * Has the call of a model at this place wait for its provider, which refuses it with this error: returns when it is made
+   * again. Undefined when it fails instead.
+   */
+  busyUntil?(place: string, error: unknown): number | undefined;
+  /** Where calls can wait; undefined where they cannot. */
   readonly waits?: CallWaits | undefined;
+  /** Checkpoints of the code of a tool, below its place. */
+  checkpoints(place: string): ToolCheckpoints;
   /** Sends an event of a tool's own. */
   emit(type: string, data?: unknown): void;
 }

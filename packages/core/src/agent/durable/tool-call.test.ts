@@ -330,6 +330,6 @@ test("the schema of a decision has that of the input, unless it refers to its ow
   expect(decisionSchema({ $schema: "x", type: "object" })).toEqual(schema({ type: "object" }));
   expect(decisionSchema({ properties: { next: { $ref: "#" } } })).toEqual(schema({}));
   expect(new CallsWaitError()).toMatchObject({
-    ...{ name: "CallsWaitError", message: "The agent waits for a person" },
+    ...{ name: "CallsWaitError", message: "The agent waits" },
   });
 });

@@ -1,14 +1,23 @@
 // One call of a tool: read from the record, or run and recorded, perhaps after approval.
 import { ToolDeniedError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import type { FactChange } from "../../store/fact-store.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { Fields } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { JsonSchema } from "../../values/schema.ts";
-import { CallsWaitError, type CallWaits, decisionSchema } from "./call-waits.ts";
+import {
+  type ApprovalDeadline,
+  CallsWaitError,
+  type CallWait,
+  type CallWaits,
+  decisionAt,
+  decisionSchema,
+} from "./call-waits.ts";
 import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
 import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
+import { ToolSteps } from "./tool-steps.ts";
 
 /** The function of the tool. */
 export interface ToolWork {
@@ -36,16 +45,21 @@ export class ToolCall {
   readonly #called: ToolFacts;
   /** Why it must be approved; undefined when it need not be. */
   #approval: string | undefined;
+  #deadline: ApprovalDeadline | undefined;
   #hasRun = false;
   /** By type and id: a later one takes the place of an earlier one. */
   readonly #written = new Map<string, WrittenPart>();
   #unrecorded: StepUsage | undefined;
+  #fact: FactChange | undefined;
+  /** How the code of the tool waits. */
+  readonly steps: ToolSteps;
 
   constructor(loop: ToolLoop, place: string, called: ToolFacts) {
     this.#loop = loop;
     this.place = place;
     this.#called = called;
     this.isWalked = loop.recorder.read(place) !== undefined;
+    this.steps = new ToolSteps(loop, place, called);
   }
 
   get executionId(): string {
@@ -86,9 +100,15 @@ export class ToolCall {
     return this.#unrecorded;
   }
 
+  /** A change of facts, which is kept with its record. */
+  keeps(fact: FactChange): void {
+    this.#fact = fact;
+  }
+
   /** A person must approve it first. */
-  mustBeApproved(reason: string | undefined): void {
+  mustBeApproved(reason: string | undefined, deadline?: ApprovalDeadline): void {
     this.#approval = reason ?? `The tool ${this.#called.toolName} needs approval`;
+    this.#deadline = deadline;
   }
 
   /**
@@ -107,7 +127,7 @@ export class ToolCall {
       return recorded(known.output);
     }
     const { waits } = recorder;
-    if (waits !== undefined && (work.isClients || this.#approval !== undefined))
+    if (waits && !waits.onlyTools && (work.isClients || this.#approval !== undefined))
       return work.yields
         ? this.#yielding(this.#eachAfterDecision(work, waits))
         : this.#leaving(this.#afterDecision(work, waits));
@@ -146,8 +166,9 @@ export class ToolCall {
       this.#unrecorded = undefined;
       return used;
     };
-    const { place, path } = this;
-    return new ToolRun(this.#loop, { place, path, call: this.#called, written, takeUsage });
+    const fact = () => this.#fact;
+    const { place, path, steps } = this;
+    return new ToolRun(this.#loop, { place, path, call: this.#called, written, fact, takeUsage, steps });
   }
 
   /** The AI SDK would show the error of a tool to the model: it gets nothing until its loop has been stopped. */
@@ -199,9 +220,21 @@ export class ToolCall {
     const data = { toolName, input };
     const resumeSchema = isClients ? await work.outputSchema() : decisionSchema(await work.inputSchema());
     const reason = isClients ? `The tool ${toolName} waits for its output` : (this.#approval ?? "");
-    waits.wait(this.place, { reason, data, resumeSchema });
+    waits.wait(this.place, {
+      reason,
+      data,
+      resumeSchema,
+      ...atDeadline(this.#deadline, this.#loop.recorder.now()),
+    });
     return this.#loop.leave(new CallsWaitError());
   }
+}
+
+function atDeadline(
+  deadline: ApprovalDeadline | undefined,
+  now: number,
+): Pick<CallWait, "deadline" | "onDeadline"> | undefined {
+  return deadline && { deadline: deadline.at(now), onDeadline: decisionAt(deadline.onDeadline) };
 }
 
 async function recorded(outcome: JsonText): Promise<unknown> {

@@ -65,10 +65,19 @@ export async function historyForModel(
   tools: ToolSet,
   operation: OperationContext,
 ): Promise<ModelMessage[]> {
-  const { prepare } = memory;
+  const { recall, prepare } = memory;
+  const recalled = await (recall &&
+    callHost("memory.recall", () => recall({ text: questionIn(history), messages: history }, operation)));
+  const seen = recalled === undefined ? history : [...recalled, ...history];
   const messages =
-    prepare === undefined ? history : await callHost("memory.prepare", () => prepare(history, operation));
+    prepare === undefined ? seen : await callHost("memory.prepare", () => prepare(seen, operation));
   return forModel({ kind: "chat", messages }, tools, convertDataPart);
+}
+
+/** The text of the last message of the user. */
+function questionIn(history: readonly UIMessage[]): string {
+  const last = history.findLast(({ role }) => role === "user");
+  return last?.parts.map((part) => (part.type === "text" ? part.text : "")).join("") ?? "";
 }
 
 /** The last message as a chat message, for a conversation. */

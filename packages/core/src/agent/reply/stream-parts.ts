@@ -5,6 +5,7 @@ import { plainJson } from "../../values/json.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
+import { endForWait, waitChunk, waitsForTools } from "../messages/wait-part.ts";
 
 export type Part = TextStreamPart<ToolSet>;
 export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;
@@ -32,6 +33,8 @@ class SafeParts implements AsyncIterableIterator<Part> {
   readonly #refused = new Set<string>();
   #reader: ReadableStreamDefaultReader<Part> | undefined;
   #isOver = false;
+  /** The parts that follow the end of the stream. */
+  #rest: Part[] = [];
   #waiting: ((result: IteratorResult<Part>) => void) | undefined;
 
   constructor(open: Open, operation: Operation, sign: Sign | undefined) {
@@ -46,6 +49,8 @@ class SafeParts implements AsyncIterableIterator<Part> {
 
   /** Not to be called while an earlier call waits. */
   next(): Promise<IteratorResult<Part>> {
+    const following = this.#rest.shift();
+    if (following !== undefined) return Promise.resolve({ done: false, value: following });
     if (this.#isOver) return Promise.resolve(end);
     return new Promise((resolve) => {
       this.#waiting = resolve;
@@ -64,6 +69,8 @@ class SafeParts implements AsyncIterableIterator<Part> {
       this.#reader ??= (await this.#open()).stream.getReader();
       const { done, value: part } = await this.#reader.read();
       if (done || this.#isOver) return this.#finish();
+      if ((part.type === "abort" || part.type === "error") && waitsForTools(this.#operation))
+        return this.#endForWait();
       const safe = this.#safe(part);
       this.#settle({ done: false, value: safe instanceof Promise ? await safe : safe });
       // After an error the AI SDK still reports how the broken step "finished".
@@ -72,6 +79,15 @@ class SafeParts implements AsyncIterableIterator<Part> {
       this.#settle({ done: false, value: { type: "error", error: replyFailure(error, this.#operation) } });
       this.#finish();
     }
+  }
+
+  /** A reply that waits ends in order. */
+  #endForWait(): void {
+    for (const wait of this.#operation.loop?.waits ?? []) this.#operation.writeChunk(waitChunk(wait));
+    const [first, ...rest] = endForWait;
+    this.#rest = rest;
+    if (first !== undefined) this.#settle({ done: false, value: first });
+    this.#finish();
   }
 
   #safe(part: Part): Part | Promise<Part> {

@@ -1,19 +1,8 @@
 // A complete reply as callers of `text` see it.
-import type { FinishReason, StepResult, ToolSet } from "ai";
+import type { FinishReason } from "ai";
 import { plainJson } from "../../values/json.ts";
-import type { Context } from "../call/any-agent.ts";
-import type { AgentResult } from "../call/callable-agent.ts";
+import type { AnyReply, ToolCallView, ToolResultView } from "../call/any-agent.ts";
 import { type AgentUsage, countedTokens } from "../call/operation.ts";
-
-export interface ToolCallView {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: unknown;
-}
-
-export interface ToolResultView extends ToolCallView {
-  readonly output: unknown;
-}
 
 export interface StepView {
   readonly text: string;
@@ -36,7 +25,7 @@ export interface TextReply {
   readonly steps: readonly StepView[];
 }
 
-export function viewReply(result: AgentResult, usage: AgentUsage): TextReply {
+export function viewReply(result: AnyReply, usage: AgentUsage): TextReply {
   const steps = result.steps.map(viewStep);
   return {
     text: result.text,
@@ -48,7 +37,7 @@ export function viewReply(result: AgentResult, usage: AgentUsage): TextReply {
   };
 }
 
-function viewStep(step: StepResult<ToolSet, Context>): StepView {
+function viewStep(step: AnyReply["steps"][number]): StepView {
   return {
     text: step.text,
     finishReason: step.finishReason,

@@ -10,14 +10,21 @@ export interface ApprovalWait {
   readonly reason: string;
   readonly data: string;
   readonly resumeSchema: string;
+  /** When it ends by itself, in milliseconds since 1970, and how, as JSON; null for never. */
+  readonly deadline: number | null;
+  readonly onDeadline: string | null;
 }
 
 /** The paths of suspensions begin with the step of a turn and end with the id of the approval request. */
 const prefix = "reply#";
 
-/** The id of the approval request that a suspension of a turn is about. */
+/** The path of a tool that waits in its own code, such as `reply#call[0].tool[0].suspend[0]`. */
+const toolPath = /^reply#(?:call|start)[[.]/;
+
+/** The id of the approval request that a suspension of a turn is about; null when it is about something else. */
 export function approvalIdOf(path: string | null): string | null {
-  return path?.startsWith(prefix) ? path.slice(prefix.length) : null;
+  if (path === null || toolPath.test(path)) return null;
+  return path.startsWith(prefix) ? path.slice(prefix.length) : null;
 }
 
 interface WaitingReply {
@@ -40,7 +47,5 @@ export function suspensionsOf(waits: readonly ApprovalWait[], reply: WaitingRepl
     path: prefix + approvalId,
     stepIndex: 0,
     suspendedAt: at,
-    deadline: null,
-    onDeadline: null,
   }));
 }

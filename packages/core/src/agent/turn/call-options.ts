@@ -6,12 +6,15 @@ import { isRecord } from "../../values/fields.ts";
 import { isWiderThan } from "../../values/json.ts";
 import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
+import { problemOfPolicy, type WhenBusy } from "../call/when-busy.ts";
 
 export interface AgentCallOptions extends CallSettings {
   /** The user it belongs to. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation that it belongs to. Default: none, nothing is kept. */
   readonly conversationId?: string | undefined;
+  /** What happens to the message while a reply runs in its conversation. Default: as the agent has it. */
+  readonly whenBusy?: WhenBusy | undefined;
   /** Data for instructions, hooks and tools; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** The caller's W3C `traceparent`: the spans of the reply join that trace. Default: a trace of their own. */
@@ -25,9 +28,11 @@ export interface AgentCallOptions extends CallSettings {
  * than `maxContext` bytes.
  */
 export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions, maxContext: number) {
-  const { userId, conversationId, context = {} } = options;
+  const { userId, conversationId, context = {}, whenBusy } = options;
   checkId(userId, "userId");
   checkUrlId(conversationId, "conversationId");
+  const problem = problemOfPolicy(whenBusy);
+  if (problem !== undefined) throw new InvalidOptionError({ option: "whenBusy", problem });
   const settings = pickSettings(options);
   agent.checkSettings(settings);
   return { settings, context: contextMap(context, maxContext) };

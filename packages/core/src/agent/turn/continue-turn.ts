@@ -3,8 +3,8 @@ import { ReplyStoppedError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
 import { waitingCalls } from "../conversation/apply-tool-decisions.ts";
+import { dueSummary, seenMessages } from "../conversation/compaction.ts";
 import { messageOf } from "../conversation/kept-message.ts";
-import { windowOf } from "../conversation/window.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
 import { replay } from "../reply/replay-message.ts";
 import { replyFailure } from "../reply/stream-parts.ts";
@@ -12,7 +12,7 @@ import { shapeOf } from "../schema/object-shape.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
-import { operationOf, recordingOperation, titleAfter } from "./start-turn.ts";
+import { inPlayground, operationOf, recordingOperation, titleAfter } from "./start-turn.ts";
 import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
@@ -51,9 +51,10 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
 
 async function openAgain(
   environment: TurnEnvironment,
-  { agent, kept, active, conversationId, userId, entered }: RecoveredTurn,
+  { agent: registered, kept, active, conversationId, userId, entered }: RecoveredTurn,
   operation: Operation,
 ): Promise<Turn> {
+  const agent = inPlayground(registered, kept.input);
   const { conversations, approvals, clock } = environment;
   await entered;
   const { mode, messageId, replyTo, settings } = kept.input;
@@ -62,11 +63,13 @@ async function openAgain(
   const last = recent?.at(-1);
   if (replyTo !== null && last?.messageId === replyTo)
     active.question = { agentId: agent.id, mode, messageId: replyTo, body: last.body };
-  const history = windowOf((recent ?? []).map(messageOf), agent.window, agent.memory.tokens);
+  const known = (recent ?? []).map(messageOf);
+  const history = seenMessages(agent, known);
   const tools = await agent.toolsFor(operation);
   const loaded = await attachmentsOf(agent, operation).resolve(history);
   const messages = await historyForModel(agent, loaded, tools, operation);
   const completed = titleAfter(environment, { agent, operation, history, conversationId, userId });
-  const what = { tools, messages, history, messageId, conversation: kept, completed };
+  const summary = dueSummary(agent, known);
+  const what = { tools, messages, history, messageId, conversation: kept, completed, summary };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

@@ -40,19 +40,23 @@ export async function decideApproval(
   const conversation = await conversations.read({ conversationId, ...owner });
   if (conversation === undefined) throw new ConversationNotFoundError({ conversationId });
   const userId = conversation.userId ?? undefined;
-  const [last] = (await conversations.recent({ conversationId, userId: userId ?? null, limit: 1 })) ?? [];
-  const message = last && messageOf(last);
   const live = await executions.live(conversationId);
+  const asking = live && readTurnInput(live.input);
+  // The reply of the turn, also where messages follow whose process ended before it began their turns.
+  const query = { conversationId, userId: userId ?? null, upTo: asking?.messageId, limit: 1 };
+  const [last] = (await conversations.recent(query)) ?? [];
+  const message = last && messageOf(last);
   // A decision that comes second is refused at once: it does not wait for the reply that continues.
-  if (live === undefined || message === undefined) throw notWaiting(message, decision.approvalId);
+  if (live === undefined || asking === undefined || message === undefined)
+    throw notWaiting(message, decision.approvalId);
   const agentId = live.agentId ?? "";
   const agent = agents.get(agentId);
   if (agent === undefined) throw new AgentNotFoundError({ agentId });
   await applyDecision(message, decision, {});
-  const { settings, waitsSince } = readTurnInput(live.input);
+  const { settings, waitsSince, playground } = asking;
   const started = await startTurn(environment, agent, [message], {
     ...settings,
-    ...{ mode: "chat", conversationId, userId, context: JSON.parse(live.context) },
+    ...{ mode: "chat", conversationId, userId, context: JSON.parse(live.context), playground },
     decision: { ...decision, waitsSince: live.waitsSince ?? waitsSince },
   });
   if (started.kind !== "new") throw new TypeError("a decision has no running reply to share");

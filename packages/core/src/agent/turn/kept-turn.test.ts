@@ -35,11 +35,13 @@ test("a reply that is made is committed with the end of its turn, with the usage
   expect(await turn.running).toBe(running);
   expect(isMade).toBe(false);
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 1 };
-  const finished = turn.finish(message, usage);
+  const finished = turn.finish(message, { usage });
   await made;
-  expect(await turn.ending()).toEqual({
+  // Strictly: a reply without a summary has no such field.
+  expect(await turn.ending()).toStrictEqual({
     reply: { ...where, replyTo: "u", message, at: clock.now() },
     usage,
+    agentId: "a",
     open: [],
   });
   settled.resolve("ended");
@@ -49,7 +51,7 @@ test("a reply that is made is committed with the end of its turn, with the usage
 
 test("without calls there is no usage, and a reply that continues a message replies to none", async () => {
   const { turn } = turnForTest(null);
-  void turn.finish(null, { inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 0 });
+  void turn.finish(null, { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2, calls: 0 } });
   expect(await turn.ending()).toMatchObject({ reply: { replyTo: undefined, message: null }, usage: null });
 });
 

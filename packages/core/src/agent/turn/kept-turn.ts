@@ -10,9 +10,10 @@ import type { Clock } from "../../values/clock.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentUsage } from "../call/operation.ts";
+import type { PlaygroundSettings } from "../call/playground.ts";
 import type { ActiveTurn, TurnMode } from "./active-turn.ts";
 import { type ApprovalWait, suspensionsOf } from "./approval-waits.ts";
-import type { RunningTurn, TurnEnd, TurnEnding, TurnReply } from "./turn-host.ts";
+import type { RunningTurn, TurnEnd, TurnEnding, TurnReply, TurnWait } from "./turn-host.ts";
 
 /** The input of a turn, from which another process can continue it; JSON. */
 export interface TurnInput {
@@ -23,6 +24,8 @@ export interface TurnInput {
   /** The user's message that it replies to; null when it continues the assistant's. */
   readonly replyTo: string | null;
   readonly settings: CallSettings;
+  /** How the reply differs from its agent. Default: not at all. */
+  readonly playground?: PlaygroundSettings | undefined;
   /** Of an object; null for other replies. */
   readonly schema: JsonSchema | null;
   /** Milliseconds since 1970. */
@@ -41,14 +44,24 @@ export interface KeptTurnOptions {
   readonly clock: Clock;
 }
 
+/** The results of a turn beside its reply. */
+export interface BesideReply {
+  /** The usage beside the calls that are recorded. */
+  readonly usage?: AgentUsage | undefined;
+  /** The calls that wait for a person. */
+  readonly waits?: readonly ApprovalWait[];
+  /** The summary of older messages. */
+  readonly summary?: TurnReply["summary"];
+}
+
 export class KeptTurn {
   readonly #options: KeptTurnOptions;
   readonly #running = Promise.withResolvers<RunningTurn>();
   readonly #made = Promise.withResolvers<void>();
   #message: TurnReply["message"] = null;
-  #usage: AgentUsage | undefined;
-  #waits: readonly ApprovalWait[] = [];
+  #beside: BesideReply = {};
   #isMade = false;
+  #wait: TurnWait | undefined;
   #soFar: () => Promise<TurnReply["message"]> = async () => null;
   /** True when the reply was made before the end was written last. */
   #endsMade = false;
@@ -71,8 +84,13 @@ export class KeptTurn {
     return this.#running.promise;
   }
 
+  /** A tool of it waits: the turn runs again when the wait has ended. */
+  get isWaiting(): boolean {
+    return this.#wait !== undefined;
+  }
+
   /** The execution runs. Resolves when the reply is made, as far as it goes. */
-  async run(turn: RunningTurn): Promise<void> {
+  async run(turn: RunningTurn): Promise<TurnWait | undefined> {
     const { active } = this.#options;
     const left = () => {
       void turn.settled.then((end) => active.stop(reasonOf(end)));
@@ -81,25 +99,24 @@ export class KeptTurn {
     else turn.signal.addEventListener("abort", left, { once: true });
     this.#running.resolve(turn);
     await this.#made.promise;
+    return this.#wait;
   }
 
-  /**
-   * The reply is made: resolves when it is committed together with the end of the turn. `usage` is the usage beside
-   * the calls that are recorded, and `waits` are the calls that wait for a person.
-   */
-  async finish(
-    message: TurnReply["message"],
-    usage?: AgentUsage,
-    waits: readonly ApprovalWait[] = [],
-  ): Promise<void> {
+  /** A tool waits: resolves when that is committed, with the reply so far. */
+  async leaveWaiting(message: TurnReply["message"], reason: unknown): Promise<void> {
+    this.#wait = { reason };
+    await this.finish(message);
+  }
+
+  /** The reply is made: resolves when it is committed together with the end of the turn. */
+  async finish(message: TurnReply["message"], beside: BesideReply = {}): Promise<void> {
     this.#message = message;
-    this.#usage = usage;
-    this.#waits = waits;
+    this.#beside = beside;
     this.#isMade = true;
     this.#made.resolve();
     const running = await this.#running.promise;
     const end = await running.settled;
-    if (end !== "ended" && !this.#isKept(end)) throw reasonOf(end);
+    if (end !== "ended" && end !== "waits" && !this.#isKept(end)) throw reasonOf(end);
   }
 
   /** A journal that its end has filled holds the reply all the same. */
@@ -123,10 +140,13 @@ export class KeptTurn {
     const message = this.#isMade ? this.#message : await this.#soFar();
     const { conversationId, userId, input, clock } = this.#options;
     const where = { conversationId, userId, replyTo: input.replyTo ?? undefined };
-    const usage = this.#usage?.calls ? this.#usage : null;
+    const { usage: unrecorded, waits = [], summary } = this.#beside;
+    const usage = unrecorded?.calls ? unrecorded : null;
     const at = clock.now();
     const of = { conversationId, messageId: input.messageId, at: input.waitsSince ?? at };
-    return { reply: { ...where, message, at }, usage, open: suspensionsOf(this.#waits, of) };
+    const { agentId } = input;
+    const reply = { ...where, message, ...(summary && { summary }), at };
+    return { reply, usage, agentId, open: suspensionsOf(waits, of) };
   }
 }
 

@@ -1,14 +1,24 @@
 // The turns of kept conversations in this process, by their executions: those that were begun here, and those that
 // another process left and that continue here.
 import type { BeginTurnResult } from "../../store/store.ts";
-import type { KeptTurn } from "./kept-turn.ts";
-import type { RunningTurn, TurnEnding, TurnExecutions, TurnHost, TurnToBegin } from "./turn-host.ts";
+import { type KeptTurn, readTurnInput, type TurnInput } from "./kept-turn.ts";
+import type {
+  ExpiredApproval,
+  LiveTurn,
+  RunningTurn,
+  TurnEnding,
+  TurnExecutions,
+  TurnHost,
+  TurnToBegin,
+  TurnWait,
+} from "./turn-host.ts";
 
 export interface KeptTurnsOptions {
   readonly agentIds: readonly string[];
   readonly executions: TurnExecutions;
   /** Makes the turn of an execution that began in another process, and lets it reply. */
   recover(turn: RunningTurn): KeptTurn;
+  expire(call: ExpiredApproval): Promise<boolean>;
 }
 
 export class KeptTurns implements TurnHost {
@@ -41,10 +51,11 @@ export class KeptTurns implements TurnHost {
     }
   }
 
-  async run(running: RunningTurn): Promise<void> {
+  async run(running: RunningTurn): Promise<TurnWait | undefined> {
     const { executionId } = running;
     let turn = this.#turns.get(executionId);
-    if (turn === undefined) {
+    // One that waited for a moment only was not released.
+    if (turn === undefined || turn.isWaiting) {
       turn = this.#options.recover(running);
       this.#turns.set(executionId, turn);
     }
@@ -55,6 +66,19 @@ export class KeptTurns implements TurnHost {
     return turn.run(running);
   }
 
+  /** The turn that runs or waits in a conversation, in this process or another. */
+  liveIn(conversationId: string): Promise<LiveTurn | undefined> {
+    return this.#options.executions.live(conversationId);
+  }
+
+  /** The message of the turn that runs or waits in a conversation, and since when its calls wait for a person. */
+  async waitIn(
+    conversationId: string,
+  ): Promise<(Pick<TurnInput, "messageId"> & Pick<LiveTurn, "waitsSince">) | undefined> {
+    const live = await this.liveIn(conversationId);
+    return live && { messageId: readTurnInput(live.input).messageId, waitsSince: live.waitsSince };
+  }
+
   has(executionId: string): boolean {
     return this.#turns.has(executionId);
   }
@@ -62,6 +86,10 @@ export class KeptTurns implements TurnHost {
   /** Nothing happens when it is not here. */
   stop(executionId: string): void {
     this.#turns.get(executionId)?.stop();
+  }
+
+  expire(call: ExpiredApproval): Promise<boolean> {
+    return this.#options.expire(call);
   }
 
   async endingOf(executionId: string): Promise<TurnEnding> {

@@ -1,7 +1,8 @@
 // A reply that is an object: complete, or while it grows.
 import { type ModelMessage, parsePartialJson, type UIMessage } from "ai";
-import { ObjectMismatchError } from "../../errors/index.ts";
+import { ObjectMismatchError, ReplyWaitsError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
+import { waitsForTools } from "../messages/wait-part.ts";
 import { askForObject, checkOrRetry } from "../reply/ask-for-object.ts";
 import { chatChunks } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
@@ -70,6 +71,7 @@ class KeptObject {
       if (part.type === "text-delta") text += part.text;
       this.add(part);
     }
+    checkWaits(this.#turn);
     return text;
   }
 
@@ -139,7 +141,13 @@ async function* growingObject(turn: Turn, shape: ObjectShape, kept: KeptObject |
     last = shown;
     yield { said: text, object: grown ? value : undefined };
   }
+  checkWaits(turn);
   yield { said: text, object: undefined };
+}
+
+/** A reply whose tools wait is no object yet. */
+function checkWaits({ operation }: Turn): void {
+  if (waitsForTools(operation)) throw new ReplyWaitsError(operation);
 }
 
 /** `stop` is called when the reader leaves early; the generator then runs to its end, so that it can clean up. */

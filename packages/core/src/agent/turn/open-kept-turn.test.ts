@@ -39,7 +39,12 @@ function conversationForTest(begins: readonly object[] = [], elsewhere?: object)
     return { kind: "posted" };
   };
   const environment = Object({
-    ...{ turns, clock, elsewhere, kept: { begin } },
+    ...{
+      turns,
+      clock,
+      elsewhere,
+      kept: { begin, waitIn: async () => ({ messageId: "a1", waitsSince: 3000 }) },
+    },
     conversations: { read, recent, post },
   });
   const ask = (
@@ -122,10 +127,13 @@ test("decisions on the assistant's message continue it", async () => {
     parts: [{ ...part, state: "approval-responded", approval: { id: "p", approved: false } }],
   };
   const turn = await ask({ sent: decided }).opened;
-  expect(turn).toMatchObject({ kind: "new", messageId: "a1", history: [{ id: "u1" }, decided] });
+  const decision = { by: "ada", at: new Date(5000).toISOString(), waitedMs: 2000 };
+  const approval = { id: "p", approved: false, decision };
+  const recorded = { ...waiting, parts: [{ ...part, state: "approval-responded", approval }] };
+  expect(turn).toMatchObject({ kind: "new", messageId: "a1", history: [{ id: "u1" }, recorded] });
   expect(begun[0]?.[0].input).toMatchObject({ messageId: "a1", replyTo: null });
   expect(begun[0]?.[1].message).toEqual({
-    ...{ kind: "replace", messageId: "a1", previous: body, body: JSON.stringify(decided), at: 5000 },
+    ...{ kind: "replace", messageId: "a1", previous: body, body: JSON.stringify(recorded), at: 5000 },
   });
   expect(recent.mock.calls).toEqual([[{ ...which, limit: 8 }]]);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ToolSet, UIMessage } from "ai";
 import {
   type AndanteError,
+  ConversationBusyError,
   ConversationConflictError,
   ConversationNotFoundError,
 } from "../../errors/index.ts";
@@ -14,6 +15,10 @@ import { budgetError } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
+import type { WhenBusy } from "../call/when-busy.ts";
+import { notWaiting } from "../conversation/apply-tool-decisions.ts";
+import { dueSummary, seenMessages } from "../conversation/compaction.ts";
+import { messageOf } from "../conversation/kept-message.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
 import type { ActiveTurn, Question, SharedReply, TurnMode } from "./active-turn.ts";
@@ -26,7 +31,7 @@ import type { RunningTurn } from "./turn-host.ts";
 export type OpenedTurn =
   | ({ readonly kind: "new"; readonly running: RunningTurn } & Pick<
       TurnOptions,
-      "messages" | "history" | "messageId" | "conversation"
+      "messages" | "history" | "messageId" | "conversation" | "summary"
     >)
   | { readonly kind: "shared"; readonly reply: SharedReply };
 
@@ -58,7 +63,9 @@ export async function openKeptTurn(
   options: StartTurnOptions,
 ): Promise<OpenedTurn> {
   const { turns } = environment;
-  const { stopUnread, mode } = options;
+  const { stopUnread, mode, decision } = options;
+  // A person who decides beside the chat ends no reply of the customer.
+  const whenBusy = decision === undefined ? (options.whenBusy ?? asked.agent.whenBusy) : "queue";
   const { agent, active, sent, conversationId, userId } = asked;
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
   // Callers of other modes wait for the conversation, also beside a recovered stream that chats may attach to.
@@ -72,7 +79,7 @@ export async function openKeptTurn(
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
   try {
-    await enter(environment, asked, running, files);
+    await enter(environment, asked, running, files, whenBusy);
   } catch (error) {
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
     throw error;
@@ -82,7 +89,7 @@ export async function openKeptTurn(
     if (opened.kind === "changed") continue;
     if (opened.kind !== "busy") return opened;
     files.forget();
-    const reply = await waitElsewhere(environment, asked, mode, opened.executionId);
+    const reply = await waitElsewhere(environment, asked, { mode, whenBusy }, opened.executionId);
     if (reply !== undefined) return { kind: "shared", reply };
   }
 }
@@ -91,7 +98,7 @@ export async function openKeptTurn(
 async function waitElsewhere(
   environment: TurnEnvironment,
   asked: AskedTurn,
-  mode: TurnMode,
+  { mode, whenBusy }: { readonly mode: TurnMode; readonly whenBusy: WhenBusy },
   executionId: string,
 ): Promise<SharedReply | undefined> {
   const { elsewhere, turns } = environment;
@@ -102,10 +109,16 @@ async function waitElsewhere(
     const which = { agentId: agent.id, conversationId, userId };
     const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
     if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
+    if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
     await keepWaiting(environment, asked);
     active.begun();
-  }
-  await turns.yieldWhile(active, elsewhere.ended({ executionId }, active.signal));
+  } else if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
+  const which = { executionId };
+  const ended =
+    whenBusy === "interrupt"
+      ? unlessAborted(elsewhere.stop(which), active.signal)
+      : elsewhere.ended(which, active.signal);
+  await turns.yieldWhile(active, ended);
   return undefined;
 }
 
@@ -136,6 +149,7 @@ async function enter(
   asked: AskedTurn,
   running: () => ActiveTurn | undefined,
   files: Attachments,
+  whenBusy: WhenBusy,
 ): Promise<void> {
   const { turns, conversations: store } = environment;
   const { active, conversationId, userId } = asked;
@@ -144,27 +158,45 @@ async function enter(
     files.forget();
     const shared = await running()?.shared();
     if (shared !== undefined) throw new RunsAlready(shared);
-    if (!isNew(asked)) return;
-    await turns.begun(conversationId);
-    await keepWaiting(environment, asked);
+    if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
+    if (isNew(asked)) {
+      await turns.begun(conversationId);
+      await keepWaiting(environment, asked);
+    }
+    if (whenBusy === "interrupt") await interrupt(environment, conversationId);
   });
+}
+
+/** Stops the reply that runs in the conversation, wherever it does. Messages that wait already stay. */
+async function interrupt({ kept, elsewhere }: TurnEnvironment, conversationId: string): Promise<void> {
+  const live = await kept.liveIn(conversationId);
+  if (live === undefined || live.waitsSince !== undefined) return;
+  if (kept.has(live.executionId)) kept.stop(live.executionId);
+  // The message waits for its end in any case.
+  else void elsewhere?.stop(live).catch(() => undefined);
 }
 
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
   { agent, conversationId, userId, active, settings, tools, operation, context, sent, again }: AskedTurn,
   files: Attachments,
-  { mode, schema, traceparent, replaces, decision }: StartTurnOptions,
+  { mode, schema, traceparent, replaces, decision, playground }: StartTurnOptions,
 ): Promise<OpenedTurn | Extract<BeginTurnResult, { kind: "busy" }> | { readonly kind: "changed" }> {
   const at = clock.now();
   const named = replaces !== undefined;
-  const opening = { agent, tools, conversationId, userId, again, named, at, decision };
+  const asking = sent.role === "assistant" ? await kept.waitIn(conversationId) : undefined;
+  if (decision !== undefined && asking?.messageId !== sent.id) {
+    const [last] = (await store.recent({ conversationId, userId, upTo: sent.id, limit: 1 })) ?? [];
+    throw notWaiting(last && messageOf(last), decision.approvalId);
+  }
+  const waitsSince = decision?.waitsSince ?? asking?.waitsSince;
+  const opening = { agent, tools, conversationId, userId, again, named, at, decision, waitsSince };
   if (agent.budget?.conversation !== undefined) {
     const known = await store.read({ conversationId, userId });
     const problem = known && budgetError(agent.budget.conversation, known.usage);
     if (problem !== undefined) throw problem;
   }
-  const { history: historyWith, messageId, message } = await openConversation(store, opening, sent);
+  const { messages: messagesWith, messageId, message } = await openConversation(store, opening, sent);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,
@@ -181,21 +213,24 @@ async function begin(
       startedAt: at,
       traceparent: traceparent ?? null,
       ...(decision && { waitsSince: decision.waitsSince }),
+      ...(playground && { playground }),
     },
   });
   active.signal.throwIfAborted();
   const where = { agentId: agent.id, conversationId, userId, context };
   const begun = await kept.begin(turn, { ...where, message, before: agent.window });
   if (begun.kind === "busy") return begun;
-  // Another call of the message was decided meanwhile.
-  if (begun.kind === "changed" && decision !== undefined) return { kind: "changed" };
+  // The call, or another one of the message, was decided meanwhile.
+  if (begun.kind === "changed" && sent.role === "assistant") return { kind: "changed" };
   if (begun.kind !== "begun") throw refusal(begun.kind, conversationId, sent.id);
   active.begun();
   const running = await turn.running;
   try {
-    const history = historyWith(begun.before ?? []);
+    const known = messagesWith(begun.before ?? []);
+    const history = seenMessages(agent, known);
+    const summary = dueSummary(agent, known);
     const messages = await historyForModel(agent, await files.resolve(history), tools, operation);
-    return { kind: "new", messages, history, messageId, conversation: turn, running };
+    return { kind: "new", messages, history, messageId, conversation: turn, running, summary };
   } catch (error) {
     // A function of the host failed. The message is kept: posting it again begins another turn.
     await turn.finish(null).catch(() => undefined);

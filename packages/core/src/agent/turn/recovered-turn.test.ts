@@ -12,7 +12,7 @@ function recoveredForTest(input: object = {}, running: object = {}) {
   const turns = new ActiveTurns();
   const agent = Object({ id: "clerk", recoverWithin: 4000 });
   const all = Object({
-    ...{ executionId: "e", conversationId: "c", userId: "ada", onlyRecorded: false },
+    ...{ executionId: "e", conversationId: "c", userId: "ada", onlyRecorded: false, activeAt: 6000 },
     input: { agentId: "clerk", mode: "chat", messageId: "m", replyTo: "u", startedAt: 6000, ...input },
     ...running,
   });
@@ -57,9 +57,9 @@ test.each([
   [5999, false, true],
   [6000, true, true],
 ])(
-  "a turn that began at %s and of which %s only records count makes new calls: not %s",
-  (startedAt, only, expected) => {
-    const { recovered } = recoveredForTest({ startedAt }, { onlyRecorded: only });
+  "a turn that made progress at %s and of which %s only records count makes new calls: not %s",
+  (activeAt, only, expected) => {
+    const { recovered } = recoveredForTest({}, { activeAt, onlyRecorded: only });
     expect(recovered.onlyRecorded).toBe(expected);
   },
 );

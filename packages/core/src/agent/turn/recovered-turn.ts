@@ -37,7 +37,7 @@ export function recoveredTurn(
   if (agent === undefined) throw new TypeError(`the agent ${input.agentId} is not registered`);
   const { executionId, conversationId = "", userId = null } = running;
   const active = turns.recover(agent.id);
-  const { mode, messageId, replyTo, startedAt } = input;
+  const { mode, messageId, replyTo } = input;
   active.question = { agentId: agent.id, mode, messageId: replyTo ?? messageId, body: undefined };
   const kept = new KeptTurn({ executionId, conversationId, userId, input, active, clock });
   const entered = turns.enter(active, conversationId, userId, async () => userId);
@@ -46,7 +46,7 @@ export function recoveredTurn(
   active.begun();
   if (mode === "chat" || mode === "stream")
     active.allowAttach(reply, () => delayed(reply.read(), view.promise));
-  const tooOld = clock.now() - startedAt > agent.recoverWithin;
+  const tooOld = clock.now() - running.activeAt > agent.recoverWithin;
   const onlyRecorded = running.onlyRecorded || tooOld;
   return { agent, running, kept, active, conversationId, userId, entered, reply, view, onlyRecorded };
 }

@@ -25,13 +25,14 @@ export type StartedTurn =
 
 export async function startTurn(
   environment: TurnEnvironment,
-  agent: CallableAgent,
+  registered: CallableAgent,
   input: unknown,
   options: StartTurnOptions,
 ): Promise<StartedTurn> {
-  const active = environment.turns.begin(agent.id, options.signal, options.userId);
+  const active = environment.turns.begin(registered.id, options.signal, options.userId);
   let operation: Operation | undefined;
   try {
+    const agent = inPlayground(registered, options);
     const { settings, context } = checkCallOptions(agent, options, environment.maxContext);
     operation = operationOf(environment, agent, options, context, active);
     const conversationId = agent.window > 0 ? options.conversationId : undefined;
@@ -65,6 +66,14 @@ export async function startTurn(
   }
 }
 
+/** The agent as it replies. */
+export function inPlayground(
+  agent: CallableAgent,
+  { playground }: Pick<StartTurnOptions, "playground">,
+): CallableAgent {
+  return playground === undefined ? agent : agent.changed(playground);
+}
+
 interface TitledTurn extends Pick<TurnOptions, "agent" | "operation" | "history"> {
   readonly conversationId: string;
   readonly userId: string | null;
@@ -91,7 +100,7 @@ function contextText({ context = {} }: StartTurnOptions): string {
 }
 
 export function operationOf(
-  { logger: parent, telemetry, files: pool }: TurnEnvironment,
+  { logger: parent, telemetry, facts, files: pool, meter }: TurnEnvironment,
   { id: agentId }: CallableAgent,
   {
     userId,
@@ -110,7 +119,7 @@ export function operationOf(
   void over.then(() => files.end());
   return new Operation(
     { userId, conversationId, context, logger, signal },
-    { telemetry: telemetry?.({ userId, conversationId, traceparent }, logger), files },
+    { telemetry: telemetry?.({ userId, conversationId, traceparent }, logger), facts, files, meter },
   );
 }
 

@@ -115,7 +115,7 @@ test("the message is kept before the reader sees the end, with the data that was
     parts: [data, { type: "step-start" }, { type: "text", text: "a", state: "done" }],
   };
   const body = { messageId: "m", body: JSON.stringify(message), partial: false };
-  expect(given.calls.find(([name]) => name === "finish")).toEqual(["finish", body, undefined, []]);
+  expect(given.calls.find(([name]) => name === "finish")).toEqual(["finish", body, { waits: [] }]);
   expect(given.names()).toEqual(["endsEarlyWith", "parts", "finish", "completed", "end"]);
   const soFar = given.calls[0]?.[1];
   expect(typeof soFar === "function" && (await soFar())).toEqual({ ...body, partial: true });

@@ -6,7 +6,10 @@ import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { FilePool } from "../call/file-budget.ts";
+import type { Meter } from "../call/operation.ts";
+import type { PlaygroundSettings } from "../call/playground.ts";
 import type { ToolDecision } from "../conversation/apply-tool-decisions.ts";
+import type { FactKeeper } from "../facts/fact-keeper.ts";
 import type { SchemaChecker } from "../schema/schema-checker.ts";
 import type { TurnMode } from "./active-turn.ts";
 import type { ActiveTurns } from "./active-turns.ts";
@@ -20,6 +23,8 @@ export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly kept: KeptTurns;
+  /** The facts that agents keep. */
+  readonly facts: FactKeeper;
   /** Turns of other processes; undefined where one has the store to itself. */
   readonly elsewhere: TurnsElsewhere | undefined;
   readonly approvals: ClientApprovals;
@@ -27,6 +32,8 @@ export interface TurnEnvironment {
   readonly clock: Clock;
   /** The memory that the files of all calls share. */
   readonly files: FilePool;
+  /** Puts prices on calls, and keeps the usage of those that are not recorded. */
+  readonly meter?: Meter | undefined;
   /** Maximum bytes of a caller's context as JSON. */
   readonly maxContext: number;
   readonly logger: Logger;
@@ -51,6 +58,8 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly again?: boolean | undefined;
   /** The id of the reply that `again` means; newer messages are taken back. Default: the last, and there are none. */
   readonly replaces?: string | undefined;
+  /** How the reply differs from its agent. Default: not at all. */
+  readonly playground?: PlaygroundSettings | undefined;
   /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
   readonly stopUnread?: boolean | undefined;
   /** A person decides about one tool call of the last message, beside the chat. Default: the message has all decisions. */

@@ -3,6 +3,7 @@
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { BeginTurnResult, EndTurn, Suspension, TurnMessage } from "../../store/store.ts";
 import type { CallDeferral, CallRecorder } from "../durable/recorder.ts";
+import type { SchemaChecker } from "../schema/schema-checker.ts";
 
 /** A turn that is about to begin. */
 export interface TurnToBegin {
@@ -26,6 +27,7 @@ export interface TurnEnding {
   readonly reply: TurnReply;
   /** The usage beside recorded calls; null when there is none. */
   readonly usage: StoredUsage | null;
+  readonly agentId: string;
   /** The calls that wait for a person; the turn is suspended there. */
   readonly open: readonly Suspension[];
 }
@@ -36,8 +38,22 @@ export interface TurnExecutions {
   begin(turn: TurnToBegin): Promise<BeginTurnResult>;
   /** The turn that runs or waits in a conversation, in this process or another. */
   live(conversationId: string): Promise<LiveTurn | undefined>;
+  /** Ends a turn that waits; its message stays as it is. False when it has continued or ended already. */
+  endWait(turn: LiveTurn): Promise<boolean>;
+  /** Continues the turn of a tool that waits. */
+  resume(tool: ResumedTool): Promise<void>;
   /** Absent where one process has the store to itself. */
   readonly others?: OtherTurns | undefined;
+}
+
+/** A tool of a reply whose wait is over. */
+export interface ResumedTool {
+  readonly conversationId: string;
+  readonly suspensionId: string;
+  readonly data: unknown;
+  /** The person who resumes it. */
+  readonly by: string | undefined;
+  readonly schemas: SchemaChecker;
 }
 
 /** The turns of all processes that share the store. */
@@ -60,6 +76,8 @@ export interface LiveTurn {
   readonly context: string;
   /** Since when its reply waits for a person, in milliseconds since 1970; undefined while it runs. */
   readonly waitsSince: number | undefined;
+  /** It waits for its tools alone, not for a decision. */
+  readonly waitsForTools: boolean;
 }
 
 /** A turn that is run, now or again after a crash. */
@@ -78,6 +96,8 @@ export interface RunningTurn {
   readonly recorder: CallRecorder;
   /** For the last of them. */
   readonly deferral: CallDeferral;
+  /** When the turn last made progress, in milliseconds since 1970. */
+  readonly activeAt: number;
   /** The process stops: nothing new begins, and the turn is left to the next one. */
   readonly interrupted: boolean;
   readonly settled: Promise<TurnEnd>;
@@ -85,15 +105,29 @@ export interface RunningTurn {
 
 /**
  * - `ended`: the end is committed.
+ * - `waits`: a tool of it waits; that is committed, and the turn is released until the wait has ended.
  * - `elsewhere`: it was removed, or another process runs it.
  * - `stopped`: this process stops, and the next one continues it.
  * - `failed`: a write failed; it is continued later.
  * - a refusal: it ended in error, with or without the text before it.
  */
-export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed" | TurnRefusal;
+export type TurnEnd = "ended" | "waits" | "elsewhere" | "stopped" | "failed" | TurnRefusal;
 
 /** The store has refused a write of the turn for good, or its journal is full. */
 export interface TurnRefusal {
+  readonly reason: unknown;
+}
+
+/** The call of a reply that no person has decided before its deadline. */
+export interface ExpiredApproval {
+  readonly conversationId: string;
+  readonly approvalId: string;
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+}
+
+/** Why a turn goes on later. */
+export interface TurnWait {
   readonly reason: unknown;
 }
 
@@ -101,8 +135,13 @@ export interface TurnRefusal {
 export interface TurnHost {
   /** The agents whose turns can be run here. */
   readonly agentIds: readonly string[];
-  /** Resolves when the reply is made, as far as it goes: then the turn ends. */
-  run(turn: RunningTurn): Promise<void>;
+  /**
+   * Resolves when the reply is made, as far as it goes: then the turn ends. Or to the reason for which its tools wait: then it
+   * is run again later.
+   */
+  run(turn: RunningTurn): Promise<TurnWait | undefined>;
   /** The write at the end of a turn that ends now. */
   endingOf(executionId: string): Promise<TurnEnding>;
+  /** Decides the call, and continues the reply. False when it is decided already. */
+  expire(call: ExpiredApproval): Promise<boolean>;
 }

@@ -2,7 +2,15 @@
 import { OutputLimitError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
-import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "../durable/recorder.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
+import type { CallWaits } from "../durable/call-waits.ts";
+import type {
+  CallDeferral,
+  CallRecorder,
+  EndedCall,
+  RecordedCall,
+  ToolCheckpoints,
+} from "../durable/recorder.ts";
 import { reasonOf } from "./kept-turn.ts";
 import type { RunningTurn } from "./turn-host.ts";
 
@@ -53,6 +61,29 @@ export class TurnRecorder implements CallRecorder {
 
   usedBelow(place: string): StepUsage | undefined {
     return this.#turn.recorder.usedBelow(place);
+  }
+
+  /** Approvals and outputs of clients end the reply, in the AI SDK's own way: the message asks for them. */
+  get waits(): CallWaits | undefined {
+    const { waits } = this.#turn.recorder;
+    return waits && { ...waits, onlyTools: true };
+  }
+
+  checkpoints(place: string): ToolCheckpoints {
+    const checkpoints = this.#turn.recorder.checkpoints(place);
+    return {
+      run: (id, work, options) =>
+        checkpoints.run(id, work, options).catch((thrown: unknown) => {
+          const stops = thrown instanceof LoopLeftError && this.#turn.interrupted;
+          throw stops ? new LoopLeftError(new ShuttingDownError(), true) : thrown;
+        }),
+      get inside() {
+        return checkpoints.inside;
+      },
+      get settled() {
+        return checkpoints.settled;
+      },
+    };
   }
 
   checkMayBegin(): void {

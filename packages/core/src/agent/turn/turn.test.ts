@@ -52,14 +52,14 @@ test("a complete reply is kept once, and only then reported", async () => {
     return "done";
   });
   expect(reply).toBe("done");
-  expect(calls).toEqual([["finish", body(false), undefined, []], ["completed", message], ["end"]]);
+  expect(calls).toEqual([["finish", body(false), { waits: [] }], ["completed", message], ["end"]]);
 });
 
 test("an agent whose calls are not recorded has its whole usage kept with the reply", async () => {
   const { turn, calls, operation } = turnForTest({ agent: { recordsCalls: false } });
-  operation.count({ totalTokens: 3 });
+  operation.add({ inputTokens: 0, outputTokens: 0, totalTokens: 3, calls: 1 });
   await turn.complete(undefined);
-  expect(calls).toEqual([["finish", null, operation.usage, []]]);
+  expect(calls).toEqual([["finish", null, { usage: operation.usage, waits: [] }]]);
 });
 
 test("a reply that breaks off is kept as far as it came, after its tools", async () => {
@@ -73,7 +73,7 @@ test("a reply that breaks off is kept as far as it came, after its tools", async
   expect(calls).toEqual([
     ["endsEarlyWith", expect.any(Function)],
     ["toolsEnded", 1000],
-    ["finish", body(true), undefined, []],
+    ["finish", body(true), { waits: [] }],
     ["end"],
   ]);
   expect(logger.lines).toMatchObject([{ level: "error", msg: "a reply of the agent failed" }]);
@@ -83,7 +83,7 @@ test("a reply that the next process continues does not wait for its tools", asyn
   const { turn, calls, controller } = turnForTest();
   controller.abort(new ShuttingDownError());
   await turn.end();
-  expect(calls).toEqual([["finish", null, undefined, []], ["end"]]);
+  expect(calls).toEqual([["finish", null, { waits: [] }], ["end"]]);
 });
 
 test("without a conversation nothing is kept", async () => {
@@ -109,10 +109,10 @@ test("a refused reply and an empty one are not kept; one that is ended from outs
   const refused = turnForTest();
   refused.operation.isRefused = true;
   await refused.turn.end(() => message);
-  expect(refused.calls[1]).toEqual(["finish", null, undefined, []]);
+  expect(refused.calls[1]).toEqual(["finish", null, { waits: [] }]);
   const empty = turnForTest();
   await empty.turn.end(() => ({ ...message, parts: [] }));
-  expect(empty.calls[1]).toEqual(["finish", null, undefined, []]);
+  expect(empty.calls[1]).toEqual(["finish", null, { waits: [] }]);
   const ended = turnForTest();
   ended.turn.endsEarlyWith(() => message);
   const [, soFar] = ended.calls[0] ?? [];

@@ -1,13 +1,16 @@
 // One turn: an agent replies to one caller. It has the prompt, the readers, and the place where the reply is kept.
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import type { KeptSummary } from "../../store/conversation-store.ts";
 import type { Clock } from "../../values/clock.ts";
-import type { AnyOutput } from "../call/any-agent.ts";
+import type { AnyOutput, AnyReply } from "../call/any-agent.ts";
 import type { CallSettings } from "../call/call-settings.ts";
-import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
 import type { MessageMetadata } from "../call/message-options.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
+import type { DueSummary } from "../conversation/compaction.ts";
+import { isWaitPart, waitsForTools } from "../messages/wait-part.ts";
 import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
@@ -16,7 +19,8 @@ import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
 import type { KeptTurn } from "./kept-turn.ts";
-import { waitsOf } from "./waits-of-message.ts";
+import { makeSummary } from "./make-summary.ts";
+import { waitsOf, withDeadlines } from "./waits-of-message.ts";
 
 export interface TurnOptions {
   readonly agent: CallableAgent;
@@ -32,6 +36,8 @@ export interface TurnOptions {
   readonly messageId: string;
   /** The turn of the conversation that keeps the reply; undefined when none does. */
   readonly conversation: KeptTurn | undefined;
+  /** A summary of older messages, to be made beside the reply. Default: none is due. */
+  readonly summary?: DueSummary | undefined;
   /** Called with the kept message; undefined when that is not needed. */
   readonly completed?: ((message: UIMessage) => void) | undefined;
   readonly active: ActiveTurn;
@@ -52,6 +58,9 @@ export class Turn {
   readonly messageId: string;
   readonly #options: TurnOptions;
   #complete = false;
+  /** Aborted when the reply has ended. */
+  readonly #ended = new AbortController();
+  #summary: Promise<KeptSummary | undefined> | undefined;
 
   constructor(options: TurnOptions) {
     this.operation = options.operation;
@@ -86,7 +95,7 @@ export class Turn {
   }
 
   /** Asks the agent for a complete reply. */
-  generate(messages: readonly ModelMessage[] = this.messages, shape?: ObjectShape): PromiseLike<AgentResult> {
+  generate(messages: readonly ModelMessage[] = this.messages, shape?: ObjectShape): PromiseLike<AnyReply> {
     return this.#options.agent.generate(this.#request(messages, shape));
   }
 
@@ -140,6 +149,7 @@ export class Turn {
 
   /** Commits the complete reply before the caller sees its end, so the conversation already holds it. */
   async complete(message: UIMessage | undefined): Promise<void> {
+    if (waitsForTools(this.operation)) return this.#leaveForWait(message);
     await this.#keep(message, false);
     this.#complete = true;
     if (message !== undefined) this.#options.completed?.(message);
@@ -161,11 +171,23 @@ export class Turn {
       const level = expected ? "debug" : "error";
       this.operation.logger[level]({ err: error }, "a partial reply could not be kept");
     } finally {
+      this.#ended.abort();
       this.#options.active.end();
     }
   }
 
+  /** Keeps the reply so far: a tool of it waits, and the turn continues when the wait has ended. */
+  async #leaveForWait(message: UIMessage | undefined): Promise<void> {
+    const { conversation, operation } = this.#options;
+    // One that continues a message begins again with the message as it was: it shows the progress once it is complete.
+    const continued = continuedMessage(this.history);
+    const shown = continued === undefined ? message : withWaits(continued, message);
+    this.#complete = true;
+    await conversation?.leaveWaiting(this.#kept(shown, false), operation.loop?.left?.reason);
+  }
+
   async #keepPartial(partial: PartialMessage | undefined): Promise<void> {
+    if (waitsForTools(this.operation)) return this.#leaveForWait(await partial?.());
     const { loop, signal } = this.operation;
     // A tool may not notice that the reply was stopped: its outcome is recorded.
     const isLeft = signal.reason instanceof ShuttingDownError;
@@ -177,11 +199,14 @@ export class Turn {
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
-    const kept = this.#kept(message, partial);
+    const limited = message && withDeadlines(message, operation.deadlines, this.now);
+    const kept = this.#kept(limited, partial);
     // The usage of recorded calls is counted already.
     const usage = agent.recordsCalls ? operation.unrecorded : operation.usage;
-    const waits = message === undefined || kept === null ? [] : await waitsOf(message, this.tools);
-    await conversation.finish(kept, usage, waits);
+    const waits = limited === undefined || kept === null ? [] : await waitsOf(limited, this.tools);
+    // A reply that breaks off does not wait for it: the next one makes it.
+    const summary = partial ? undefined : await this.#summary;
+    await conversation.finish(kept, { usage, waits, summary });
   }
 
   /** The message as a conversation keeps it; null when there is nothing to keep. */
@@ -192,6 +217,7 @@ export class Turn {
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
     const { operation, settings, tools } = this.#options;
+    this.#summarize();
     return {
       messages: [...messages],
       operation,
@@ -201,6 +227,19 @@ export class Turn {
       output: shape && objectOutput(shape.schema),
     };
   }
+
+  /** Begins the summary that is due with the first call of the model. */
+  #summarize(): void {
+    const { summary, agent, operation, tools } = this.#options;
+    if (summary === undefined || this.#summary !== undefined) return;
+    const signal = AbortSignal.any([operation.signal, this.#ended.signal]);
+    this.#summary = makeSummary({ agent, operation, tools, signal }, summary);
+  }
+}
+
+/** The message with the parts that say for what its reply waits. */
+function withWaits(message: UIMessage, reply: UIMessage | undefined): UIMessage {
+  return { ...message, parts: [...message.parts, ...(reply?.parts.filter(isWaitPart) ?? [])] };
 }
 
 /** The assistant's message that the reply continues, such as after an approval; undefined when it makes a new one. */

@@ -6,7 +6,14 @@ import type { LiveTurn } from "./turn-host.ts";
 import { TurnsElsewhere } from "./turns-elsewhere.ts";
 
 const live = (mode = "chat"): LiveTurn => ({
-  ...{ executionId: "e", agentId: "a", userId: "ada", context: "{}", waitsSince: undefined },
+  ...{
+    executionId: "e",
+    agentId: "a",
+    userId: "ada",
+    context: "{}",
+    waitsSince: undefined,
+    waitsForTools: false,
+  },
   input: { agentId: "a", messageId: "m", mode, replyTo: "u" },
 });
 const kept = (partial: boolean, messageId = "m") => ({

@@ -48,7 +48,7 @@ export class TurnsElsewhere {
   }
 
   /** Resolves when it has stopped, which the process that runs it may have to be asked for more than once. */
-  async stop({ executionId }: LiveTurn): Promise<void> {
+  async stop({ executionId }: Pick<LiveTurn, "executionId">): Promise<void> {
     const waiting = new AbortController();
     const ended = this.#others.ended(executionId, waiting.signal);
     try {

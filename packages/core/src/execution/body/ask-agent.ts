@@ -1,15 +1,17 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
 
 import type { FinishReason, ModelMessage, TelemetryOptions, ToolSet } from "ai";
+import { adoptAgent } from "../../agent/adopt-agent.ts";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import { budgetError } from "../../agent/call/budget.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { FileBudget, type FilePool } from "../../agent/call/file-budget.ts";
-import { callableAgent, withSchemaInWords } from "../../agent/call/foreign-agent.ts";
-import { toolErrorText } from "../../agent/call/model-failure.ts";
+import { withSchemaInWords } from "../../agent/call/foreign-agent.ts";
+import { refusedUntil, toolErrorText } from "../../agent/call/model-failure.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
-import { Operation } from "../../agent/call/operation.ts";
+import { type Meter, Operation } from "../../agent/call/operation.ts";
 import { DurableLoop } from "../../agent/durable/durable-loop.ts";
+import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { forModel, readMessages } from "../../agent/messages/given-messages.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
 import type { Part } from "../../agent/reply/stream-parts.ts";
@@ -29,8 +31,12 @@ export interface AskingBody
   extends Pick<StepContext, "userId" | "conversationId" | "context" | "logger" | "signal"> {
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
+  /** The facts that agents keep. */
+  readonly facts: FactKeeper;
   /** The memory that files of agents share. */
   readonly files: FilePool;
+  /** Puts prices on calls. */
+  readonly meter: Meter | undefined;
   /** Resolves when calls of agents can be observed. */
   observed(): Promise<void>;
   /** The usage of the models; set when it is known. */
@@ -54,18 +60,20 @@ export async function askAgent(
   path: string,
   prompt: unknown,
   body: AskingBody,
+  callOptions?: unknown,
 ): Promise<unknown> {
   await body.observed();
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
+  recorder.busy = step.maxWait === undefined ? undefined : { maxWait: step.maxWait, refusedUntil };
   const gate = step.budget && new BudgetGate(step.budget, recorder, body);
   const loop = new DurableLoop(recorder, logger, gate);
   const files = new FileBudget({ pool: body.files, userId });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
-    { telemetry: (agentId) => body.telemetryFor(agentId), loop, files },
+    { telemetry: (agentId) => body.telemetryFor(agentId), loop, facts: body.facts, files, meter: body.meter },
   );
-  const ask = askerOf(step, path, { operation, loop, body, gate });
+  const ask = askerOf(step, path, { operation, loop, body, gate, callOptions });
   try {
     const messages = await messagesOf(prompt, path, step.agent);
     if (step.schema === undefined) return { text: await ask(messages) };
@@ -103,15 +111,17 @@ interface Asking {
   readonly loop: DurableLoop;
   readonly body: AskingBody;
   readonly gate: BudgetGate | undefined;
+  readonly callOptions: unknown;
 }
 
 function askerOf({ agent, allowIncomplete }: AgentStep, path: string, asking: Asking): AskAgent {
   const { gate } = asking;
   const id = agent.id ?? "agent";
   if (!streams(agent)) {
-    return (messages, schema) => asOneCall(asking, () => generate(agent, id, messages, schema, asking.body));
+    return (messages, schema) =>
+      asOneCall(asking, id, () => generate(agent, id, messages, schema, asking.body));
   }
-  const callable = callableAgent(agent, id);
+  const callable = adoptAgent(agent, id);
   const ask: AskAgent = async (messages, schema) => {
     const streamed = await stream(callable, messages, schema, asking);
     const { text, why = gate?.hasStopped ? usedUp : undefined } = streamed;
@@ -119,18 +129,22 @@ function askerOf({ agent, allowIncomplete }: AgentStep, path: string, asking: As
     return text;
   };
   if (callable.recordsCalls) return ask;
-  return (messages, schema) => asOneCall(asking, () => ask(messages, schema));
+  return (messages, schema) => asOneCall(asking, id, () => ask(messages, schema));
 }
 
 /** An agent that is not ours: its calls cannot be seen from here, so its reply is recorded as a whole. */
-async function asOneCall({ operation, loop }: Asking, ask: () => Promise<string>): Promise<string> {
+async function asOneCall(
+  { operation, loop }: Asking,
+  agentId: string,
+  ask: () => Promise<string>,
+): Promise<string> {
   const before = operation.usage;
   const run = async () => {
     const text = await ask();
     const usage = operation.usage.calls > before.calls ? usageSince(operation.usage, before) : undefined;
     return { output: JSON.stringify(text), usage };
   };
-  const { output } = await loop.whole(run);
+  const { output } = await loop.whole(agentId, run);
   return String(fromJson(output));
 }
 
@@ -146,12 +160,13 @@ async function stream(
   agent: CallableAgent,
   messages: ModelMessage[],
   schema: JsonSchema | undefined,
-  { operation, loop, body }: Asking,
+  { operation, loop, body, callOptions }: Asking,
 ): Promise<StreamedText> {
   const output = schema && objectOutput(schema);
   const first = loop.calls;
   let call = first - 1;
-  const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
+  const { signal: abortSignal } = operation;
+  const result = await agent.stream({ messages, operation, abortSignal, output, callOptions });
   let text = "";
   let why: string | undefined;
   for await (const part of result.stream) {

@@ -253,14 +253,16 @@ describe("the recorder of an agent's calls", () => {
         return ControlFlowSignal.requestOf(thrown) ?? thrown;
       }
     };
-    const first = { path: "list/one#call[0]", reason: "c", data: '{"n":2}', again: false };
-    const second = { path: "list/one#call[1]", reason: "b", data: "{}", again: true };
+    const never = { deadline: null, onDeadline: null };
+    const first = { path: "list/one#call[0]", reason: "c", data: '{"n":2}', again: false, ...never };
+    const second = { path: "list/one#call[1]", reason: "b", data: "{}", again: true, ...never };
     expect(leave(new CallsWaitError())).toEqual({
       kind: "suspend-calls",
       calls: [
         { ...first, resumeSchema: '{"type":"number"}' },
         { ...second, resumeSchema: null },
       ],
+      sleeps: [],
     });
     expect(leave(cancelled)).toBe(cancelled);
     const long = { reason: "a", data: { text: "x".repeat(60) }, resumeSchema: undefined };

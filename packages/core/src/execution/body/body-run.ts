@@ -1,5 +1,6 @@
 // The parameters of one run of a body.
 import type { FilePool } from "../../agent/call/file-budget.ts";
+import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -30,10 +31,14 @@ export interface ExecutionFacts {
   readonly conversationId: string | undefined;
   /** A JSON object as text. */
   readonly context: string;
+  /** When the execution last made progress before it was loaded, in milliseconds since 1970. */
+  readonly activeAt: number;
   readonly journal: Journal;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: SizeLimits;
+  /** The facts that agents keep. */
+  readonly facts: FactKeeper;
   /** The memory that the files of all agent calls share. */
   readonly files: FilePool;
   readonly observation: Observation;

@@ -32,6 +32,8 @@ function gateOf(
     budget,
     {
       waits: {
+        ended: () => undefined,
+        sleep: () => undefined,
         resumedWith: (place) => decisions[place],
         wait: (place, wait) => void waits.push([place, wait]),
       },

@@ -38,12 +38,19 @@ const current = new AsyncLocalStorage<{ readonly of: Checkpoints; readonly path:
 export class Checkpoints {
   readonly #run: BodyRun;
   readonly #records: BodyRecords;
+  readonly #pathOf: (id: string) => string;
   readonly #used = new Set<string>();
   readonly #inFlight = new Set<Promise<unknown>>();
 
-  constructor(run: BodyRun, records: BodyRecords) {
+  /** `pathOf` is the path of the checkpoint with an id. Default: beside the body. */
+  constructor(
+    run: BodyRun,
+    records: BodyRecords,
+    pathOf = (id: string) => functionPath(run.command.path, id),
+  ) {
     this.#run = run;
     this.#records = records;
+    this.#pathOf = pathOf;
   }
 
   /** The path of the checkpoint of this body that the current code is part of. */
@@ -74,7 +81,7 @@ export class Checkpoints {
     const { command } = this.#run;
     const where = `Step ${command.path}, checkpoint`;
     checkDefinitionId(id, where);
-    const path = functionPath(command.path, id);
+    const path = this.#pathOf(id);
     if (this.#used.has(id)) {
       const problem = "is used twice in one run of the body: each needs an id of its own";
       throw new CheckpointUseError({ path, problem });

@@ -27,14 +27,27 @@ export interface CallSuspension {
   readonly data: string;
   /** The JSON Schema of its resume data as JSON text; null for anything. */
   readonly resumeSchema: string | null;
+  /** Milliseconds since 1970; null when it waits for ever. */
+  readonly deadline: number | null;
+  /** The effect of the deadline, as JSON text; null without a deadline. */
+  readonly onDeadline: string | null;
   /** It was resumed, has read the decision, and waits for another one. */
   readonly again: boolean;
 }
 
-/** Calls of an agent wait; the body runs again when one of them is resumed. */
+/** A tool that an agent has called sleeps. */
+export interface CallSleep {
+  /** Such as `ask#call[2].tool[0].sleep.0`. */
+  readonly path: string;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** Calls of an agent wait; the body runs again when one of them is resumed, or its time has come. */
 export interface SuspendCallsRequest {
   readonly kind: "suspend-calls";
   readonly calls: readonly CallSuspension[];
+  readonly sleeps: readonly CallSleep[];
 }
 
 /** A checkpoint may not begin now: the body runs again when the execution continues. */
@@ -89,4 +102,30 @@ export class ControlFlowSignal extends Error {
   static requestOf(thrown: unknown): ControlFlowRequest | undefined {
     return typeof thrown === "object" && thrown !== null && #request in thrown ? thrown.#request : undefined;
   }
+}
+
+/**
+ * Whether a caught value is the signal with which `suspend`, `bail` or `checkpoint` leaves a body. It is no failure:
+ * rethrow it.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, isControlFlow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const mail = createWorkflow({ id: "mail", input: z.object({ to: z.string() }) }).andThen({
+ *   id: "send",
+ *   execute: async ({ data, checkpoint }) => {
+ *     try {
+ *       return await checkpoint("mail", () => `mail to ${data.to}`);
+ *     } catch (error) {
+ *       if (isControlFlow(error)) throw error;
+ *       return null;
+ *     }
+ *   },
+ * });
+ * ```
+ */
+export function isControlFlow(error: unknown): boolean {
+  return ControlFlowSignal.requestOf(error) !== undefined;
 }

@@ -292,7 +292,15 @@ describe("a body that leaves", () => {
 
   test("because calls of its agent wait has their suspensions", async () => {
     const calls = [
-      { path: "list/one#call[0]", reason: "r", data: '{"n":1}', resumeSchema: null, again: false },
+      {
+        path: "list/one#call[0]",
+        reason: "r",
+        data: '{"n":1}',
+        resumeSchema: null,
+        again: false,
+        deadline: null,
+        onDeadline: null,
+      },
     ];
     const body = bodyOf(
       thenStep((context) => {
@@ -301,7 +309,7 @@ describe("a body that leaves", () => {
         return recorder.leave(new CallsWaitError());
       }),
     );
-    expect(body.result()).toEqual({ kind: "calls-suspended", calls });
+    expect(body.result()).toEqual({ kind: "calls-suspended", calls, sleeps: [] });
   });
 });
 

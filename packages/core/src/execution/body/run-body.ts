@@ -5,14 +5,15 @@ import { type Failure, toFailure } from "../../journal/failure.ts";
 
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
+import type { AgentStep } from "../../workflow/step.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import { checkOutput } from "../limits/limits.ts";
 import type { askAgent } from "./ask-agent.ts";
 import type { BodyRun } from "./body-run.ts";
 import {
-  type CallSuspension,
   type ControlFlowRequest,
   ControlFlowSignal,
+  type SuspendCallsRequest,
   type SuspendRequest,
 } from "./control-flow-signal.ts";
 import { isPermanent } from "./permanent.ts";
@@ -23,8 +24,8 @@ export type BodyResult =
   | DoneBody
   | FailedBody
   | { readonly kind: "suspended"; readonly request: SuspendRequest }
-  /** Calls of its agent wait; it runs again when one of them is resumed. */
-  | { readonly kind: "calls-suspended"; readonly calls: readonly CallSuspension[] }
+  /** Calls of its agent wait; it runs again when one of them is resumed, or its time has come. */
+  | (Omit<SuspendCallsRequest, "kind"> & { readonly kind: "calls-suspended" })
   /** A checkpoint could not begin: the body runs again when the execution continues. */
   | { readonly kind: "interrupted" }
   /** It runs again at this time. */
@@ -116,11 +117,17 @@ function call(command: RunCommand, context: RunningStepContext): unknown {
     case "andSleepUntil":
       return resolveOption(step.date, context);
     case "andAgent":
-      if (command.function === "agent") return ask(step, command.path, fromJson(command.extra), context);
+      if (command.function === "agent")
+        return ask(step, command.path, fromJson(command.extra), context, callOptionsOf(step, context));
       return resolveOption(step.prompt, context);
     default:
       throw new TypeError(`${step.type} has no body`);
   }
+}
+
+/** The call options of an agent step: made again of the same data when the step runs again. */
+function callOptionsOf({ callOptions }: AgentStep, context: RunningStepContext): unknown {
+  return callOptions && resolveOption(callOptions, context);
 }
 
 /** The value of an option that may be a function. */
@@ -134,7 +141,8 @@ function resolveOption<Value extends string | number | object>(
 /** Loaded by the first step that asks an agent: it needs the AI SDK. */
 async function ask(...question: Parameters<typeof askAgent>): Promise<unknown> {
   const { askAgent } = await import("./ask-agent.ts");
-  return askAgent(...question);
+  const [step, path, prompt, body, callOptions] = question;
+  return askAgent(step, path, prompt, body, await callOptions);
 }
 
 function finish(
@@ -188,7 +196,7 @@ function fromControlFlow(context: RunningStepContext | undefined, request: Contr
     case "suspend":
       return { kind: "suspended", request };
     case "suspend-calls":
-      return { kind: "calls-suspended", calls: request.calls };
+      return { ...request, kind: "calls-suspended" };
     case "bail":
       return withChanges({ kind: "bailed", value: request.result }, context);
     case "interrupt":

@@ -3,8 +3,10 @@
 import type { TelemetryOptions } from "ai";
 import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { AgentUsage } from "../../agent/call/operation.ts";
+import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
+import type { UsageMeter } from "../../observe/usage/usage-meter.ts";
 import { nothingUsed } from "../../store/usage.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
 import { validateOwn } from "../../values/schema.ts";
@@ -123,8 +125,20 @@ export class RunningStepContext implements StepContext {
     return observation.agentTelemetry(facts, this.logger);
   }
 
+  get facts(): FactKeeper {
+    return this.#facts.facts;
+  }
+
+  get activeAt(): number {
+    return this.#facts.activeAt;
+  }
+
   get files(): FilePool {
     return this.#facts.files;
+  }
+
+  get meter(): UsageMeter {
+    return this.#facts.observation.usage;
   }
 
   observed(): Promise<void> {

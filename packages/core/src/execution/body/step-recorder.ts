@@ -1,23 +1,41 @@
 // Records the calls of the agent that an andAgent step asks, each as a checkpoint of the step's body.
-import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
-import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "../../agent/durable/recorder.ts";
+import { CallsWaitError, type CallWaits, RetryWaitError } from "../../agent/durable/call-waits.ts";
+import type {
+  CallDeferral,
+  CallRecorder,
+  EndedCall,
+  RecordedCall,
+  ToolCheckpoints,
+} from "../../agent/durable/recorder.ts";
+import { ModelBusyError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import { toFailure } from "../../journal/failure.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { functionPath } from "../../values/step-path.ts";
 import { checkOutput } from "../limits/limits.ts";
-import type { BodyRecords } from "./body-records.ts";
+import { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
-import type { CallSuspension } from "./control-flow-signal.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import type { CallSleep, CallSuspension, ControlFlowRequest } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
 
 /** The end of the path of a call of a model, such as `ask#call[2]` or `ask#call[2].tool[0].call[0]`. */
 const modelCall = /[#.]call\[\d+\]$/;
 
+export interface BusyWaits {
+  /** Milliseconds that a call may wait in all. */
+  readonly maxWait: number;
+  /** Until when a provider refuses calls with this error; undefined when it names no time. */
+  refusedUntil(error: unknown, now: number): number | undefined;
+}
+
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;
   readonly #records: BodyRecords;
   readonly #waiting = new Map<string, CallSuspension>();
+  readonly #sleeping = new Map<string, CallSleep>();
   readonly emit: (type: string, data?: unknown) => void;
 
   constructor(run: BodyRun, records: BodyRecords, emit: (type: string, data?: unknown) => void) {
@@ -81,6 +99,28 @@ export class StepRecorder implements CallRecorder {
     return new DeferredCall(this.#records, (place) => this.pathOf(place));
   }
 
+  /** How calls wait for a provider that is busy; undefined when they fail. */
+  busy: BusyWaits | undefined;
+
+  /** The wait is a timer of the store, and the body is not held in memory. */
+  busyUntil(place: string, error: unknown): number | undefined {
+    const { facts, command } = this.#run;
+    const now = facts.clock.now();
+    const until = this.busy?.refusedUntil(error, now);
+    if (until === undefined || this.busy === undefined) return undefined;
+    const path = this.pathOf(place);
+    const known = facts.journal.checkpoints?.get(path);
+    // Those of an earlier attempt of the step do not count.
+    const counts = known?.stepAttempt === command.attempt ? known : undefined;
+    const busy = new ModelBusyError({ retryAfter: Math.ceil((until - now) / 1000), cause: error });
+    // Not the provider's own error, which the AI SDK would retry.
+    if (until - (counts?.failingSince ?? now) > this.busy.maxWait) throw busy;
+    const attempt = (counts?.failures ?? 0) + 1;
+    const failure = toFailure(busy, path, attempt);
+    this.#records.failed({ path, error: failure, attempt, retryAt: until });
+    return until;
+  }
+
   /** The resumes of the step's calls of models, those of sub-agents included. */
   *modelResumes(): Iterable<{ readonly suspensionId: string; readonly data: string }> {
     const { facts, command } = this.#run;
@@ -93,7 +133,8 @@ export class StepRecorder implements CallRecorder {
 
   readonly waits: CallWaits = {
     resumedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption?.data,
-    wait: (place, { reason, data, resumeSchema, again = false }) => {
+    ended: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption,
+    wait: (place, { reason, data, resumeSchema, deadline = null, onDeadline, again = false }) => {
       const path = this.pathOf(place);
       const text = checkOutput(
         this.#run.facts.limits,
@@ -101,14 +142,40 @@ export class StepRecorder implements CallRecorder {
         path,
       );
       const schema = resumeSchema === undefined ? null : JSON.stringify(resumeSchema);
-      this.#waiting.set(path, { path, reason, data: text, resumeSchema: schema, again });
+      const after = onDeadline === undefined ? null : JSON.stringify(onDeadline);
+      const wait = { path, reason, data: text, resumeSchema: schema, deadline, onDeadline: after };
+      this.#waiting.set(path, { ...wait, again });
+    },
+    sleep: (place, until) => {
+      const path = this.pathOf(place);
+      this.#sleeping.set(path, { path, until });
     },
   };
 
+  checkpoints(place: string): ToolCheckpoints {
+    const records = new BodyRecords(this.#run, {
+      leave: (request) => this.#leaveTool(request),
+      failsWith: (error, isFinal) => this.#records.failsWith(error, isFinal),
+    });
+    return new Checkpoints(this.#run, records, (id) => this.pathOf(`${place}.${id}`));
+  }
+
+  /** A tool leaves its loop, which then leaves the body. */
+  #leaveTool(request: ControlFlowRequest): never {
+    if (request.kind === "wait") throw new LoopLeftError(new RetryWaitError(request.until), true);
+    try {
+      return this.#records.leave(request);
+    } catch (signal) {
+      throw new LoopLeftError(signal, true);
+    }
+  }
+
   /** Ends the body for the reason for which the loop was left. */
   leave(reason: unknown): never {
+    if (reason instanceof RetryWaitError) return this.#records.leave({ kind: "wait", until: reason.until });
     if (!(reason instanceof CallsWaitError)) throw reason;
-    return this.#records.leave({ kind: "suspend-calls", calls: [...this.#waiting.values()] });
+    const [calls, sleeps] = [[...this.#waiting.values()], [...this.#sleeping.values()]];
+    return this.#records.leave({ kind: "suspend-calls", calls, sleeps });
   }
 
   /** The usage of all calls of the step, of earlier processes included; undefined without calls. */

@@ -31,6 +31,8 @@ type ExplainedState = Pick<StoredExecution, "suspensions" | "timers"> & { readon
 /** How many of the last events are read, and the length of their texts in characters. */
 const tailEvents = 200;
 const tailLength = 1_000_000;
+/** The error of a call of a model that waits for its provider. */
+const providerBusy = "ModelBusyError:";
 /** The longest text of a step or a caller in a sentence. */
 const longestText = 200;
 /** Rows of one list that are explained. */
@@ -152,7 +154,17 @@ function retriesAndSleeps(situation: Situation): readonly Wait[] {
   const timers = state.timers
     .filter(({ dueAt }) => dueAt > now)
     .sort((one, other) => one.dueAt - other.dueAt);
-  const ofSteps = timers.map(({ path, dueAt }): Wait => {
+  const checkpoints = tail.filter(
+    (event, index): event is CheckpointRetry =>
+      event.type === "checkpoint-retry" &&
+      event.retryAt > now &&
+      !tail.slice(index + 1).some((later) => isAbout(later, event.path)),
+  );
+  // The step of a checkpoint that waits has a timer for it.
+  const isOfCheckpoint = (path: string, dueAt: number) =>
+    checkpoints.some((event) => event.retryAt === dueAt && bodyPathOf(event.path) === path);
+  const own = timers.filter(({ path, dueAt }) => !isOfCheckpoint(path, dueAt));
+  const ofSteps = own.map(({ path, dueAt }): Wait => {
     const failed = tail.findLast((event) => event.type === "step-retry" && event.path === path);
     const until = isoTime(dueAt);
     if (failed?.type === "step-retry") return { ...retryOf(situation, failed), until };
@@ -160,15 +172,10 @@ function retriesAndSleeps(situation: Situation): readonly Wait[] {
     const kind = found === undefined || found.type.startsWith("andSleep") ? "sleep" : "retry";
     return { kind, stepPath: stepOf(path), until };
   });
-  const ofCheckpoints = tail.flatMap((event, index) => {
-    const isPending =
-      event.type === "checkpoint-retry" &&
-      event.retryAt > now &&
-      !tail.slice(index + 1).some((later) => isAbout(later, event.path));
-    return isPending ? [retryOf(situation, event)] : [];
-  });
-  return [...ofSteps, ...ofCheckpoints];
+  return [...ofSteps, ...checkpoints.map((event) => retryOf(situation, event))];
 }
+
+type CheckpointRetry = Extract<JournalEvent, { readonly type: "checkpoint-retry" }>;
 
 function retryOf(
   { workflow }: Situation,
@@ -229,6 +236,7 @@ function clauseOf(wait: Wait): string {
     case "budget":
       return `${step} waits since ${since} for a decision about its budget${because}`;
     case "retry": {
+      if (error?.startsWith(providerBusy)) return `${step} waits for the provider until ${until}`;
       const which = attempt === undefined ? "an attempt" : `attempt ${attempt}`;
       const failed = `${which}${attempts === undefined ? "" : ` of ${attempts}`} failed`;
       const why = error === undefined ? "" : ` with ${short(error)}`;

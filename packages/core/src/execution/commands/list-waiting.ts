@@ -13,6 +13,8 @@ export type WaitingOrder = "oldest" | "deadline" | "user";
 
 export interface WaitingOptions {
   readonly workflowId?: string | undefined;
+  /** Only tool calls in chats with this agent. */
+  readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
   /** Only those with this text in their reason, data, ids or user; upper and lower case are the same. */
   readonly text?: string | undefined;
@@ -116,7 +118,7 @@ export async function countWaiting(
 
 /** Reads up to so many suspensions behind a place. */
 type Next = (after: Place | undefined, limit: number) => Promise<readonly WaitingSuspension[]>;
-type Filters = Pick<WaitingOptions, "workflowId" | "userId">;
+type Filters = Pick<WaitingOptions, "workflowId" | "agentId" | "userId">;
 
 function oldestFirst(store: WaitingSources["store"], filters: Filters): Next {
   return (place, limit) => {

@@ -14,6 +14,10 @@ export interface ListOptions {
   readonly tag?: string | undefined;
   /** Ids that begin with this. */
   readonly idPrefix?: string | undefined;
+  /** Replays of this execution. */
+  readonly replayOf?: string | undefined;
+  /** True: only those that no process may run. Default: false. */
+  readonly parked?: boolean | undefined;
   /** Started at this time or later. */
   readonly from?: Date | undefined;
   /** Started before this time. */

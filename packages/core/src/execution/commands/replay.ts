@@ -7,6 +7,7 @@ import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { SharedValues } from "../../journal/kept-values.ts";
 import { readStored } from "../../journal/read-journal.ts";
+import { activeTraceparent } from "../../observe/trace/active-span.ts";
 import type { ExecutionRow, Store, StoredExecution } from "../../store/store.ts";
 import type { StoredEvent } from "../../store/stored-event.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
@@ -60,7 +61,7 @@ export async function prepareReplay(
   checkSize(engine.limits, "context", row.context, "Context");
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
-  const { exclusive, traceparent } = options;
+  const { exclusive, traceparent = activeTraceparent() } = options;
   // A repeated replay finds itself, also when its source has changed since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
   if (known)

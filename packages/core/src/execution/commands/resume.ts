@@ -20,8 +20,8 @@ import type { LoadableRow, LoadableState } from "../engine/engine-kind.ts";
 import type { TracedFold } from "../engine/folds.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
+import { checkResumeData } from "../limits/resume-data.ts";
 import { type ExecutionHandle, handleOf, type ResultParts } from "./execution-handle.ts";
-import { checkResumeData } from "./resume-data.ts";
 
 /** Options of a resume. */
 export interface ResumeOptions {

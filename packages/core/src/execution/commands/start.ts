@@ -11,6 +11,7 @@ import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type NewEvent, numberEvents } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
+import { activeTraceparent } from "../../observe/trace/active-span.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
 import type { NewExecution, ReplayOf, Store } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
@@ -114,7 +115,7 @@ export async function prepareStart(
   const tags = tagsOf(workflow, options);
   const { raw, parsed } = await checkInput(engine.limits, workflow, input);
   const executionId = options.executionId ?? uuid();
-  const { userId = null, conversationId = null, traceparent, exclusive } = options;
+  const { userId = null, conversationId = null, traceparent = activeTraceparent(), exclusive } = options;
   const context = checkSize(engine.limits, "context", contextText(options), "Context");
   // The id of the definition, not the caller's copy of it: the same string is found in maps without being compared.
   const row = { executionId, workflowId: workflow.id, context, userId, conversationId, input: raw ?? null };

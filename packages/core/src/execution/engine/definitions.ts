@@ -2,6 +2,7 @@
 import { WorkflowNotFoundError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { functionPath, iterationPath } from "../../values/step-path.ts";
 import {
   type Fingerprint,
@@ -18,10 +19,12 @@ type Defined = Pick<ExecutionRow, "workflowId" | "definition">;
 export class Definitions {
   readonly #store: Store;
   readonly #workflows: ReadonlyMap<string, WorkflowDefinition>;
+  readonly #clock: Pick<Clock, "now">;
   readonly #fingerprints = new Map<string, Fingerprint>();
 
-  constructor(store: Store, workflows: ReadonlyMap<string, WorkflowDefinition>) {
+  constructor(store: Store, workflows: ReadonlyMap<string, WorkflowDefinition>, clock: Pick<Clock, "now">) {
     this.#store = store;
+    this.#clock = clock;
     this.#workflows = workflows;
     for (const workflow of workflows.values()) this.#fingerprints.set(workflow.id, fingerprintOf(workflow));
   }
@@ -53,7 +56,7 @@ export class Definitions {
 
   async #define(own: boolean): Promise<void> {
     const defined = [...this.#fingerprints].map(async ([workflowId, { definition, outline }]) => {
-      await this.#store.define({ definition, outline });
+      await this.#store.define({ definition, outline, seen: { workflowId, at: this.#clock.now() } });
       await this.#store.unpark({ workflowId, definition, own });
     });
     await Promise.all(defined);

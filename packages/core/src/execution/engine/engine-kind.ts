@@ -8,6 +8,7 @@ import type {
   ExecutionRow,
   Store,
   StoredExecution,
+  Suspension,
 } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { HookSubject } from "./call-hooks.ts";
@@ -64,6 +65,10 @@ export interface EngineKind {
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void;
   /** Gives the claim back and keeps every process from running the execution; undefined: it fails instead. */
   readonly park: ((row: RunRow, token: string, reason: string) => Promise<void>) | undefined;
+  /** Ends a suspension of it at its deadline; false when that has ended already. Undefined: it is resumed. */
+  readonly expire:
+    | ((state: LoadableState, suspension: Suspension) => Promise<boolean> | undefined)
+    | undefined;
   /** It was recovered more than `recoveries` times without progress. True when it was ended and must not be loaded. */
   endCrashLoop(row: ClaimedExecution, token: string, recoveries: number): Promise<boolean>;
   /** It was loaded because its process was lost. */

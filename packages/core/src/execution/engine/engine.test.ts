@@ -178,10 +178,10 @@ test("definitions are made known, and executions that they parked are reconsider
   await engine.definitions.register();
   await engine.definitions.unparkOwn();
   expect(calls).toEqual([
-    { define: { definition, outline } },
+    { define: { definition, outline, seen: { workflowId: expect.any(String), at: expect.any(Number) } } },
     { unpark: { workflowId: "nap", definition, own: false } },
     // Again: a failover may have lost it.
-    { define: { definition, outline } },
+    { define: { definition, outline, seen: { workflowId: expect.any(String), at: expect.any(Number) } } },
     { unpark: { workflowId: "nap", definition, own: true } },
   ]);
   expect(() => engine.definitions.current("other")).toThrow("the workflow other is not registered");

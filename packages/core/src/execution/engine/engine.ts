@@ -1,5 +1,6 @@
 // The engine of one process: which executions it drives, and how they get here.
 import { FilePool } from "../../agent/call/file-budget.ts";
+import { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -25,6 +26,7 @@ import type { EngineKind, RunRow } from "./engine-kind.ts";
 import { factsOf } from "./execution-facts.ts";
 import { type FoldOptions, Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
+import { type ProcessDescription, processDescriber } from "./process-description.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { StorageWatch } from "./storage-watch.ts";
@@ -66,6 +68,7 @@ export class Engine {
   readonly definitions: Definitions;
   readonly folds: Folds;
   readonly limits: SizeLimits;
+  readonly facts: FactKeeper;
   readonly files: FilePool;
   readonly storage: StorageWatch;
   readonly admission: Admission;
@@ -80,6 +83,8 @@ export class Engine {
   /** Notified when an execution makes progress or is released: `isBusy` may have changed. */
   readonly progress = new ProgressSignal();
   readonly claims = new Claims();
+  /** Describes this process. */
+  readonly describe: () => ProcessDescription;
   readonly #options: EngineOptions;
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
   readonly #starting = new TurnoverMap<Driver, { readonly claim: Claim; readonly kind: EngineKind }>();
@@ -93,13 +98,14 @@ export class Engine {
     this.#options = options;
     this.store = options.store;
     this.workflows = options.workflows;
-    this.definitions = new Definitions(options.store, options.workflows);
+    this.definitions = new Definitions(options.store, options.workflows, options.clock);
     this.waiters = options.waiters;
     this.observation = options.observation;
     this.logger = options.observation.logger;
     this.clock = options.clock;
     this.storage = options.storage;
     this.limits = options.limits;
+    this.facts = new FactKeeper(options.store.facts, options.clock);
     this.files = options.files ?? new FilePool();
     this.folds = new Folds(this, options.folds);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
@@ -117,6 +123,7 @@ export class Engine {
       release: ({ executionId, claim }) =>
         this.store.release({ executionId, token: claim.token, offer: this.#closing }),
     });
+    this.describe = processDescriber(this);
   }
 
   /** The registered workflow of this id, or the contract's 404. */
@@ -287,7 +294,7 @@ export class Engine {
     const { park } = kind;
     const driver = new Driver({
       execution,
-      facts: factsOf(this, row, execution.journal),
+      facts: factsOf(this, row, execution),
       store: kind.store,
       storage: this.storage,
       progress: this.progress,
@@ -369,7 +376,7 @@ function userOf({ userId }: Driver): string | null {
 }
 
 /** Notifies waiting code of progress. */
-class ProgressSignal {
+export class ProgressSignal {
   #next: PromiseWithResolvers<void> | undefined;
 
   /** Resolves with the next progress. */

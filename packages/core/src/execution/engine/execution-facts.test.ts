@@ -30,7 +30,7 @@ function usedOn(events: readonly NewEvent[], total: StepUsage | null, exists = t
     events: async ({ after }) =>
       events.map((event, index) => ({ ...encodeEvent(event), sequence: index + 1 })).slice(after),
   });
-  return factsOf(engine, row, new Journal());
+  return factsOf(engine, row, { journal: new Journal(), lastAt: 1, timers: [] });
 }
 
 const journal = [
@@ -65,7 +65,11 @@ test("the usage at a resume is without the calls after it; the earliest resume c
 
 test("an execution without a user has none, and its lines name what it has", () => {
   const { engine, logger } = engineForTest();
-  const facts = factsOf(engine, rowForTest({ userId: null, conversationId: "c1" }), new Journal());
+  const facts = factsOf(engine, rowForTest({ userId: null, conversationId: "c1" }), {
+    journal: new Journal(),
+    lastAt: 1,
+    timers: [],
+  });
   expect([facts.userId, facts.conversationId, facts.executionId, facts.workflowId, facts.context]).toEqual([
     ...[undefined, "c1", "e1", "nap", "{}"],
   ]);

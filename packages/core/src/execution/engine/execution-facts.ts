@@ -1,20 +1,25 @@
 // The facts that all bodies of one execution share, among them the usage of its agents.
-import type { Journal } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
+import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Feed } from "../stream/feed.ts";
 import type { RunRow } from "./engine-kind.ts";
 import { logFields } from "./log-fields.ts";
 
-interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "files" | "observation"> {
+interface FactSources
+  extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "facts" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events">;
   readonly feed: Pick<Feed, "publishLive">;
 }
 
-export function factsOf(sources: FactSources, row: RunRow, journal: Journal): ExecutionFacts {
-  const { store, clock, logger, limits, files, observation, feed } = sources;
+export function factsOf(
+  sources: FactSources,
+  row: RunRow,
+  { journal, lastAt, timers }: Pick<LoadedExecution, "journal" | "lastAt" | "timers">,
+): ExecutionFacts {
+  const { store, clock, logger, limits, facts, files, observation, feed } = sources;
   const { executionId, workflowId, userId, conversationId, context } = row;
   return {
     executionId,
@@ -22,10 +27,13 @@ export function factsOf(sources: FactSources, row: RunRow, journal: Journal): Ex
     userId: userId ?? undefined,
     conversationId: conversationId ?? undefined,
     context,
+    // One that slept was not idle for want of a process.
+    activeAt: timers.length > 0 ? clock.now() : lastAt,
     journal,
     clock,
     logger: logger.child(logFields(row)),
     limits,
+    facts,
     files,
     observation,
     used: async () => (await store.state(executionId))?.usage ?? null,

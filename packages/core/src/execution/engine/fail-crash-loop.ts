@@ -44,12 +44,22 @@ export async function endingInError(
   error: Error,
 ): Promise<{ readonly commit: Commit; readonly ending: Ending }> {
   const { executionId, stepIndex, sequence: after, startAt } = execution;
+  const { userId, workflowId } = execution;
   const [event] = await store.events({ executionId, after: after - 1, limit: 1 });
   const lastAt = event?.timestamp ?? startAt;
   const ending = endingOf({ kind: "error", error: toFailure(error) }, Math.max(clock.now(), lastAt));
   const clear = timers.map(({ path }) => path);
   const values = new KeptValues(null);
-  const target = { executionId, token, number: 1, stepIndex, after, lastAt, values };
+  const target = {
+    executionId,
+    token,
+    number: 1,
+    stepIndex,
+    after,
+    lastAt,
+    values,
+    spender: { userId, workflowId },
+  };
   const { commit } = buildEnding(target, ending, clear);
   return { commit, ending };
 }

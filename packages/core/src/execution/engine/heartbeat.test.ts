@@ -20,7 +20,7 @@ function heartOf(operations: Partial<Store>) {
   const storage = new StorageWatch(store, logger, metrics, systemClock);
   const leaseEnded = vi.fn();
   const heart = new Heartbeat(
-    { store, storage, logger, claims: { owner: "me", announced: () => undefined } },
+    { store, storage, logger, claims: { owner: "me", announced: () => undefined }, describe: () => ({}) },
     { lease: 1000, period: 100 },
     leaseEnded,
   );
@@ -44,7 +44,7 @@ test("a beat that takes long is waited for, not repeated", async () => {
   const { heart } = heartOf({ heartbeat });
   heart.start();
   vi.advanceTimersByTime(500);
-  expect(heartbeat.mock.calls).toEqual([[{ owner: "me", lease: 1000 }]]);
+  expect(heartbeat.mock.calls).toEqual([[{ owner: "me", lease: 1000, about: "{}" }]]);
   slow.resolve();
   await turn();
   vi.advanceTimersByTime(100);

@@ -11,6 +11,7 @@ export interface HeartbeatOwner {
   readonly storage: StorageWatch;
   readonly logger: Logger;
   readonly claims: Pick<Claims, "owner" | "announced">;
+  readonly describe: () => object;
 }
 
 export interface HeartbeatTimes {
@@ -42,10 +43,10 @@ export class Heartbeat {
   }
 
   async beat(): Promise<void> {
-    const { store, claims, storage } = this.#owner;
+    const { store, claims, storage, describe } = this.#owner;
     const { owner } = claims;
     const sent = performance.now();
-    await store.heartbeat({ owner, lease: this.#times.lease });
+    await store.heartbeat({ owner, lease: this.#times.lease, about: JSON.stringify(describe()) });
     claims.announced(owner);
     this.#repliedAt = Math.max(this.#repliedAt, sent);
     storage.alive();

@@ -10,11 +10,11 @@ import { endingOf } from "../run/settlement.ts";
 import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import type { Recovery } from "./recovery.ts";
-import type { DueTimerProcessor, Processed } from "./scheduler.ts";
+import { type DueTimerProcessor, isTurn, type Processed } from "./scheduler.ts";
 import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
 /** The parts of the engine that due timers are processed with. */
-type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room">;
+type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room" | "kind">;
 
 /** Processes the due timers that the scheduler finds. */
 export function dueTimerProcessor(
@@ -74,14 +74,16 @@ function process(engine: TimerParts, timer: DueTimer, now: number): Promise<bool
   }
 }
 
-async function wake(engine: TimerParts, { executionId }: DueTimer, now: number): Promise<boolean> {
+async function wake(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
+  const { executionId } = timer;
+  const kind = engine.kind(isTurn(timer) ? "turn" : "workflow");
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   return engine.claims.during(claim.token, async () => {
     // The slot counts as taken from now on; once the execution is being loaded, that counts.
-    const giveBack = engine.admission.slots.reserve(1);
+    const giveBack = engine.admission.slots.reserve(kind.takesSlot ? 1 : 0);
     try {
       if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-      const loading = engine.load({ executionId, kind: engine.workflowKind, claim });
+      const loading = engine.load({ executionId, kind, claim });
       giveBack();
       await loading;
       return true;
@@ -102,6 +104,8 @@ async function expire(
   const state = await engine.store.state(executionId);
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
   if (state === undefined || suspension === undefined) return false;
+  const ended = engine.kind(state.execution.kind).expire?.(state, suspension);
+  if (ended !== undefined) return ended;
   const after = afterDeadline(suspension.onDeadline);
   if (after === "cancel") {
     const event: WorkflowCancelledEvent = {

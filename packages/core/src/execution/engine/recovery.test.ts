@@ -345,7 +345,7 @@ test("the end of the lease stops every driver and takes another name, with one l
   const { recovery, engine, logger } = recoveryOf([], { operations: { clusterChannel, heartbeat: beat } });
   await recovery.announce();
   const { owner } = engine.claims;
-  expect(beat.mock.calls).toEqual([[{ owner, lease: 30_000 }]]);
+  expect(beat.mock.calls).toEqual([[{ owner, lease: 30_000, about: expect.stringContaining("pid") }]]);
   const stops: unknown[] = [];
   const driver = { stop: (...reason: unknown[]) => void stops.push(reason) };
   now.mockReturnValue(31_000);

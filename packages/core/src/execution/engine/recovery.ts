@@ -57,6 +57,7 @@ type RecoveryParts = Pick<
   | "kinds"
   | "kind"
   | "cluster"
+  | "describe"
 >;
 
 export class Recovery {

@@ -13,6 +13,8 @@ export interface RetentionOptions {
   readonly maxCount?: number;
   /** Remove conversations that nothing has changed for this long, such as "90d". Default: none is removed. */
   readonly conversations?: Duration;
+  /** How long the usage of models is kept by day. Default: 400 days. */
+  readonly usage?: Duration;
 }
 
 /** Batch sizes and pacing. */
@@ -49,7 +51,14 @@ interface RetentionBounds {
 }
 
 /** Throws when an option has a value that it cannot work with. */
-export function retentionBounds({ maxAge, maxCount, conversations }: RetentionOptions): RetentionBounds {
+export function retentionBounds({
+  maxAge,
+  maxCount,
+  conversations,
+  usage,
+}: RetentionOptions): RetentionBounds {
+  // The meter of usage removes its rows.
+  if (usage !== undefined) parseDuration(usage, "retention.usage");
   if (maxCount !== undefined && !(Number.isInteger(maxCount) && maxCount >= 0)) {
     throw new OptionError({
       option: "retention.maxCount",

@@ -29,6 +29,7 @@ function schedulerOn(
     }),
     clock,
     logger,
+    agentIds: [],
     workflowIds: ["nap"],
     period: 60_000,
     storage: { failed: () => false },
@@ -290,6 +291,7 @@ function recordedScheduler(options: { readonly storageFails?: boolean; readonly 
       },
     },
     logger,
+    agentIds: [],
     workflowIds: ["nap"],
     period,
     storage: { failed: () => storageFails },
@@ -347,7 +349,7 @@ test("an alarm is set for the earliest time of each kind, from the start to the 
   expect(alarms).toEqual(["sleep at 50", "limit at 50", "no sleep at 50", "sleep at 30"]);
   wakes[2]?.();
   await settled();
-  expect(queries).toEqual(Array(2).fill({ workflowIds: ["nap"], limit: 200 }));
+  expect(queries).toEqual(Array(2).fill({ agentIds: [], workflowIds: ["nap"], limit: 200 }));
   // The alarm that has rung is forgotten.
   scheduler.schedule(70, "sleep");
   await scheduler.stop();

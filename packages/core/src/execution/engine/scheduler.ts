@@ -15,6 +15,8 @@ export interface SchedulerOptions {
   readonly logger: Logger;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** Also deadlines of turns of these agents. */
+  readonly agentIds: readonly string[];
   /** At most this many milliseconds between two polls. */
   readonly period: number;
   /** Logs failures of the storage. */
@@ -157,13 +159,13 @@ export class Scheduler {
 
   /** Processes all due timers and returns the time of the next. */
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
-    const { store, workflowIds, clock } = this.#options;
+    const { store, workflowIds, agentIds, clock } = this.#options;
     const held = new Set<string>();
     while (this.#processor !== undefined) {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
       const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
       const free = (timer: DueTimer) => !this.#underWay.has(timer.executionId);
-      const found = (await store.due({ workflowIds, limit })).filter(free);
+      const found = (await store.due({ workflowIds, agentIds, limit })).filter(free);
       const now = clock.now();
       this.#forgetFailed(now);
       const due = found.filter((timer) => this.#nextTry(timer) <= now);
@@ -243,6 +245,11 @@ export class Scheduler {
   }
 }
 
+/** Whether it is a timer of a turn of a chat, which has no workflow. */
+export function isTurn({ workflowId }: DueTimer): boolean {
+  return workflowId === "";
+}
+
 /**
  * The first timer of each execution, and how many find no slot. Wake-ups need room. Deadlines and timeouts do not, and
  * a wake-up that one of them has to wait for has room of its own.
@@ -269,6 +276,11 @@ function nextOfEach(
   const usersOverShare = processor.usersOverShare();
   for (const timer of due) {
     if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
+    // Turns of chats take no slot.
+    if (isTurn(timer)) {
+      next.set(timer.executionId, { timer });
+      continue;
+    }
     if (usersOverShare.has(timer.userId ?? null)) continue;
     if (woken < room) {
       woken++;

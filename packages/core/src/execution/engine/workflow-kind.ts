@@ -67,6 +67,7 @@ export class WorkflowKind implements EngineKind {
     if (hooks !== undefined) callHooks(hooks, row, events, logger);
   }
 
+  readonly expire = undefined;
   readonly park = (row: RunRow, token: string, reason: string): Promise<void> =>
     this.#parts.definitions.park(row, token, reason);
 

@@ -68,7 +68,7 @@ function engineOf(...replies: readonly ResumeResult[]) {
     return true;
   });
   vi.spyOn(engine.observation, "resumed").mockImplementation((id) => void calls.push(`resumed ${id}`));
-  vi.spyOn(engine, "publish").mockImplementation((_, events) => {
+  vi.spyOn(engine.workflowKind, "publish").mockImplementation((_, events) => {
     calls.push(`published ${events.map(({ sequence }) => sequence)}`);
   });
   const resume: Resume = {

@@ -23,10 +23,10 @@ export interface ResumeToWrite {
 export type WriteResumeParts = Pick<
   Engine,
   | "store"
-  | "workflowKind"
+  | "kind"
   | "claims"
   | "observation"
-  | "publish"
+  | "progress"
   | "closing"
   | "has"
   | "load"
@@ -41,13 +41,15 @@ export async function writeResume(
   written?: () => void,
 ): Promise<boolean> {
   const { executionId, claim } = resume;
+  const kind = engine.kind(state.execution.kind);
   const take = async (onItsWay: ClaimOnItsWay) => {
     const { result, isCurrent } = await writeAfter(engine.store, resume, journal?.fold);
     if (result.kind === "refused") return result;
     written?.();
-    engine.observation.resumed(state.execution.workflowId);
+    if (kind.hasSpans) engine.observation.resumed(state.execution.workflowId);
     const page = pageOf(result.events);
-    engine.publish(state.execution, page.events);
+    kind.publish(state.execution, page.events);
+    engine.progress.notify();
     if (result.kind === "owned") return result;
     const isKnown = isCurrent && !onItsWay.isOvertaken;
     const after = isKnown ? afterResume(state, resume, result, page) : undefined;
@@ -55,14 +57,14 @@ export async function writeResume(
     const resumed = after && { state: after, journal };
     const claimed = {
       executionId,
-      kind: engine.workflowKind,
+      kind,
       claim,
       user: state.execution.userId,
       dueAt,
       resumed,
     };
     // A loaded one has a slot already, and a process that stops only releases the claim.
-    if (engine.closing || engine.has(executionId)) await engine.load(claimed);
+    if (engine.closing || !kind.takesSlot || engine.has(executionId)) await engine.load(claimed);
     else await engine.admission.runWhenFree(claimed);
     return result;
   };

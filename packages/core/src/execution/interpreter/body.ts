@@ -49,7 +49,7 @@ function* attempts(
       yield* until(place, path, reply.at);
       attempt = reply.attempt;
     } else if (reply.kind === "calls-suspended") {
-      yield { kind: "await-calls", paths: reply.paths };
+      yield { ...reply, kind: "await-calls" };
     } else if (reply.kind === "suspended") {
       const resumption = yield* waitForResume(place);
       if (resumption.expired) {

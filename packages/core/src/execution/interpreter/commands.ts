@@ -56,8 +56,8 @@ export type Command =
   | { readonly kind: "round"; readonly place: Place }
   /** Wait until the suspension that is open at this place is resumed. */
   | { readonly kind: "await-resume"; readonly place: Place }
-  /** Wait until one of the suspensions that are open at these paths is resumed. */
-  | { readonly kind: "await-calls"; readonly paths: readonly string[] }
+  /** Wait until one of the suspensions that are open at these paths is resumed, or the time of one of the sleeps has come. */
+  | ({ readonly kind: "await-calls" } & WaitingCalls)
   /** Check a value against a schema; not journaled, since its consequences are. */
   | {
       readonly kind: "check";
@@ -73,6 +73,13 @@ export type Command =
    * First: until one has ended in any way.
    */
   | BranchesCommand;
+
+/** The waits of the calls of an agent. */
+export interface WaitingCalls {
+  readonly paths: readonly string[];
+  /** Default: none. */
+  readonly sleeps?: readonly { readonly path: string; readonly until: number }[] | undefined;
+}
 
 /** Branches that run at once: `count` of them, at most `limit` under way, each made when its turn comes. */
 export interface BranchesCommand {
@@ -105,7 +112,7 @@ export type Sequence = (
 export type RunReply =
   | Outcome
   | { readonly kind: "suspended" }
-  | { readonly kind: "calls-suspended"; readonly paths: readonly string[] }
+  | ({ readonly kind: "calls-suspended" } & WaitingCalls)
   | { readonly kind: "retry"; readonly attempt: number; readonly at: number }
   | { readonly kind: "wait"; readonly waits: number; readonly at: number };
 

@@ -18,6 +18,7 @@ import { endingOf } from "./settlement.ts";
 const target = (changes: Partial<CommitTarget> = {}): CommitTarget => ({
   ...{ executionId: "e", token: "t", number: 3, stepIndex: 2, after: 7, lastAt: 100 },
   values: new KeptValues(null),
+  spender: { userId: "ann", workflowId: "publish" },
   ...changes,
 });
 const identity = { executionId: "e", token: "t", number: 3, stepIndex: 2, after: 7 };
@@ -58,7 +59,8 @@ function batchOf(events: readonly NewEvent[], following: readonly FollowingEvent
 describe("a whole batch", () => {
   test("an empty one changes nothing", () => {
     const { commit, ending, idleEvent } = buildCommit(target(), new CommitBatch(), {});
-    expect(commit).toEqual({
+    // Strictly: there is no field for others, facts or usage.
+    expect(commit).toStrictEqual({
       ...identity,
       ...{ progress: false, usage: null, events: [], open: [], closeEnded: [], following: [] },
       ...{ closeBelow: [], timers: [], clear: [], end: null, idle: null },
@@ -204,6 +206,14 @@ test("usage is counted by the calls, and by steps only where that is asked for",
     calls: 1,
   });
   expect(usageOf([step])).toBeNull();
+});
+
+test("a call without usage adds no field for it to either kind of commit", () => {
+  const batch = batchOf([checkpointOf(undefined)]);
+  for (const { commit } of [buildCommit(target(), batch, {}), buildOutcomes(target(), batch)]) {
+    expect(commit).toMatchObject({ progress: true, usage: null });
+    expect(commit).not.toHaveProperty("spent");
+  }
 });
 
 test("usage and the steps that ended with a call waiting below them are in both kinds of commits", () => {

@@ -2,12 +2,14 @@
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
+import type { FactChange } from "../../store/fact-store.ts";
 import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
+import { type Spender, spentIn } from "./spent.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
 
 /**
@@ -42,6 +44,8 @@ export interface CommitTarget {
   readonly lastAt: number;
   /** The long values that the journal holds. */
   readonly values: KeptValues;
+  /** The user and the workflow that the usage of calls counts for. */
+  readonly spender: Spender;
 }
 
 /** The request to go idle: the number of known resumes, and the suspension the execution waits at. */
@@ -99,6 +103,8 @@ export function buildCommit(
     end: ending === undefined ? null : endOf(ending),
     idle: idleOf(idle, idleEvent),
     ...(target.others && { others: target.others }),
+    ...factsOf(events),
+    ...spending(events, target),
   };
   return { commit, events, following, idleEvent, ending, stored };
 }
@@ -118,8 +124,15 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     open,
     closeEnded: batch.closeEnded,
     idle: idleOf(idle, idleEvent),
+    ...factsOf(events),
+    ...spending(events, target),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
+}
+
+function spending(events: readonly NewEvent[], { spender }: CommitTarget): Pick<Commit, "spent"> | undefined {
+  const spent = spentIn(events, spender);
+  return spent && { spent };
 }
 
 function idleOf(idle: IdleRequest | undefined, event: NewEvent | undefined): Commit["idle"] {
@@ -157,6 +170,19 @@ export function recordedBy(
 
 function isProgress({ type }: NewEvent): boolean {
   return progressTypes.has(type);
+}
+
+/** The changes of facts by the tool calls among these events; without the field where there are none. */
+function factsOf(events: readonly NewEvent[]): Pick<Commit, "facts"> | undefined {
+  let facts: FactChange[] | undefined;
+  for (const event of events) {
+    if (event.type !== "checkpoint-complete" || event.call?.kind !== "tool") continue;
+    const { fact } = event.call;
+    if (fact === undefined) continue;
+    facts ??= [];
+    facts.push(fact);
+  }
+  return facts && { facts };
 }
 
 /** A long result is written once, with the last event. */

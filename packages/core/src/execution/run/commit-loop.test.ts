@@ -26,6 +26,7 @@ function loopOf(others: readonly StoredEvent[] = []) {
   const replies: PromiseWithResolvers<CommitResult>[] = [];
   const [journal, values] = [new Journal(), new KeptValues(null)];
   const loop = new CommitLoop({
+    spender: { userId: null, workflowId: "w" },
     executionId: "e1",
     execution: {
       ...{
@@ -73,6 +74,7 @@ test("the first commit follows the execution as it was loaded; a commit that is 
   const target = {
     ...{ executionId: "e1", token: "t", number: 1, stepIndex: 3, values, after: 5, lastAt: 900 },
     others: undefined,
+    spender: { userId: null, workflowId: "w" },
   };
   expect(loop.target(3)).toEqual(target);
   expect(loop.target(3)).toEqual(target);

@@ -5,6 +5,7 @@ import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type BuiltCommit, type CommitTarget, recordedBy } from "./build-commit.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents, type OthersEventsOptions } from "./others-events.ts";
+import type { Spender } from "./spent.ts";
 
 /** Receives how the store fares with commits. */
 export interface StorageReports {
@@ -19,6 +20,8 @@ export interface StorageReports {
 export interface CommitLoopOptions extends Pick<OthersEventsOptions, "takeIn" | "failed"> {
   readonly executionId: string;
   readonly execution: LoadedExecution;
+  /** The user and the workflow that the usage of calls counts for. */
+  readonly spender: Spender;
   readonly store: Pick<Store, "commit" | "events">;
   readonly storage: StorageReports;
 }
@@ -89,12 +92,12 @@ export class CommitLoop {
 
   /** Identity and position of the next commit. */
   target(stepIndex: number): CommitTarget {
-    const { executionId, execution } = this.#options;
+    const { executionId, execution, spender } = this.#options;
     const { token, values } = execution;
     // A commit that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
     const number = this.#commits + 1;
     const [after, lastAt, others] = [this.#sequence, this.#lastAt, this.#other];
-    return { executionId, token, number, stepIndex, values, after, lastAt, others };
+    return { executionId, token, number, stepIndex, values, after, lastAt, others, spender };
   }
 
   /** Commits nothing more: the claim is being given back. */

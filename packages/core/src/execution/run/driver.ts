@@ -93,9 +93,11 @@ export class Driver implements CheckpointLog {
     this.#paused = execution.paused;
     const { executionId } = this;
     const { store, storage } = options;
+    const spender = { userId: facts.userId ?? null, workflowId: facts.workflowId };
     this.#loop = new CommitLoop({
       executionId,
       execution,
+      spender,
       store,
       storage,
       takeIn: (events) => {

@@ -226,8 +226,13 @@ describe("waits", () => {
 
   const call = (number: number, again = false) => ({
     ...{ path: `ask#call[0].tool[${number}]`, reason: "may it?", data: "{}", resumeSchema: null, again },
+    ...{ deadline: null, onDeadline: null },
   });
-  const waiting = (...calls: ReturnType<typeof call>[]): BodyResult => ({ kind: "calls-suspended", calls });
+  const waiting = (...calls: ReturnType<typeof call>[]): BodyResult => ({
+    kind: "calls-suspended",
+    calls,
+    sleeps: [],
+  });
 
   test("calls of an agent wait side by side; those that wait already keep their suspensions", () => {
     const { commit, end, resume, progress } = progressOf(start.andThen(step("ask")));

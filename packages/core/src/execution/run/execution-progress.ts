@@ -13,7 +13,7 @@ import { type Validation, validate, validateOwn } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
-import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
+import type { SuspendCallsRequest, SuspendRequest } from "../body/control-flow-signal.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
@@ -135,7 +135,7 @@ export class ExecutionProgress implements Work {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
-    if (result.kind === "calls-suspended") return this.#suspendCalls(fiber, command, result.calls);
+    if (result.kind === "calls-suspended") return this.#suspendCalls(fiber, command, result);
     if (result.kind === "interrupted") return this.run(fiber, command);
     const { place, path } = command;
     if (result.kind === "waiting") return this.#fibers.wait(fiber, path, result.until);
@@ -230,7 +230,7 @@ export class ExecutionProgress implements Work {
   #closeBelow(ended: string): boolean {
     let wasOpen = false;
     for (const path of this.#waits.below(ended)) {
-      if (this.#waits.sleepers.has(path)) this.#clearTimer(path);
+      this.#clearTimer(path);
       if (this.#waits.close(path)) wasOpen = true;
     }
     return wasOpen;
@@ -250,6 +250,10 @@ export class ExecutionProgress implements Work {
   wait(fiber: Fiber, path: string, at: number): void {
     if (this.#waits.sleep(path, fiber, at, this.#now()))
       this.batch.setTimer({ path, dueAt: at }, fiber.scope);
+  }
+
+  stopWaiting(path: string): void {
+    this.#waits.sleepers.delete(path);
   }
 
   lost(scope: AbortScope, reason: Error): void {
@@ -292,17 +296,24 @@ export class ExecutionProgress implements Work {
    * Those that wait already, because the body has only run again for another one, keep their suspensions. Calls that do
    * not wait any more lose theirs, such as that of a sub-agent beside one whose budget was raised for both.
    */
-  #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
+  #suspendCalls(
+    fiber: Fiber,
+    command: RunCommand,
+    { calls, sleeps }: Pick<SuspendCallsRequest, "calls" | "sleeps">,
+  ): void {
     for (const call of calls) {
       const isResumed = this.#journal.get(call.path)?.resumption !== undefined;
       if (this.#waits.suspension(call.path) !== undefined || (isResumed && !call.again)) continue;
       this.#createSuspension(command, callSuspensionOf(command, call, uuid(), this.#now()));
     }
     const paths = calls.map(({ path }) => path);
-    const waiting = new Set(paths);
-    for (const path of this.#waits.below(command.path))
-      if (!waiting.has(path) && this.#waits.close(path)) this.batch.closeEnded.push(path);
-    this.#fibers.reply(fiber, { kind: "calls-suspended", paths }, ++this.#order);
+    const waiting = new Set([...paths, ...sleeps.map(({ path }) => path)]);
+    for (const path of this.#waits.below(command.path)) {
+      if (waiting.has(path)) continue;
+      this.#clearTimer(path);
+      if (this.#waits.close(path)) this.batch.closeEnded.push(path);
+    }
+    this.#fibers.reply(fiber, { kind: "calls-suspended", paths, sleeps }, ++this.#order);
   }
 
   #createSuspension(command: RunCommand, suspension: Suspension): void {

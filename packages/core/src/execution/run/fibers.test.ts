@@ -30,6 +30,7 @@ function fibersOn(journal = new Journal()) {
   const fiberAt = new Map<string, Fiber>();
   const checks: (Outcome | undefined)[] = [];
   const fibers = new Fibers(journal, {
+    stopWaiting: (path) => void calls.push(`stop ${path}`),
     start: (_, { path }) => {
       calls.push(`start ${path}`);
       journal.started(path, 0, "1", 100);

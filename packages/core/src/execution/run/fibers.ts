@@ -14,6 +14,7 @@ import type {
   Place,
   RunCommand,
   RunReply,
+  WaitingCalls,
 } from "../interpreter/commands.ts";
 import { abortReason, decides, earlier, type Fiber, type Join } from "./join.ts";
 
@@ -37,6 +38,8 @@ export interface Work {
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
   /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
   wait(fiber: Fiber, path: string, at: number): void;
+  /** The fiber that waits at this path runs: its timer stays in the store until something else is recorded there. */
+  stopWaiting(path: string): void;
   /** Abort the signals of branches that lost, once that is committed. */
   lost(scope: AbortScope, reason: Error): void;
 }
@@ -47,8 +50,8 @@ export class Fibers {
   readonly #work: Work;
   /** Fibers that wait to be resumed, by the path of the suspension. */
   readonly #waiting = new Map<string, Fiber>();
-  /** The paths of those that wait for several at once; made for the first. */
-  #calls: Map<Fiber, readonly string[]> | undefined;
+  /** The calls of those whose agents wait; made for the first. */
+  #calls: Map<Fiber, WaitingCalls> | undefined;
   #outcome: Outcome | undefined;
   /** How many steps may start in branches that are opened before the next commit. */
   #room = sliceSize;
@@ -93,7 +96,17 @@ export class Fibers {
   reply(fiber: Fiber, reply: RunReply | number, sequence: number): void {
     if (fiber.scope.closed) return;
     fiber.sequence = Math.max(fiber.sequence, sequence);
+    this.#leaveCalls(fiber);
     this.#advance(fiber, reply);
+  }
+
+  /** The fiber does not wait for calls any more: one of them lets its body run again. */
+  #leaveCalls(fiber: Fiber): void {
+    const calls = this.#calls?.get(fiber);
+    if (calls === undefined) return;
+    this.#calls?.delete(fiber);
+    for (const path of calls.paths) this.#waiting.delete(path);
+    for (const { path } of calls.sleeps ?? []) this.#work.stopWaiting(path);
   }
 
   /** The body of a fiber runs again at this time. */
@@ -108,8 +121,7 @@ export class Fibers {
     const resumption = this.#journal.get(path)?.resumption;
     if (fiber === undefined || resumption === undefined) return;
     this.#waiting.delete(path);
-    for (const other of this.#calls?.get(fiber) ?? []) this.#waiting.delete(other);
-    this.#calls?.delete(fiber);
+    this.#leaveCalls(fiber);
     if (!fiber.scope.closed) this.#advance(fiber, resumption);
   }
 
@@ -143,7 +155,7 @@ export class Fibers {
       case "await-resume":
         return this.#wait(fiber, command.place);
       case "await-calls":
-        return this.#waitForCalls(fiber, command.paths);
+        return this.#waitForCalls(fiber, command);
       case "until":
         this.#until(fiber, command);
         return undefined;
@@ -204,11 +216,13 @@ export class Fibers {
   }
 
   /** One that was resumed while the body ran again for another lets it run once more. */
-  #waitForCalls(fiber: Fiber, paths: readonly string[]): { reply: undefined } | undefined {
+  #waitForCalls(fiber: Fiber, calls: WaitingCalls): { reply: undefined } | undefined {
+    const { paths, sleeps = [] } = calls;
     if (paths.some((path) => this.#journal.get(path)?.resumption !== undefined)) return { reply: undefined };
     for (const path of paths) this.#waiting.set(path, fiber);
     this.#calls ??= new Map();
-    this.#calls.set(fiber, paths);
+    this.#calls.set(fiber, calls);
+    for (const { path, until } of sleeps) this.#work.wait(fiber, path, until);
     return undefined;
   }
 

@@ -17,6 +17,8 @@ export class OpenWaits {
     for (const suspension of suspensions)
       if (suspension.path !== null) this.open(suspension.path, suspension);
     this.#timers = new Map(timers.map(({ path, dueAt }) => [path, dueAt]));
+    // Those of calls: a body that runs again may not wait for them any more.
+    for (const { path } of timers) if (path.includes("#")) this.#paths.add(path);
   }
 
   /** The suspension that has been open longest is the first. */

@@ -73,7 +73,15 @@ test("a suspension is what its body asks for", () => {
   const request = { kind: "suspend", reason: "why", deadline: 99, onDeadline: '"fail"' } as const;
   expect(suspensionOf(command, { ...request, data: '"x"' }, "s", 7)).toEqual(asked);
   expect(suspensionOf(command, { ...request, data: undefined }, "s", 7)).toEqual({ ...asked, data: null });
-  const called = { path: "all/a#call", reason: "may it?", data: "{}", resumeSchema: "{}", again: false };
+  const called = {
+    path: "all/a#call",
+    reason: "may it?",
+    data: "{}",
+    resumeSchema: "{}",
+    again: false,
+    deadline: null,
+    onDeadline: null,
+  };
   expect(callSuspensionOf(command, called, "s", 7)).toEqual({
     ...{ suspensionId: "s", path: "all/a#call", stepIndex: 3, suspendedAt: 7, reason: "may it?", data: "{}" },
     ...{ deadline: null, onDeadline: null, resumeSchema: "{}" },

@@ -100,13 +100,12 @@ export function suspensionOf(
 /** The suspension of a call that an agent has made. */
 export function callSuspensionOf(
   { place }: RunCommand,
-  { path, reason, data, resumeSchema }: CallSuspension,
+  { path, reason, data, resumeSchema, deadline, onDeadline }: CallSuspension,
   suspensionId: string,
   suspendedAt: number,
 ): Suspension {
-  const never = { deadline: null, onDeadline: null };
   const { stepIndex } = place.scope;
-  return { suspensionId, path, stepIndex, suspendedAt, reason, data, ...never, resumeSchema };
+  return { suspensionId, path, stepIndex, suspendedAt, reason, data, deadline, onDeadline, resumeSchema };
 }
 
 export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {

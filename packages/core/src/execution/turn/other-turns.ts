@@ -1,4 +1,5 @@
 // The turns of all processes that share the store, as this one sees them.
+import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
 import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { ClusterChannel } from "../../store/cluster-channel.ts";
@@ -23,8 +24,12 @@ export async function liveTurn(
   const state = head && (await store.state(head.executionId));
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { executionId, agentId, userId, input, context } = state.execution;
-  const waitsSince = state.suspensions[0]?.suspendedAt;
-  return { executionId, agentId, userId, input: JSON.parse(input ?? "null"), context, waitsSince };
+  const [suspension] = state.suspensions;
+  const waits = head?.owner === null && (suspension !== undefined || state.timers.length > 0);
+  const waitsSince = waits ? (suspension?.suspendedAt ?? state.execution.startAt) : undefined;
+  const waitsForTools = waits && state.suspensions.every(({ path }) => approvalIdOf(path) === null);
+  const stored: unknown = JSON.parse(input ?? "null");
+  return { executionId, agentId, userId, input: stored, context, waitsSince, waitsForTools };
 }
 
 function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): OtherTurns {

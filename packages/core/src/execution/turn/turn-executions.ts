@@ -1,13 +1,17 @@
 // Turns as the agents of this process see them: begun here, and those of other processes beside them.
-import type { TurnExecutions, TurnToBegin } from "../../agent/turn/turn-host.ts";
+import { randomUUID } from "node:crypto";
+import type { LiveTurn, ResumedTool, TurnExecutions, TurnToBegin } from "../../agent/turn/turn-host.ts";
+import { encodeEvent } from "../../journal/codec.ts";
+import type { WorkflowCancelledEvent } from "../../journal/events.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type BeginTurnParts, beginTurn } from "./begin-turn.ts";
 import { endForgottenTurn, type ForgottenTurnParts } from "./end-forgotten-turn.ts";
 import { liveTurn, type OtherTurnParts, otherTurns } from "./other-turns.ts";
+import { type ResumeTurnParts, resumeTurn } from "./resume-turn.ts";
 import type { TurnKind } from "./turn-kind.ts";
 
 export function turnExecutions(
-  engine: BeginTurnParts & ForgottenTurnParts & OtherTurnParts & Pick<Engine, "changes">,
+  engine: BeginTurnParts & ForgottenTurnParts & OtherTurnParts & ResumeTurnParts,
   kind: TurnKind,
 ): TurnExecutions {
   const begin = async (turn: TurnToBegin) => {
@@ -18,7 +22,24 @@ export function turnExecutions(
     return beginTurn(engine, kind, turn);
   };
   const live = (conversationId: string) => liveTurn(engine.store, conversationId);
-  return { begin, live, others: otherTurns(engine) };
+  const resume = (tool: ResumedTool) => resumeTurn(engine, kind, tool);
+  const endWait = async ({ executionId }: LiveTurn) => {
+    const timestamp = engine.clock.now();
+    const event: WorkflowCancelledEvent = {
+      ...{
+        type: "workflow-cancelled",
+        timestamp,
+        reason: "Stopped",
+        userId: undefined,
+        suspensionId: undefined,
+      },
+    };
+    const how = { key: randomUUID(), status: "cancelled", error: null, due: null } as const;
+    return (
+      (await engine.store.cancel({ executionId, ...how, event: encodeEvent(event) })).kind === "cancelled"
+    );
+  };
+  return { begin, live, endWait, resume, others: otherTurns(engine) };
 }
 
 /** Calls of a message have been decided: the inbox has changed. */

@@ -1,18 +1,29 @@
 // Turns of chats: executions of one step, which end together with the reply in their conversation.
 
+import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
 import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
 import { causeOf } from "../../journal/failure.ts";
-import type { ClaimedExecution, Commit, CommitResult, EndTurn, Store } from "../../store/store.ts";
+import type {
+  ClaimedExecution,
+  Commit,
+  CommitResult,
+  EndTurn,
+  Store,
+  Suspension,
+} from "../../store/store.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
+import { mergeEntries, type UsageKey, usageEntry } from "../../store/usage-store.ts";
+import { Fields } from "../../values/fields.ts";
 import { plainSchema } from "../../values/schema.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";
 import { RunningStepContext } from "../body/running-step-context.ts";
-import type { EngineKind } from "../engine/engine-kind.ts";
+import type { EngineKind, LoadableState } from "../engine/engine-kind.ts";
 import type { Waiters } from "../engine/waiters.ts";
 import type { Settlement } from "../run/settlement.ts";
+import { keyOf } from "../run/spent.ts";
 import type { ExecutionChange } from "../stream/changes.ts";
 
 /** The step that makes the reply: the paths of its model calls and tool calls begin with it. */
@@ -43,20 +54,22 @@ export class TurnKind implements EngineKind {
   readonly #store: Store;
   readonly #host: TurnHost;
   readonly #waiters: Waiters;
-  readonly #changed: (change: ExecutionChange) => void;
+  readonly #changed: (change: ExecutionChange, deadline: number | undefined) => void;
   /** Turns that end with their recorded calls when they run. */
   readonly #onlyRecorded = new Set<string>();
   /** Turns whose last write failed. */
   readonly #failed = new Set<string>();
   /** Turns of which the store has refused a write for good, with the usage in that write. */
-  readonly #refused = new Map<string, StoredUsage | null>();
+  readonly #refused = new Map<string, Used>();
+  /** Turns that are released because their tools wait. */
+  readonly #idle = new Set<string>();
 
-  /** `changed` receives the turns whose replies begin to wait for a person. */
+  /** `changed` receives the turns whose replies begin to wait for a person, and until when the first of their calls does. */
   constructor(
     store: Store,
     host: TurnHost,
     waiters: Waiters,
-    changed: (change: ExecutionChange) => void = () => undefined,
+    changed: (change: ExecutionChange, deadline: number | undefined) => void = () => undefined,
   ) {
     this.#changed = changed;
     this.#store = store;
@@ -90,6 +103,20 @@ export class TurnKind implements EngineKind {
   /** The reply is streamed by the agents. */
   publish(): void {}
 
+  expire(
+    { execution: { conversationId } }: LoadableState,
+    { path, onDeadline }: Suspension,
+  ): Promise<boolean> | undefined {
+    const approvalId = approvalIdOf(path);
+    if (approvalId === null || conversationId === null) return undefined;
+    const after = Fields.parse(
+      onDeadline,
+      (problem) => new TypeError(`The deadline of an approval: ${problem}`),
+    ).object("resume");
+    const decision = { approved: after?.isTrue("approved") === true, reason: after?.optionalText("reason") };
+    return this.#host.expire({ conversationId, approvalId, ...decision });
+  }
+
   async endCrashLoop({ executionId }: ClaimedExecution): Promise<boolean> {
     this.#onlyRecorded.add(executionId);
     return false;
@@ -98,6 +125,8 @@ export class TurnKind implements EngineKind {
   recovered(): void {}
 
   released(executionId: string): void {
+    // Of one that only sleeps no other part of the engine reports that it is idle.
+    if (this.#idle.has(executionId)) this.#waiters.settle(executionId, { kind: "elsewhere" });
     this.#onlyRecorded.delete(executionId);
     this.#refused.delete(executionId);
   }
@@ -106,16 +135,20 @@ export class TurnKind implements EngineKind {
     const { executionId, token } = commit;
     const wasRefused = this.#refused.has(executionId);
     try {
-      if (commit.end === null) return await this.#store.commit(commit);
+      if (commit.end === null && commit.idle === null) return await this.#store.commit(commit);
       const ending = await this.#ending(commit);
       const result = await this.#store.endTurn(ending);
+      if (commit.end === null) {
+        if (result.idle) this.#goesIdle(ending, result);
+        return result;
+      }
       if (result.idle) this.#reportWait(ending, result);
       // The driver has no more work either way: the next turn of the conversation ends a suspended one.
       return { ...result, idle: false };
     } catch (error) {
       // The driver ends a turn once more of which a write was refused for good: without the reply, so that the
       // conversation is free.
-      if (error instanceof StoreRefusedError && !wasRefused) this.#refused.set(executionId, commit.usage);
+      if (error instanceof StoreRefusedError && !wasRefused) this.#refused.set(executionId, commit);
       else {
         // The process that polls next continues the turn.
         this.#failed.add(executionId);
@@ -126,37 +159,46 @@ export class TurnKind implements EngineKind {
   }
 
   async #ending(commit: Commit): Promise<EndTurn> {
-    const { reply, usage, open } = await this.#host.endingOf(commit.executionId);
+    const { reply, usage, agentId, open } = await this.#host.endingOf(commit.executionId);
+    if (commit.end === null) return { commit, reply };
     const refused = this.#refused.get(commit.executionId);
-    const counted = refused ?? commit.usage;
-    const total = usage === null ? counted : sumUsage(counted, usage);
-    if (refused !== undefined)
-      return { commit: { ...commit, usage: total }, reply: { ...reply, message: null } };
+    const spender = { userId: reply.userId, workflowId: "" };
+    const used = usedWith(refused ?? commit, usage, keyOf(reply.at, spender, agentId));
+    if (refused !== undefined) return { commit: { ...commit, ...used }, reply: { ...reply, message: null } };
     const waits = open.length > 0 && commit.end?.status === "completed";
     const suspended = { open, end: null, idle: { resumes: 0, event: null } };
-    return { commit: { ...commit, ...(waits && suspended), usage: total }, reply };
+    return { commit: { ...commit, ...(waits && suspended), ...used }, reply };
   }
 
-  #reportWait({ commit: { executionId }, reply }: EndTurn, { sequence }: CommitResult): void {
+  #goesIdle(ending: EndTurn, result: CommitResult): void {
+    this.#idle.add(ending.commit.executionId);
+    this.#reportWait(ending, result);
+  }
+
+  #reportWait({ commit: { executionId, open }, reply }: EndTurn, { sequence }: CommitResult): void {
     const { conversationId, userId, at: timestamp } = reply;
     const where = { executionId, workflowId: "", conversationId, userId, stepPath: undefined };
-    this.#changed({ ...where, status: "suspended", sequence, timestamp });
+    const first = Math.min(...open.map(({ deadline }) => deadline ?? Number.POSITIVE_INFINITY));
+    const deadline = Number.isFinite(first) ? first : undefined;
+    this.#changed({ ...where, status: "suspended", sequence, timestamp }, deadline);
   }
 
   async #run(body: StepContext): Promise<void> {
     const { executionId, data, context, userId, conversationId, signal } = body;
+    this.#idle.delete(executionId);
     const settled = this.#waiters
       .wait(executionId)
       .settled.then((settlement) => this.#endOf(executionId, settlement));
     if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
     const recorder = body.recorder();
-    await this.#host.run({
+    const wait = await this.#host.run({
       executionId,
       input: data,
       context,
       userId,
       conversationId,
       signal,
+      activeAt: body.activeAt,
       onlyRecorded: this.#onlyRecorded.has(executionId),
       recorder,
       deferral: recorder.deferring(),
@@ -166,14 +208,24 @@ export class TurnKind implements EngineKind {
       settled,
     });
     if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);
+    if (wait !== undefined) recorder.leave(wait.reason);
   }
 
   #endOf(executionId: string, settlement: Settlement): TurnEnd {
     const { kind } = settlement;
+    if (this.#idle.delete(executionId)) return "waits";
     if (this.#failed.delete(executionId) && kind === "stopped") return "failed";
     if (kind === "ended" && settlement.error !== undefined) return { reason: causeOf(settlement.error) };
     return kind === "suspended" ? "elsewhere" : kind;
   }
+}
+
+type Used = Pick<Commit, "usage" | "spent">;
+
+/** The usage of a commit with that of calls which are not recorded. */
+function usedWith({ usage, spent }: Used, more: StoredUsage | null, key: UsageKey): Used {
+  if (more === null) return { usage, ...(spent && { spent }) };
+  return { usage: sumUsage(usage, more), spent: mergeEntries([...(spent ?? []), usageEntry(key, more)]) };
 }
 
 function workflowOf(execute: (context: StepContext) => unknown): WorkflowDefinition {

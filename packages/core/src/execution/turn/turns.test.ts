@@ -82,7 +82,11 @@ function turnsOf(surroundings: Surroundings = {}) {
       },
       endingOf: async (executionId) => {
         calls.push({ endingOf: executionId });
-        return { reply, usage: surroundings.usage ?? null, open: surroundings.open ?? [] };
+        return { reply, usage: surroundings.usage ?? null, agentId: "a", open: surroundings.open ?? [] };
+      },
+      expire: async (call) => {
+        calls.push({ expire: call });
+        return true;
       },
     },
     engine.waiters,
@@ -453,7 +457,7 @@ test("the live turn of a conversation is read, wherever it runs", async () => {
   const execution = rowForTest({ agentId: "bot", input: '{"a":1}' });
   const state: StoredExecution = { execution, suspensions: [], timers: [], usage: null };
   const liveTurn: Store["liveTurn"] = async (id) =>
-    id === "c1" ? ({ executionId: "e1" } as never) : undefined;
+    id === "c1" ? ({ executionId: "e1", owner: null } as never) : undefined;
   const { others, asked } = beside({ liveTurn, state: async () => state });
   expect(await others.running("c1")).toEqual({
     executionId: "e1",
@@ -462,6 +466,7 @@ test("the live turn of a conversation is read, wherever it runs", async () => {
     input: { a: 1 },
     context: execution.context,
     waitsSince: undefined,
+    waitsForTools: false,
   });
   expect(await others.running("c2")).toBeUndefined();
   others.askToStop("e7");

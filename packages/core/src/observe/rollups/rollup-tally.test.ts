@@ -24,6 +24,18 @@ const complete = (path: string, timestamp: number): JournalEvent => ({
   usage: undefined,
 });
 
+test("the tokens of a step's agents are added up; a step without any has no row for them", () => {
+  const tally = new RollupTally();
+  const usage = { inputTokens: 30, outputTokens: 12, totalTokens: 42, calls: 1 };
+  const asked = { ...step("ask", 60_000), type: "step-complete", output: undefined, usage } as const;
+  tally.receive(execution(), [asked, { ...asked, path: "each[1]/ask" }, asked, complete("send", 60_000)]);
+  const tokens = tally.take().filter(({ kind }) => kind === "tokens");
+  expect(tokens.map(({ step, count }) => [step, count])).toEqual([
+    ["ask", 84],
+    ["each/ask", 42],
+  ]);
+});
+
 test("executions and steps are counted by minute, with how long they took", () => {
   const tally = new RollupTally();
   const one = execution();

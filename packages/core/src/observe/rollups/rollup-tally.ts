@@ -86,7 +86,11 @@ export class RollupTally {
         const startAt = execution.stepStarts?.get(event.path);
         execution.stepStarts?.delete(event.path);
         const bucket = startAt === undefined ? noDuration : bucketOf(timestamp - startAt);
-        return this.#count(timestamp, execution.workflowId, event.path, "completed", bucket);
+        this.#count(timestamp, execution.workflowId, event.path, "completed", bucket);
+        const { totalTokens = 0 } = (event.type === "step-complete" && event.usage) || {};
+        if (totalTokens > 0)
+          this.#count(timestamp, execution.workflowId, event.path, "tokens", noDuration, totalTokens);
+        return;
       }
       case "step-error":
         execution.stepStarts?.delete(event.path);
@@ -103,7 +107,14 @@ export class RollupTally {
     }
   }
 
-  #count(timestamp: number, workflowId: string, path: string, kind: RollupKind, bucket: number): void {
+  #count(
+    timestamp: number,
+    workflowId: string,
+    path: string,
+    kind: RollupKind,
+    bucket: number,
+    by = 1,
+  ): void {
     const counter = this.#counterOf(Math.floor(timestamp / minute), workflowId, path);
     if (counter === undefined) {
       this.#lost += 1;
@@ -114,7 +125,7 @@ export class RollupTally {
       buckets = new Map();
       counter[kind] = buckets;
     }
-    buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + by);
   }
 
   #counterOf(at: number, workflowId: string, path: string): Counter | undefined {
@@ -153,7 +164,15 @@ function forget({ stepStarts }: CountedExecution, path: string): void {
 }
 
 function kindsOf(counter: Counter): [RollupKind, Map<number, number>][] {
-  const kinds: RollupKind[] = ["started", "completed", "failed", "suspended", "cancelled", "retried"];
+  const kinds: RollupKind[] = [
+    "started",
+    "completed",
+    "failed",
+    "suspended",
+    "cancelled",
+    "retried",
+    "tokens",
+  ];
   return kinds.flatMap((kind): [RollupKind, Map<number, number>][] => {
     const buckets = counter[kind];
     return buckets === undefined ? [] : [[kind, buckets]];

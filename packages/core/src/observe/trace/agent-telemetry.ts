@@ -1,7 +1,9 @@
 // The AI SDK's `telemetry` option for one call of an agent: spans, token counts, and log lines of its tools.
 import type { Telemetry, TelemetryOptions } from "ai";
+import { propertyOf } from "../../values/fields.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { Logger } from "../log/logger.ts";
+import { recordModelCall } from "./gen-ai-metrics.ts";
 
 export interface AgentTelemetryParts {
   readonly agentId: string;
@@ -29,10 +31,32 @@ export function agentTelemetry(parts: AgentTelemetryParts): TelemetryOptions {
 
 function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
   const line = logger.child({ agentId });
+  /** The model of the request; the provider may reply with the name of a version of it. */
+  let requestModel: string | undefined;
   return {
-    onLanguageModelCallEnd({ modelId, usage, finishReason }) {
+    onLanguageModelCallStart({ modelId }) {
+      requestModel = modelId;
+    },
+    async executeLanguageModelCall({ provider = "", modelId = "", execute }) {
+      const start = performance.now();
+      try {
+        return await execute();
+      } catch (error) {
+        const seconds = (performance.now() - start) / 1000;
+        recordModelCall({ provider, requestModel: modelId, seconds, errorType: errorType(error) });
+        throw error;
+      }
+    },
+    onLanguageModelCallEnd({ provider, modelId, usage, finishReason, performance: { responseTimeMs } }) {
       const { inputTokens: input = 0, outputTokens: output = 0 } = usage;
       tokens(modelId, { input, output });
+      recordModelCall({
+        provider,
+        requestModel: requestModel ?? modelId,
+        responseModel: modelId,
+        seconds: responseTimeMs / 1000,
+        tokens: { input: usage.inputTokens, output: usage.outputTokens },
+      });
       line.debug(
         { model: modelId, inputTokens: input, outputTokens: output, finishReason },
         "the model replied",
@@ -53,4 +77,11 @@ function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
       }
     },
   };
+}
+
+/** A status code, else the class: never the message, which may hold anything. */
+function errorType(error: unknown): string {
+  const status = propertyOf(error, "statusCode");
+  if (typeof status === "number") return String(status);
+  return error instanceof Error ? error.name : "_OTHER";
 }

@@ -35,7 +35,7 @@ onMemory(({ andante, andanteWith }) => {
     const here = andante(workflow);
     const { executionId } = await here.execute(workflow.id, {}, { userId: "ada", conversationId: "c1" });
     const spans = await spansOf(here, executionId);
-    const root = spans.get(`workflow ${workflow.id}`);
+    const root = spans.get(`invoke_workflow ${workflow.id}`);
     expect(root).toMatchObject({
       parentSpanId: null,
       entityType: "workflow",
@@ -58,9 +58,9 @@ onMemory(({ andante, andanteWith }) => {
       ]),
     );
     expect(parents).toEqual({
-      [`workflow ${workflow.id}`]: undefined,
-      "step first": `workflow ${workflow.id}`,
-      "step both": `workflow ${workflow.id}`,
+      [`invoke_workflow ${workflow.id}`]: undefined,
+      "step first": `invoke_workflow ${workflow.id}`,
+      "step both": `invoke_workflow ${workflow.id}`,
       "step both/left": "step both",
       "step both/gate": "step both",
       "step both/gate/in": "step both/gate",
@@ -83,7 +83,7 @@ onMemory(({ andante, andanteWith }) => {
     const here = andante(workflow);
     const { executionId } = await here.execute(workflow.id, {});
     const spans = await spansOf(here, executionId);
-    for (const name of ["step fails", `workflow ${workflow.id}`]) {
+    for (const name of ["step fails", `invoke_workflow ${workflow.id}`]) {
       expect(spans.get(name)).toMatchObject({ status: "error", message: "too far" });
       expect(spans.get(name)?.events).toMatchObject([
         { name: "exception", attributes: { "exception.type": "RangeError", "exception.message": "too far" } },
@@ -195,7 +195,7 @@ onMemory(({ andante, andanteWith }) => {
       const spans = await spansOf(here, executionId);
       expect(events.map(({ type, span }) => [type, span])).toEqual([
         ["span-end", spans.get("step held")],
-        ["span-end", spans.get(`workflow ${workflow.id}`)],
+        ["span-end", spans.get(`invoke_workflow ${workflow.id}`)],
       ]);
     },
   );
@@ -281,7 +281,7 @@ onMemoryAndFile(({ andante }) => {
     await resumed.result();
     const spans = await spansOf(second, executionId);
     expect([...new Set([...spans.values()].map(({ traceId }) => traceId))]).toEqual([caller.traceId]);
-    const root = spans.get(`workflow ${workflow.id}`);
+    const root = spans.get(`invoke_workflow ${workflow.id}`);
     expect(root?.parentSpanId).toBe(caller.spanId);
     expect(parseTraceparent(resumed.traceparent)).toEqual({ ...caller, spanId: root?.spanId });
     expect(eventsOf(spans.get("step gate"))).toEqual(["suspended", "resumed"]);
@@ -291,7 +291,11 @@ onMemoryAndFile(({ andante }) => {
     ]);
     // Published in the second process: the spans that ended there, with the ids that are read back.
     const ended = notified.filter(({ type }) => type === "span-end").map(({ span }) => span);
-    expect(ended.map(({ name }) => name)).toEqual(["step gate", "step after", `workflow ${workflow.id}`]);
+    expect(ended.map(({ name }) => name)).toEqual([
+      "step gate",
+      "step after",
+      `invoke_workflow ${workflow.id}`,
+    ]);
     for (const span of ended) expect(spans.get(span.name)).toEqual(span);
     const { traces } = await second.traces.list({ executionId });
     expect(traces).toMatchObject([{ traceId: caller.traceId, status: "completed" }]);

@@ -27,6 +27,7 @@ import {
 import {
   eventAttributes,
   nameOf,
+  nameOfExecution,
   rootAttributes,
   stepAttributes,
   type TracedExecution,
@@ -45,7 +46,7 @@ export interface SpanListener {
 interface End {
   readonly at: number;
   readonly status: SpanRecord["status"];
-  readonly message?: string | undefined;
+  readonly error?: { readonly name: string; readonly message: string };
 }
 
 export class ExecutionSpans {
@@ -131,13 +132,13 @@ export class ExecutionSpans {
         const { error, timestamp: at } = event;
         this.#note(this.#nearest(event.path), event, "exception");
         // A condition that fails is not the end of its step: that comes with an event of its own.
-        return this.#end(event, { at, status: "error", message: error.message });
+        return this.#end(event, { at, status: "error", error });
       }
       case "workflow-complete":
         return this.#finish(event, { at: event.timestamp, status: "ok" });
       case "workflow-error":
         this.#note(this.#root, event, "exception");
-        return this.#finish(event, { at: event.timestamp, status: "error", message: event.error.message });
+        return this.#finish(event, { at: event.timestamp, status: "error", error: event.error });
       case "workflow-cancelled":
         this.#note(this.#root, event, "cancelled");
         return this.#finish(event, { at: event.timestamp, status: "unset" });
@@ -257,17 +258,19 @@ export class ExecutionSpans {
       entityType: "workflow",
       entityId: workflowId,
       executionId,
-      name: span.path === null ? `workflow ${workflowId}` : nameOfSpan(span.path),
+      name: span.path === null ? nameOfExecution(workflowId) : nameOfSpan(span.path),
       kind: "internal",
       startTime: isoTime(span.startAt),
       endTime: end === undefined ? null : isoTime(end.at),
       duration: end === undefined ? null : end.at - span.startAt,
       status: end?.status ?? "unset",
-      ...(end?.message !== undefined && { message: end.message }),
-      attributes:
-        span.path === null
+      ...(end?.error !== undefined && { message: end.error.message }),
+      attributes: {
+        ...(span.path === null
           ? rootAttributes(this.execution, this.status)
-          : stepAttributes(this.execution, span),
+          : stepAttributes(this.execution, span)),
+        ...(end?.error !== undefined && { "error.type": end.error.name }),
+      },
       events: [...(span.events ?? [])],
     };
   }

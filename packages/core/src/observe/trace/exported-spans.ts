@@ -1,34 +1,44 @@
-// The spans of one Andante on their way to the host's processors. Nothing global is touched.
+// The spans of one Andante on their way to the host: to its processors, else to its registered provider or by its environment.
 import { randomBytes } from "node:crypto";
 import type { Attributes, Context, SpanContext, SpanOptions } from "@opentelemetry/api";
-import { otelApi, statusCode, traceFlags } from "./otel-api.ts";
+import { globalProvider } from "./global-provider.ts";
+import { isRegistered, otelApi, statusCode, traceFlags } from "./otel-api.ts";
 import type { ReadableSpan, Resource, SpanProcessor } from "./readable-span.ts";
 import { RecordingSpan, type SpanStart } from "./recording-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { TracingOptions } from "./tracing-options.ts";
 
+interface ExportOptions {
+  readonly processors?: TracingOptions["processors"] | undefined;
+  readonly resource: Resource;
+  readonly now: () => number;
+  /** The export that the environment asks for. */
+  readonly environment?: SpanProcessor | undefined;
+}
+
 export class ExportedSpans {
   readonly #processors: readonly SpanProcessor[];
   readonly #resource: Resource;
+  /** True where the registered provider receives the spans too. */
+  readonly #global: boolean;
   readonly #forHost: boolean;
   readonly #now: () => number;
 
   /** `own` receives the spans of agents beside the host's processors; `report` is called for one that throws. */
-  constructor(
-    options: TracingOptions & { readonly resource: Resource; readonly now: () => number },
-    own: SpanProcessor,
-    report: (error: unknown) => void,
-  ) {
-    const host = (options.processors ?? []).map((processor) => guarded(processor, report));
-    this.#forHost = host.length > 0;
-    this.#processors = [own, ...host];
+  constructor(options: ExportOptions, own: SpanProcessor, report: (error: unknown) => void) {
+    const { processors, environment } = options;
+    const given = processors ?? (environment === undefined ? [] : [environment]);
+    this.#forHost = given.length > 0;
+    this.#global = processors === undefined;
+    const all = this.#global ? [globalProvider, ...given] : given;
+    this.#processors = [own, ...all.map((processor) => guarded(processor, report))];
     this.#resource = options.resource;
     this.#now = options.now;
   }
 
   /** True when the host listens. */
   get wanted(): boolean {
-    return this.#forHost;
+    return this.#forHost || (this.#global && isRegistered("trace"));
   }
 
   /** Hands the host a span that was derived from a journal. */

@@ -59,7 +59,7 @@ test("a step that bails ends its span", () => {
   ]);
   expect(spans.map(({ name, status }) => [name, status])).toEqual([
     ["step one", "ok"],
-    ["workflow w", "ok"],
+    ["invoke_workflow w", "ok"],
   ]);
   expect(spans[0]?.events.map(({ name }) => name)).toEqual(["bailed"]);
 });
@@ -106,5 +106,5 @@ test("an event that comes twice counts once", () => {
     { ...step, type: "step-start", sequence: 2 },
     { type: "workflow-complete" },
   ]);
-  expect(spans.map(({ name }) => name)).toEqual(["step one", "workflow w"]);
+  expect(spans.map(({ name }) => name)).toEqual(["step one", "invoke_workflow w"]);
 });

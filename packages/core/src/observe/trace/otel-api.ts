@@ -16,11 +16,14 @@ const registered = Symbol.for("opentelemetry.js.api.1");
 // Not Reflect.get, which takes five times as long.
 const anyGlobal: Readonly<Record<symbol, unknown>> = globalThis;
 
-/** Whether the host has registered a context manager. Called before each body runs, so it does not load the API. */
-export function hasContextManager(): boolean {
+/** Whether the host has registered such a component. Called before each body runs, so it does not load the API. */
+export function isRegistered(component: "context" | "trace" | "metrics"): boolean {
   const registry = anyGlobal[registered];
-  return typeof registry === "object" && registry !== null && "context" in registry;
+  return typeof registry === "object" && registry !== null && component in registry;
 }
+
+/** The version of the GenAI conventions that names of spans, attributes and metrics follow. */
+export const genAiSchema = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";
 
 /** The numbers that the API gives its names. */
 export const spanKind = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const;

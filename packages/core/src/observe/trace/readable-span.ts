@@ -44,7 +44,11 @@ export interface ReadableSpan {
   readonly links: Link[];
   readonly events: TimedEvent[];
   readonly resource: Resource;
-  readonly instrumentationScope: { readonly name: string; readonly version?: string };
+  readonly instrumentationScope: {
+    readonly name: string;
+    readonly version?: string;
+    readonly schemaUrl?: string;
+  };
   readonly droppedAttributesCount: number;
   readonly droppedEventsCount: number;
   readonly droppedLinksCount: number;

@@ -12,7 +12,7 @@ import type {
   TimeInput,
 } from "@opentelemetry/api";
 import { redactText } from "../../values/redact-text.ts";
-import { spanKind, statusCode } from "./otel-api.ts";
+import { genAiSchema, spanKind, statusCode } from "./otel-api.ts";
 import type { ReadableSpan, Resource, TimedEvent } from "./readable-span.ts";
 
 export interface SpanStart {
@@ -47,7 +47,7 @@ export class RecordingSpan implements Span, ReadableSpan {
   readonly links: Link[] = [];
   readonly events: TimedEvent[] = [];
   readonly resource: Resource;
-  readonly instrumentationScope: { readonly name: string };
+  readonly instrumentationScope: { readonly name: string; readonly schemaUrl: string };
   status: SpanStatus = { code: statusCode.unset };
   endTime: HrTime = [0, 0];
   duration: HrTime = [0, 0];
@@ -68,7 +68,7 @@ export class RecordingSpan implements Span, ReadableSpan {
     this.#context = start.context;
     if (start.parent !== undefined) this.parentSpanContext = start.parent;
     this.resource = start.resource;
-    this.instrumentationScope = { name: start.scope };
+    this.instrumentationScope = { name: start.scope, schemaUrl: genAiSchema };
     this.#ended = start.ended;
     this.#began = start.startTime === undefined ? performance.now() : undefined;
     this.#now = start.now;

@@ -9,9 +9,16 @@ export interface TracedExecution {
   readonly conversationId: string | null;
 }
 
+/** The name of the span of an execution. */
+export function nameOfExecution(workflowId: string): string {
+  return `invoke_workflow ${workflowId}`;
+}
+
 export function rootAttributes(execution: TracedExecution, status: string): Record<string, unknown> {
   const { executionId, workflowId, userId, conversationId } = execution;
   return {
+    "gen_ai.operation.name": "invoke_workflow",
+    "gen_ai.workflow.name": workflowId,
     "andante.workflow.id": workflowId,
     "andante.execution.id": executionId,
     "andante.execution.status": status,

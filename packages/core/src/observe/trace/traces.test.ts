@@ -43,7 +43,7 @@ test("however many executions a trace holds, its spans are bounded together", as
   expect([whole?.spans.length, whole?.roots.length, whole?.complete]).toEqual([12, 4, true]);
   expect([bounded?.spans.length, bounded?.roots.length, bounded?.complete]).toEqual([7, 4, false]);
   // The root of each, though there was no room to read the journals of the later ones.
-  const roots = bounded?.spans.filter(({ name }) => name === "workflow steps");
+  const roots = bounded?.spans.filter(({ name }) => name === "invoke_workflow steps");
   expect(roots?.map(({ spanId }) => spanId)).toEqual(bounded?.roots.map(({ rootSpanId }) => rootSpanId));
   expect(roots?.every(({ endTime, status }) => endTime !== null && status === "ok")).toBe(true);
 });
@@ -56,7 +56,13 @@ test("a trace that is cut keeps its root and the spans around those that are sho
   const bounded = await upTo(5).read(id);
   expect(bounded?.complete).toBe(false);
   const item = expect.stringMatching(/^step each\[\d+\]\/one$/);
-  expect(bounded?.spans.map(({ name }) => name)).toEqual(["workflow many", "step each", item, item, item]);
+  expect(bounded?.spans.map(({ name }) => name)).toEqual([
+    "invoke_workflow many",
+    "step each",
+    item,
+    item,
+    item,
+  ]);
   const [root] = (await andante.traces.read(id))?.spans ?? [];
   expect(bounded?.spans[0]).toEqual(root);
   expect((await upTo(1102).read(id))?.complete).toBe(true);

@@ -8,6 +8,7 @@ import type { Clock } from "../../values/clock.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import type { Flushable } from "../log/logs.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
+import { nameOfExecution } from "./span-attributes.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { maxRoots, TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
@@ -211,7 +212,7 @@ function spanOfRoot(root: TraceRoot): SpanRecord {
     entityType,
     entityId,
     executionId,
-    name: entityType === "workflow" ? `workflow ${entityId}` : `invoke_agent ${entityId}`,
+    name: entityType === "workflow" ? nameOfExecution(entityId) : `invoke_agent ${entityId}`,
     kind: "internal",
     startTime: isoTime(startAt),
     ...endOf(root),

@@ -5,8 +5,8 @@ import type { Resource, SpanProcessor } from "./readable-span.ts";
 export interface TracingOptions {
   /**
    * OpenTelemetry span processors of version 2 or 3, each given every span of ours, such as `new BatchSpanProcessor(…)`
-   * around an `OTLPTraceExporter`. A span is reported once, when it ends. They are shut down with Andante. Default:
-   * none. A globally registered tracer provider is not used.
+   * around an `OTLPTraceExporter`. A span is reported once, when it ends. They are shut down with Andante. Default: the
+   * globally registered tracer provider; without one, the collector of OTEL_EXPORTER_OTLP_ENDPOINT. `[]`: none.
    */
   readonly processors?: readonly SpanProcessor[];
   /**

@@ -11,7 +11,8 @@ import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type SpanListener } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
-import { hasContextManager, otelApi } from "./otel-api.ts";
+import { isRegistered, otelApi } from "./otel-api.ts";
+import { boundsIn, isExportWanted, loadExporter, OtlpExport } from "./otlp-export.ts";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { TracedExecution } from "./span-attributes.ts";
 import type { SpanOwner, SpanRecord } from "./span-record.ts";
@@ -69,6 +70,7 @@ export class Tracing {
   readonly #sample: number;
   readonly #content: boolean;
   readonly #exported: ExportedSpans;
+  readonly #otlp: OtlpExport | undefined;
   readonly #calls: AgentCalls;
   readonly #followers = new Set<(event: SpanEvent) => void>();
   readonly #live = new TurnoverMap<string, ExecutionSpans>();
@@ -100,9 +102,18 @@ export class Tracing {
     });
     const unreadable = (err: Error) => logger.warn({ err }, "a variable of the environment cannot be read");
     const resource = options.resource ?? resourceFromEnvironment(process.env, unreadable);
-    this.#exported = new ExportedSpans({ ...options, resource, now }, this.#calls, (err) =>
+    if (options.processors === undefined && !isRegistered("trace") && isExportWanted(process.env))
+      this.#otlp = new OtlpExport(loadExporter(process.env), boundsIn(process.env), logger);
+    const { processors } = options;
+    const exportOptions = { processors, resource, now, environment: this.#otlp };
+    this.#exported = new ExportedSpans(exportOptions, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
+  }
+
+  /** Spans that the collector of the environment did not take. */
+  get dropped(): number {
+    return this.#otlp?.dropped ?? 0;
   }
 
   /** Loads the modules for spans of agents; without them there are those of executions and steps. */
@@ -197,7 +208,7 @@ export class Tracing {
    * this is a plain call.
    */
   run<T>(executionId: string, path: string, body: () => T): T {
-    if (!hasContextManager()) return body();
+    if (!isRegistered("context")) return body();
     const place = this.placeOf(executionId, path);
     return place === undefined ? body() : otelApi().context.with(contextOf(place), body);
   }

@@ -1,8 +1,10 @@
 // The changes that a decision makes: a store applies all of them, or none.
 
+import type { FactChange } from "../fact-store.ts";
 import type { Timer } from "../store.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
 import type { Suspension } from "../suspension.ts";
+import type { UsageEntry } from "../usage-store.ts";
 import type { ExecutionRecord } from "./record.ts";
 
 export interface Changes {
@@ -14,6 +16,8 @@ export interface Changes {
   append(executionId: string, last: number, events: readonly WrittenEvent[], key: string): void;
   /** `held`: the execution is paused, so that its times do not run. */
   open(executionId: string, suspension: Suspension, held: boolean): void;
+  /** Keeps a change of facts. */
+  remember(change: FactChange): void;
   close(suspensionIds: readonly string[]): void;
   closeAll(executionId: string): void;
   setTimer(executionId: string, timer: Timer): void;
@@ -23,6 +27,8 @@ export interface Changes {
   hold(executionId: string, held: boolean): void;
   /** Moves the timeout of an execution, if it has one, by milliseconds. */
   moveTimeout(executionId: string, by: number): void;
+  /** Adds to the rows of usage. The key is that of the write. */
+  spend(key: string, entries: readonly UsageEntry[]): void;
 }
 
 export interface Outcome {

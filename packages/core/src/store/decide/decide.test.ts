@@ -1,6 +1,7 @@
 // Each decision alone: the facts that it requests, the changes that it makes, and the record that it leaves.
 import { expect, test } from "vitest";
 import { commitOf, event, suspension } from "../../store-cases/store-cases.ts";
+import type { FactChange } from "../fact-store.ts";
 import { rowText } from "../sql/journal-row.ts";
 import type { Cancel, Commit, Pause, Resume } from "../store.ts";
 import {
@@ -88,6 +89,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     end: change("end"),
     append: change("append"),
     open: change("open"),
+    remember: change("remember"),
     close: change("close"),
     closeAll: change("closeAll"),
     setTimer: change("setTimer"),
@@ -95,6 +97,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     clearTimers: change("clearTimers"),
     hold: change("hold"),
     moveTimeout: change("moveTimeout"),
+    spend: change("spend"),
   };
   const record = given && { ...given };
   const result = made(argument, record, facts, changes);
@@ -142,6 +145,20 @@ test("a commit without progress keeps the recoveries; usage is added", () => {
     "update",
     { recoveries: 2, usage: { inputTokens: 2, outputTokens: 4, totalTokens: 6, calls: 2 } },
   ]);
+});
+
+test("changes of facts are kept with a commit that is recorded, also under a pause", () => {
+  const fact: FactChange = {
+    ...{ agentId: "a", scope: "user", subject: "ada", changeId: "c" },
+    ...{ patch: "{}", by: null, at: 1 },
+  };
+  const facts = [fact, { ...fact, changeId: "d" }];
+  for (const paused of [false, true]) {
+    const { changed } = decide(decisions.commit, commit({ facts }), recordOf({ paused }));
+    expect(changed.filter(([name]) => name === "remember")).toEqual(facts.map((each) => ["remember", each]));
+  }
+  const fenced = decide(decisions.commit, commit({ facts, token: "another" }), recordOf({}));
+  expect(fenced.changed).toEqual([]);
 });
 
 test("a commit opens suspensions, except at steps that it ends, and closes those below them", () => {

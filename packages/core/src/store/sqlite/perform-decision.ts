@@ -3,7 +3,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Changes, type Decision, type ExecutionRecord, type Facts, lookback } from "../decide/index.ts";
 import { integer, nullableInteger, nullableText, type Row, readUsage, status, text } from "./columns.ts";
 import { appendEvents, timeAt } from "./journal-rows.ts";
+import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
+import { addEntries } from "./operations/usage/add-usage.ts";
 import { SearchFrontier } from "./search-frontier.ts";
 
 export type PerformDecision = <Argument extends { readonly executionId: string }, Result>(
@@ -140,6 +142,7 @@ function changesOf(
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const holdTimers = database.prepare("update timers set held = ? where execution_id = ?");
   const holdDeadlines = database.prepare("update suspensions set held = ? where execution_id = ?");
+  const spend = addEntries(database);
   const moveTimeout = database.prepare(
     "update executions set timeout_at = timeout_at + ? where execution_id = ?",
   );
@@ -147,6 +150,7 @@ function changesOf(
     ...timerChanges(database),
     append: appendEvents(database),
     open: openSuspension(database, search),
+    remember: appendFact(database),
     update: (record) => {
       const values = [
         record.sequence,
@@ -180,6 +184,7 @@ function changesOf(
       holdDeadlines.run(Number(held), executionId);
     },
     moveTimeout: (executionId, by) => void moveTimeout.run(by, executionId),
+    spend: (_, entries) => spend(entries),
   };
 }
 

@@ -13,9 +13,15 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
     why: "walks what has work to do, which is little; suspects, which are fewer still, are sorted",
   },
   { statement: /indexed by executions_with_work[\s\S]*substr\(token/, why: "walks what has work to do" },
+  { statement: /indexed by executions_with_work[\s\S]*owner is null/, why: "walks what has work to do" },
   {
     statement: /indexed by executions_with_work[\s\S]*order by start_at, execution_id/,
     why: "walks what has work to do; what started in the same millisecond is sorted",
+  },
+  { statement: /from owners\s+left join/, why: "walks the processes, and the executions with work" },
+  {
+    statement: /from workflow_definitions where workflow_id = \?/,
+    why: "sorts the definitions of one workflow",
   },
   { statement: /from (trace_roots|span_chunks) where trace_id = \?/, why: "sorts the rows of one trace" },
   { statement: /from trace_roots where .*execution_id = \?/, why: "sorts the roots of one execution" },
@@ -26,6 +32,7 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
   { statement: /^select start_at from trace_roots order by/, why: "walks the index from the newest trace" },
   { statement: /indexed by executions_by_start/, why: "walks the index from the newest execution" },
   { statement: /indexed by executions_running/, why: "walks what is running" },
+  { statement: /indexed by executions_parked_by_start/, why: "walks what is parked" },
   { statement: /from timers cross join/, why: "walks the index from the first time" },
   {
     statement: /from trace_roots +(where [^x]*)?order by start_at desc/,
@@ -88,6 +95,8 @@ function statementsOf(database: DatabaseSync): string[] {
       before: at,
       traced: true,
       traceId: "a",
+      replayOf: "a",
+      parked: true,
     };
     for (const filter of pairs(filters)) list({ ...filter, limit: 10 });
     for (const filter of pairs({ ...filters, executionId: "a", idPrefix: undefined }))

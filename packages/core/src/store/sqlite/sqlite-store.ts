@@ -6,10 +6,12 @@ import { checkKnownOptions, type KnownOptions } from "../../values/check-options
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
+import type { FactStore } from "../fact-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
 import type { SearchStore } from "../search-store.ts";
 import type { Commit, ListedExecution, Store, StoreHealth } from "../store.ts";
+import type { UsageStore } from "../usage-store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { packCommit } from "./packed-commit.ts";
 import { ThreadClient } from "./thread-client.ts";
@@ -98,6 +100,7 @@ class SqliteStore implements Store {
   resume = this.#write("resume");
   cancel = this.#write("cancel");
   heartbeat = this.#write("heartbeat");
+  nodes = () => this.#call(this.#reader, "nodes", undefined);
   release = this.#write("release");
   claimAbandoned = this.#write("claimAbandoned");
   claims = this.#write("claims");
@@ -113,6 +116,7 @@ class SqliteStore implements Store {
   waiting = this.#read("waiting");
   define = this.#write("define");
   outline = this.#write("outline");
+  definitions = this.#read("definitions");
   adopt = this.#write("adopt");
   park = this.#write("park");
   unpark = this.#write("unpark");
@@ -135,11 +139,17 @@ class SqliteStore implements Store {
     totals: this.#read("rollupTotals"),
     trim: this.#write("trimRollups"),
   };
+  readonly usage: UsageStore = {
+    add: this.#write("addUsage"),
+    totals: this.#read("usageTotals"),
+    trim: this.#write("trimUsage"),
+  };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),
     change: this.#write("changeConversation"),
     fork: this.#write("forkConversation"),
     remove: this.#write("removeConversation"),
+    removeSummary: this.#write("removeSummary"),
     removeUnchanged: this.#write("removeUnchanged"),
     removeUnfinishedFork: this.#write("removeUnfinishedFork"),
     recent: this.#read("recentMessages"),
@@ -152,6 +162,13 @@ class SqliteStore implements Store {
     define: this.#write("defineSearch"),
     index: this.#write("indexValues"),
     find: this.#read("findValues"),
+  };
+
+  readonly facts: FactStore = {
+    append: this.#write("appendFact"),
+    read: this.#read("readFacts"),
+    fold: this.#write("foldFacts"),
+    remove: this.#write("removeFacts"),
   };
 
   readonly approvals: ApprovalStore = {

@@ -2,10 +2,12 @@
 import type { ModelMessage } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
 import { withoutBytes } from "../../values/without-bytes.ts";
 import type { AgentPrompt, AgentStep, ExecutionBudget, PromptFunction, WorkflowAgent } from "../step.ts";
+import type { FunctionContext } from "../step-context.ts";
 import { type StepOptions, stepBase, stepOptionsWithoutOutput } from "./step-options.ts";
 
 export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
@@ -28,6 +30,18 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
    * Default: no limit.
    */
   readonly budget?: ExecutionBudget;
+  /**
+   * The AI SDK's call options for the agent, or a function of the data that makes them. It runs again when the step does.
+   * Default: those of the agent.
+   */
+  readonly callOptions?: object | ((context: FunctionContext<Data, Input>) => object | Promise<object>);
+  /**
+   * A provider that refuses a call of a model with 429 and `Retry-After`: `fail` fails the step once `maxRetries` are used,
+   * `wait` has the execution sleep until then. Default: `fail`.
+   */
+  readonly onBusy?: "fail" | "wait";
+  /** How long one call waits for its provider in all; beyond that it fails. Default: one day. */
+  readonly maxWait?: Duration;
 }
 
 const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
@@ -37,7 +51,12 @@ const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
   schema: true,
   allowIncomplete: true,
   budget: true,
+  callOptions: true,
+  onBusy: true,
+  maxWait: true,
 };
+
+const defaultMaxWait = "1d";
 
 const knownBudget: KnownOptions<ExecutionBudget> = { tokens: true, calls: true, onReached: true };
 
@@ -54,13 +73,20 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
     throw new DefinitionError({ where, problem: "prompt must be a string, messages or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
-  const { agent, schema, allowIncomplete = false, budget } = options;
+  const { agent, schema, allowIncomplete = false, budget, callOptions, onBusy = "fail" } = options;
+  if (onBusy !== "fail" && onBusy !== "wait")
+    throw new DefinitionError({ where, problem: 'onBusy must be "fail" or "wait"' });
+  if (options.maxWait !== undefined && onBusy === "fail")
+    throw new DefinitionError({ where, problem: 'maxWait is only for onBusy: "wait"' });
+  const maxWait =
+    onBusy === "wait" ? parseDuration(options.maxWait ?? defaultMaxWait, `${where}, maxWait`) : undefined;
   checkBudget(budget, where);
   if (typeof allowIncomplete !== "boolean") {
     throw new DefinitionError({ where, problem: "allowIncomplete must be true or false" });
   }
   const prompt = promptOf(options.prompt);
-  return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema, allowIncomplete, budget };
+  const reply = { schema, outputSchema: schema, allowIncomplete };
+  return { ...base, type: "andAgent", agent, prompt, ...reply, budget, callOptions, maxWait };
 }
 
 function checkBudget(budget: ExecutionBudget | undefined, where: string): void {

@@ -8,6 +8,7 @@ import { recordedOnce } from "./once.ts";
 import { postMessage } from "./post-message.ts";
 import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
 import { removeConversation } from "./remove-conversation.ts";
+import { removeSummary } from "./remove-summary.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
 import { removeUnfinishedFork } from "./unfinished-forks.ts";
 
@@ -25,6 +26,7 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     change: write("changeConversation", changeConversation(s)),
     fork: write("forkConversation", forkConversation(s)),
     remove: write("removeConversation", removeConversation(s)),
+    removeSummary: write("removeSummary", removeSummary(s)),
     removeUnchanged: removeUnchanged(readers, s),
     removeUnfinishedFork: removeUnfinishedFork(readers, s),
     recent: readers.forCallers(recentMessages(readers, s)),

@@ -1,4 +1,4 @@
-// Keeps an assistant's message and adds its usage, unless the conversation is gone.
+// Keeps an assistant's message, a summary that was made beside it, and its usage, unless the conversation is gone.
 import type { KeepReply } from "@andante/core/store";
 import { integer } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
@@ -12,6 +12,10 @@ export function keepReply(s: string) {
     values ($1, $2, $3, 'assistant', $4, $5, $6)
     on conflict (conversation_id, message_id) do update set body = excluded.body, partial = excluded.partial
       where messages.role = 'assistant'`;
+  const summarize = `insert into ${s}.messages (conversation_id, sequence, message_id, role, body, partial, created_at)
+    select conversation_id, sequence - 1, $3, 'summary', $4, false, $5 from ${s}.messages
+    where conversation_id = $1 and message_id = $2 and role = 'user' and sequence > 1
+    on conflict do nothing`;
   const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2, revision = revision + 1,
       input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, total_tokens = total_tokens + $5,
       calls = calls + $6, cached_input_tokens = cached_input_tokens + $8, reasoning_tokens = reasoning_tokens + $9
@@ -29,7 +33,7 @@ export function keepReply(s: string) {
     return (await query(taken, [conversationId, place])).count === 0 ? place : undefined;
   };
   return async (query: Query, reply: KeepReply): Promise<boolean> => {
-    const { conversationId, userId, replyTo, message, usage, at } = reply;
+    const { conversationId, userId, replyTo, message, summary, usage, at } = reply;
     const [row] = (await query(conversation, [conversationId, userId])).rows;
     if (row === undefined) return false;
     let sequence = integer(row, "sequence");
@@ -39,6 +43,8 @@ export function keepReply(s: string) {
       sequence = Math.max(sequence, place);
       await query(write, [conversationId, place, messageId, body, partial, at]);
     }
+    if (summary !== undefined)
+      await query(summarize, [conversationId, summary.before, summary.messageId, summary.body, at]);
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
     const counted = [inputTokens, outputTokens, totalTokens, calls];
     const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];

@@ -26,7 +26,8 @@ export function postMessage(s: string) {
     else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
     const [there] = row === undefined ? [] : (await query(known, [conversationId, messageId])).rows;
     if (there === undefined) {
-      const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
+      // Between two messages is the place of a summary.
+      const sequence = row === undefined ? 1 : integer(row, "sequence") + 2;
       await query(insert, [conversationId, sequence, messageId, body, at]);
       await query(touch, [at, sequence + 1, conversationId, 0]);
       return { kind: "posted" };

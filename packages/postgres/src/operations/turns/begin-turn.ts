@@ -21,7 +21,7 @@ export function beginTurn(s: string) {
   const readBefore = messagesBefore(s);
   const tokenOf = `select token from ${s}.executions where execution_id = $1`;
   const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
-  const findLive = `select execution_id, status from ${s}.executions
+  const findLive = `select execution_id, case when idle then 'suspended' else 'running' end as status from ${s}.executions
     where conversation_id = $1 and kind = 'turn' and end_at is null`;
   const insert = `insert into ${s}.executions (execution_id, kind, workflow_id, agent_id, status, input, context, user_id,
       conversation_id, start_at, sequence, owner, token)
@@ -72,11 +72,12 @@ export function beginTurn(s: string) {
   };
 }
 
-/** Changes the last message of a conversation if it still has the body that the caller read. */
+/** Changes a message that no reply follows if it still has the body that the caller read. */
 function replaceLast(s: string) {
-  const change = `update ${s}.messages set body = $1
+  const change = `update ${s}.messages changed set body = $1
     where conversation_id = $2 and message_id = $3 and body = $4
-      and sequence = (select max(sequence) from ${s}.messages where conversation_id = $2)
+      and not exists (select from ${s}.messages
+        where conversation_id = $2 and sequence > changed.sequence and role = 'assistant')
       and exists (select from ${s}.conversations where conversation_id = $2 and user_id is not distinct from $5)`;
   const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), revision = revision + 1
     where conversation_id = $2`;

@@ -1,5 +1,13 @@
-// Commits the end of a turn, and with it the changes of the conversation: the reply and its usage.
-import { type CommitResult, type Decision, decisions, type EndTurn, nothingUsed } from "@andante/core/store";
+// Commits the end of a turn, or that it goes on later, and with it the changes of the conversation: the reply and its usage.
+import {
+  type CommitResult,
+  type Decision,
+  decisions,
+  type EndTurn,
+  nothingUsed,
+  usageSince,
+} from "@andante/core/store";
+import { readUsage } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { CollectedChanges } from "../../write/changes.ts";
 import { GroupFacts } from "../../write/facts.ts";
@@ -9,17 +17,26 @@ import { lockConversation } from "../conversations/once.ts";
 
 export function endTurn(s: string) {
   const keep = keepReply(s);
+  const countedOf = `select counted_usage from ${s}.executions where execution_id = $1`;
+  const count = `update ${s}.executions set counted_usage = usage where execution_id = $1`;
   return async (query: Query, { commit: last, reply }: EndTurn): Promise<CommitResult> => {
+    const { executionId, token, number, end } = last;
     await lockConversation(query, s, reply.conversationId);
-    const { result, record, before } = await decideLocked(query, s, decisions.commit, last);
-    // A turn that has ended or waits was ended by this commit, which is repeated, or by another writer.
-    if (before === "running" && result.kind === "ok")
-      await keep(query, { ...reply, usage: record?.usage ?? nothingUsed });
+    const [{ rows }, { result, record, before }] = await Promise.all([
+      query(countedOf, [executionId]),
+      decideLocked(query, s, decisions.commit, last),
+    ]);
+    // Otherwise this commit is repeated, or another writer was first.
+    const isFirst = before?.token === token && before.commits < number && before.endAt === null;
+    if (!isFirst || result.kind !== "ok") return result;
+    const counted = readUsage(rows[0]?.counted_usage) ?? nothingUsed;
+    await keep(query, { ...reply, usage: usageSince(record?.usage ?? nothingUsed, counted) });
+    if (end === null) await query(count, [executionId]);
     return result;
   };
 }
 
-/** Locks the row of an execution and lets a decision change it. `before`: the status that it had. */
+/** Locks the row of an execution and lets a decision change it. `before`: the record as it was. */
 export async function decideLocked<Argument extends { readonly executionId: string }, Result>(
   query: Query,
   s: string,
@@ -29,7 +46,7 @@ export async function decideLocked<Argument extends { readonly executionId: stri
   const lock = `select ${lockedColumns} from ${s}.executions where execution_id = $1 for update`;
   const [found] = (await query(lock, [argument.executionId])).rows;
   const record = found && toRecord(found);
-  const before = record?.status;
+  const before = record && { ...record };
   const facts = new GroupFacts(s);
   const changes = new CollectedChanges();
   decision.request?.(argument, record, facts.requests);

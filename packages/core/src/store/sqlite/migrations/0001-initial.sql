@@ -39,6 +39,8 @@ create table executions (
   result_at integer,
   -- Tokens and calls of its agents, a JSON object.
   usage text,
+  -- The part of it that the conversation of a turn that goes on later has counted, a JSON object.
+  counted_usage text,
   kind text not null default 'workflow',
   -- The agent of a turn; null for a workflow.
   agent_id text,
@@ -48,7 +50,9 @@ create table executions (
 
 -- Indexes of lists, counts and retention hold no turns: a chat may have a thousand for each workflow.
 create index executions_by_start on executions (start_at, execution_id) where kind = 'workflow';
-create index executions_parked on executions (workflow_id) where parked is not null;
+create index executions_parked on executions (workflow_id, start_at, execution_id) where parked is not null;
+create index executions_parked_by_start on executions (start_at, execution_id) where parked is not null;
+create index executions_by_replay on executions (replay_of, start_at, execution_id) where replay_of is not null;
 -- Read by recovery.
 create index executions_with_work on executions (start_at) where idle = 0 and end_at is null and parked is null;
 create index executions_by_timeout on executions (timeout_at)
@@ -114,7 +118,9 @@ create index timers_by_due on timers (due_at) where held = 0;
 -- One row for each incarnation of a process.
 create table owners (
   owner text primary key,
-  expires_at integer not null
+  expires_at integer not null,
+  -- Its description for people, a JSON object.
+  about text
 ) strict, without rowid;
 
 -- The fold of the first events of a journal, so that a long execution continues without reading all of them.
@@ -130,6 +136,15 @@ create table snapshots (
 create table definitions (
   definition text primary key,
   outline text not null
+) strict, without rowid;
+
+-- When processes registered each definition of a workflow, in milliseconds since 1970.
+create table workflow_definitions (
+  workflow_id text not null,
+  definition text not null,
+  first_at integer not null,
+  last_at integer not null,
+  primary key (workflow_id, definition)
 ) strict, without rowid;
 
 create table execution_tags (
@@ -239,6 +254,20 @@ create table forks (
 create index forks_by_source on forks (source_id);
 create index forks_by_change on forks (changed_at);
 
+-- The facts that agents keep of users and conversations: changes as merge patches.
+create table facts (
+  scope text not null,
+  subject text not null,
+  agent_id text not null,
+  at integer not null,
+  change_id text not null,
+  patch text not null,
+  changed_by text,
+  -- How many changes it stands for.
+  changes integer not null,
+  primary key (scope, subject, agent_id, at, change_id)
+) strict, without rowid;
+
 -- Used tool approvals, until they expire.
 create table used_approvals (
   approval_key text primary key,
@@ -329,3 +358,34 @@ create table rollup_writers (
 ) strict, without rowid;
 
 create index rollup_writers_by_minute on rollup_writers (minute);
+
+-- Usage of models. A name is '' where there is none.
+create table usage (
+  -- Days since 1970, UTC.
+  day integer not null,
+  user_id text not null,
+  agent_id text not null,
+  workflow_id text not null,
+  -- Provider and name.
+  model text not null,
+  calls integer not null,
+  input_tokens integer not null,
+  cached_input_tokens integer not null,
+  cache_write_tokens integer not null,
+  output_tokens integer not null,
+  reasoning_tokens integer not null,
+  -- Billionths of the host's currency.
+  nanos integer not null,
+  -- Calls without a known price.
+  unpriced_calls integer not null,
+  primary key (day, user_id, agent_id, workflow_id, model)
+) strict, without rowid;
+
+-- The last batch of each process, so that repeating one whose result was lost adds nothing.
+create table usage_writers (
+  writer text primary key,
+  number integer not null,
+  day integer not null
+) strict, without rowid;
+
+create index usage_writers_by_day on usage_writers (day);

@@ -7,10 +7,13 @@ import { leaseTime } from "./heartbeat.ts";
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
 // with 100 000 of them a poll took 112 ms, walking takes 1 ms. So `cross join`, and `+` before the workflow.
 export function due(database: DatabaseSync) {
-  const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
+  const isOpen = "paused = 0 and end_at is null";
+  const ofWorkflows = `+workflow_id in (select value from json_each(?)) and ${isOpen}`;
+  const ofAny = `(+workflow_id in (select value from json_each(?)) or +agent_id in (select value from json_each(?)))
+     and ${isOpen}`;
   const timers = database.prepare(
     `select execution_id, workflow_id, user_id, due_at from timers cross join executions using (execution_id)
-     where held = 0 and ${ofWorkflows} and idle = 1 order by due_at limit ?`,
+     where held = 0 and ${ofAny} and idle = 1 order by due_at limit ?`,
   );
   const timerAt = `iif(idle = 1 or (parked is null and not exists (
        select 1 from owners where token is not null and owners.owner = executions.owner and expires_at > ?)),
@@ -18,22 +21,23 @@ export function due(database: DatabaseSync) {
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index
      from suspensions cross join executions using (execution_id)
-     where deadline is not null and held = 0 and ${ofWorkflows} order by deadline limit ?`,
+     where deadline is not null and held = 0 and ${ofAny} order by deadline limit ?`,
   );
   const timeouts = database.prepare(
     `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions
      where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
   );
-  return ({ workflowIds, limit }: DueQuery): DueTimer[] => {
+  return ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
+    const agents = JSON.stringify(agentIds);
     const now = leaseTime();
     const limits = [
-      ...deadlines.all(now, ids, limit).map(toDeadline),
+      ...deadlines.all(now, ids, agents, limit).map(toDeadline),
       ...timeouts.all(now, ids, limit).map(toTimeout),
     ];
     // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
-    const sleeps = timers.all(ids, limit).map(toSleep);
+    const sleeps = timers.all(ids, agents, limit).map(toSleep);
     return [...first, ...sleeps].sort(byTime);
   };
 }

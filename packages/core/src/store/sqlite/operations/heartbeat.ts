@@ -1,5 +1,6 @@
 // Extends the lease of one incarnation of a process, by a clock that cannot be set.
 import type { DatabaseSync } from "node:sqlite";
+import type { Store } from "../../store.ts";
 
 /**
  * Milliseconds that all threads of this process count alike. By the machine's clock the leases of running executions
@@ -11,9 +12,10 @@ export function leaseTime(): number {
 
 export function heartbeat(database: DatabaseSync) {
   const upsert = database.prepare(
-    "insert into owners (owner, expires_at) values (?, ?) on conflict (owner) do update set expires_at = excluded.expires_at",
+    `insert into owners (owner, expires_at, about) values (?, ?, ?) on conflict (owner)
+     do update set expires_at = excluded.expires_at, about = coalesce(excluded.about, about)`,
   );
-  return ({ owner, lease }: { owner: string; lease: number }): void => {
-    upsert.run(owner, leaseTime() + lease);
+  return ({ owner, lease, about }: Parameters<Store["heartbeat"]>[0]): void => {
+    upsert.run(owner, leaseTime() + lease, about ?? null);
   };
 }

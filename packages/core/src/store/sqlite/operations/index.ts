@@ -12,16 +12,18 @@ import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { countUnfinished } from "./count-unfinished.ts";
 import { create } from "./create.ts";
-import { define } from "./define.ts";
+import { define, definitions } from "./define.ts";
 import { deleteFinished } from "./delete-finished.ts";
 import { due } from "./due.ts";
 import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
+import { appendFact, foldFacts, readFacts, removeFacts } from "./facts.ts";
 import { heads, liveTurn } from "./heads.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { keepSnapshot } from "./keep-snapshot.ts";
 import { type Bind, late } from "./late.ts";
 import { list } from "./list.ts";
+import { nodes } from "./nodes.ts";
 import { append } from "./observations/append.ts";
 import { countSuspended } from "./observations/count-suspended.ts";
 import { logs } from "./observations/logs.ts";
@@ -39,6 +41,9 @@ import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
+import { addUsage } from "./usage/add-usage.ts";
+import { usageTotals } from "./usage/read-usage.ts";
+import { trimUsage } from "./usage/trim-usage.ts";
 import { waiting } from "./waiting.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
@@ -77,9 +82,14 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     trimObservations: bind(database, trim),
     addRollups: bind(database, addRollups),
     trimRollups: bind(database, trimRollups),
+    addUsage: bind(database, addUsage),
+    trimUsage: bind(database, trimUsage),
     ...conversationWrites(database, bind),
     defineSearch: bind(database, defineSearch),
     indexValues: bind(database, () => indexValues(database, search)),
+    appendFact: bind(database, appendFact),
+    foldFacts: bind(database, foldFacts),
+    removeFacts: bind(database, removeFacts),
     useApproval: bind(database, useApproval),
     approvalSecret: bind(database, approvalSecret),
   };
@@ -106,6 +116,8 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     list: bind(database, list),
     findValues: bind(database, findValues),
     waiting: bind(database, waiting),
+    nodes: bind(database, nodes),
+    definitions: bind(database, definitions),
     endedBeyond: bind(database, endedBeyond),
     logs: bind(database, logs),
     traces: bind(database, traces),
@@ -114,7 +126,9 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     keepFrom: bind(database, keepFrom),
     rollupsOverTime: bind(database, rollupsOverTime),
     rollupTotals: bind(database, rollupTotals),
+    usageTotals: bind(database, usageTotals),
     ...conversationReads(database, bind),
+    readFacts: bind(database, readFacts),
   };
 }
 

@@ -29,6 +29,8 @@ export function list(database: DatabaseSync) {
     if (query.executionId !== undefined) where("executions.execution_id = ?", query.executionId);
     if (query.traced) where("trace is not null");
     if (query.traceId !== undefined) where("trace = ? and trace <> ''", query.traceId);
+    if (query.replayOf !== undefined) where("replay_of = ?", query.replayOf);
+    if (query.parked) where("parked is not null");
     const table = byTag ? "execution_tags" : "executions";
     const startAt = `${table}.start_at`;
     const executionId = `${table}.execution_id`;
@@ -58,9 +60,9 @@ const sameMillisecond = 13;
  * Whether a page is read off the index of a user: rows of others, with a tag or similar ids, must not make
  * the list of one that has little any slower.
  */
-function isReadAmongOwn({ userId, idPrefix = "", executionId, traceId }: ListQuery): boolean {
-  const isNarrow = executionId !== undefined || traceId !== undefined || idPrefix.length >= sameMillisecond;
-  return userId !== undefined && !isNarrow;
+function isReadAmongOwn({ userId, idPrefix = "", executionId, traceId, replayOf }: ListQuery): boolean {
+  const isOne = executionId !== undefined || traceId !== undefined || replayOf !== undefined;
+  return userId !== undefined && !isOne && idPrefix.length < sameMillisecond;
 }
 
 /**
@@ -68,12 +70,14 @@ function isReadAmongOwn({ userId, idPrefix = "", executionId, traceId }: ListQue
  * reads everything that fits one filter and sorts it.
  */
 function sourceOf(query: ListQuery): string {
-  const { tag, idPrefix, status, workflowId, executionId, traceId } = query;
+  const { tag, idPrefix, status, workflowId, executionId, traceId, replayOf, parked } = query;
   if (isReadAmongOwn(query)) return "executions indexed by executions_by_user";
   if (tag !== undefined) return "execution_tags cross join executions using (start_at, execution_id)";
   if (idPrefix !== undefined || executionId !== undefined)
     return "executions indexed by sqlite_autoindex_executions_1";
   if (traceId !== undefined) return "executions indexed by executions_by_trace";
+  if (replayOf !== undefined) return "executions indexed by executions_by_replay";
+  if (parked) return `executions indexed by executions_parked${workflowId === undefined ? "_by_start" : ""}`;
   if (status === "running") return "executions indexed by executions_running";
   // Most have completed, so of one workflow those are found sooner among its own.
   const isRare = status !== undefined && !(status === "completed" && workflowId !== undefined);

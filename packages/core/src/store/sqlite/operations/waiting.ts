@@ -7,10 +7,11 @@ import { Where } from "./observations/where.ts";
 
 export function waiting(database: DatabaseSync) {
   return (query: WaitingQuery): WaitingSuspension[] => {
-    const { workflowId, userId, suspensionIds: ids, after, limit, length } = query;
+    const { workflowId, agentId, userId, suspensionIds: ids, after, limit, length } = query;
     const where = new Where()
       .add("user_id = ? and status = 'suspended'", userId)
       .add("workflow_id = ?", workflowId)
+      .add("agent_id = ?", agentId)
       .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
       .add("suspension_id in (select value from json_each(?))", ids && JSON.stringify(ids))
       .add("path is not null");

@@ -10,6 +10,7 @@ import { readConversation } from "./read-conversation.ts";
 import { recentMessages } from "./recent-messages.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
+import { removeSummary } from "./remove-summary.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
 import { removeUnfinishedFork } from "./unfinished-forks.ts";
 
@@ -19,6 +20,7 @@ export function conversationWrites(database: DatabaseSync, bind: Bind) {
     changeConversation: bind(database, recordedOnce(changeConversation)),
     forkConversation: bind(database, recordedOnce(forkConversation)),
     removeConversation: bind(database, recordedOnce(removeConversation)),
+    removeSummary: bind(database, recordedOnce(removeSummary)),
     // Without a key: a repeated call removes the rest.
     removeUnchanged: bind(database, removeUnchanged),
     removeUnfinishedFork: bind(database, removeUnfinishedFork),

@@ -1,6 +1,6 @@
-// Keeps an assistant's message and adds its usage, unless the conversation is gone.
+// Keeps an assistant's message, a summary that was made beside it, and its usage, unless the conversation is gone.
 import type { DatabaseSync } from "node:sqlite";
-import type { KeepReply } from "../../../conversation-store.ts";
+import type { KeepReply, KeptSummary } from "../../../conversation-store.ts";
 import { integer } from "../../columns.ts";
 
 export function keepReply(database: DatabaseSync) {
@@ -17,6 +17,14 @@ export function keepReply(database: DatabaseSync) {
      on conflict (conversation_id, message_id) do update set body = excluded.body, partial = excluded.partial
        where role = 'assistant'`,
   );
+  const summarize = database.prepare(
+    `insert into messages (conversation_id, sequence, message_id, role, body, partial, created_at)
+     select conversation_id, sequence - 1, ?, 'summary', ?, 0, ? from messages
+     where conversation_id = ? and message_id = ? and role = 'user' and sequence > 1
+     on conflict do nothing`,
+  );
+  const keepSummary = (conversationId: string, { messageId, before, body }: KeptSummary, at: number) =>
+    summarize.run(messageId, body, at, conversationId, before);
   const update = database.prepare(
     `update conversations set
        updated_at = max(updated_at, ?), sequence = ?, revision = revision + 1,
@@ -33,7 +41,7 @@ export function keepReply(database: DatabaseSync) {
     return taken.get(conversationId, place) === undefined ? place : undefined;
   };
   return (reply: KeepReply): boolean => {
-    const { conversationId, userId, replyTo, message, usage, at } = reply;
+    const { conversationId, userId, replyTo, message, summary, usage, at } = reply;
     const row = conversation.get(conversationId, userId);
     if (row === undefined) return false;
     let sequence = integer(row, "sequence");
@@ -43,6 +51,7 @@ export function keepReply(database: DatabaseSync) {
       sequence = Math.max(sequence, place);
       write.run(conversationId, place, messageId, body, partial ? 1 : 0, at);
     }
+    if (summary !== undefined) keepSummary(conversationId, summary, at);
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
     const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];
     update.run(at, sequence, inputTokens, outputTokens, totalTokens, calls, ...details, conversationId);

@@ -45,7 +45,8 @@ export function postMessage(database: DatabaseSync) {
     if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
     const there = known.get(conversationId, messageId);
     if (there === undefined) {
-      const sequence = integer(row, "sequence") + 1;
+      // The place between is that of a summary.
+      const sequence = integer(row, "sequence") + 2;
       insert.run(conversationId, sequence, messageId, body, at);
       touch.run(at, sequence + 1, 0, conversationId);
       return { kind: "posted" };

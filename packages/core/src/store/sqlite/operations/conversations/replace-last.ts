@@ -1,11 +1,12 @@
-// Changes the last message of a conversation if it still is as the caller read it: of two who try, one succeeds.
+// Changes a message that no reply follows if it still is as the caller read it: of two who try, one succeeds.
 import type { DatabaseSync } from "node:sqlite";
 import type { ReplaceLast } from "../../../conversation-store.ts";
 
 export function replaceLast(database: DatabaseSync) {
   const change = database.prepare(
-    `update messages set body = ? where conversation_id = ? and message_id = ? and body = ?
-       and sequence = (select max(sequence) from messages where conversation_id = ?)
+    `update messages as changed set body = ? where conversation_id = ? and message_id = ? and body = ?
+       and not exists (select 1 from messages
+         where conversation_id = ? and sequence > changed.sequence and role = 'assistant')
        and exists (select 1 from conversations where conversation_id = ? and user_id is ?)`,
   );
   const touch = database.prepare(

@@ -20,7 +20,7 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast, perform }
   const tokenOf = database.prepare("select token from executions where execution_id = ?");
   const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
   const findLive = database.prepare(
-    `select execution_id, status from executions indexed by executions_live_turn
+    `select execution_id, iif(idle = 1, 'suspended', 'running') as status from executions indexed by executions_live_turn
      where conversation_id = ? and kind = 'turn' and end_at is null`,
   );
   const insert = database.prepare(

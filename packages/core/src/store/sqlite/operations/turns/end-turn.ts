@@ -1,8 +1,8 @@
-// Commits the end of a turn, and with it the reply and the usage that the conversation keeps.
+// Commits the end of a turn, or that it goes on later, and with it the reply and the usage that the conversation keeps.
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply } from "../../../conversation-store.ts";
 import type { Commit, CommitResult, EndTurn } from "../../../store.ts";
-import { nothingUsed } from "../../../usage.ts";
+import { nothingUsed, usageSince } from "../../../usage.ts";
 import { readUsage } from "../../columns.ts";
 
 interface TurnWrites {
@@ -11,14 +11,21 @@ interface TurnWrites {
 }
 
 export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrites) {
-  const isLive = database.prepare("select 1 from executions where execution_id = ? and status = 'running'");
-  const usageOf = database.prepare("select usage from executions where execution_id = ?");
+  const isNew = database.prepare(
+    "select 1 from executions where execution_id = ? and token = ? and commits < ? and end_at is null",
+  );
+  const usageOf = database.prepare("select usage, counted_usage from executions where execution_id = ?");
+  const count = database.prepare("update executions set counted_usage = usage where execution_id = ?");
   return ({ commit: last, reply }: EndTurn): CommitResult => {
-    // A turn that has ended or waits was ended by this commit, which is repeated, or by another writer.
-    const live = isLive.get(last.executionId) !== undefined;
+    const { executionId, token, number, end } = last;
+    // Otherwise this commit is repeated, or another writer was first.
+    const isFirst = isNew.get(executionId, token, number) !== undefined;
     const result = commit(last);
-    if (live && result.kind === "ok")
-      keepReply({ ...reply, usage: readUsage(usageOf.get(last.executionId)?.usage) ?? nothingUsed });
+    if (!isFirst || result.kind !== "ok") return result;
+    const row = usageOf.get(executionId);
+    const total = readUsage(row?.usage) ?? nothingUsed;
+    keepReply({ ...reply, usage: usageSince(total, readUsage(row?.counted_usage) ?? nothingUsed) });
+    if (end === null) count.run(executionId);
     return result;
   };
 }

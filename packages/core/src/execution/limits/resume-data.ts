@@ -4,7 +4,7 @@ import { ResumeValidationError, UnserializableError } from "../../errors/index.t
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 import { requestTries } from "../../values/within-limit.ts";
-import { checkSize, type SizeLimits } from "../limits/limits.ts";
+import { checkSize, type SizeLimits } from "./limits.ts";
 
 export interface ResumeChecks {
   readonly executionId: string;

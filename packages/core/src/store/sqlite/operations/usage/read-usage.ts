@@ -1,0 +1,25 @@
+// Sums up usage by one part of its key.
+import type { DatabaseSync } from "node:sqlite";
+import { toUsageTotal, usageColumnOf, usageCountColumns, usageOrder } from "../../../sql/usage-rows.ts";
+import type { UsageQuery, UsageTotal } from "../../../usage-store.ts";
+import { Where } from "../observations/where.ts";
+
+export function usageTotals(database: DatabaseSync) {
+  return ({ by, from, to, limit, offset, ...filters }: UsageQuery): UsageTotal[] => {
+    const where = new Where()
+      .add("day >= ?", from)
+      .add("day < ?", to)
+      .add("user_id = ?", filters.userId)
+      .add("agent_id = ?", filters.agentId)
+      .add("workflow_id = ?", filters.workflowId)
+      .add("model = ?", filters.model);
+    const sums = usageCountColumns.map((column) => `sum(${column}) as ${column}`);
+    const rows = database
+      .prepare(
+        `select * from (select ${usageColumnOf[by]} as of, ${sums.join(", ")} from usage ${where} group by of)
+         order by ${usageOrder(by)} limit ? offset ?`,
+      )
+      .all(...where.values, limit, offset);
+    return rows.map(toUsageTotal);
+  };
+}

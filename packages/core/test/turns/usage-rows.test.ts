@@ -1,0 +1,111 @@
+// Rows of usage equal the log of the provider when a process crashes: in chats, workflows and sub-agents.
+import { expect, onTestFinished, test } from "vitest";
+import { AndanteService } from "../../src/andante/andante-service.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import type { Prices } from "../../src/observe/usage/prices.ts";
+import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { openStore } from "./processes.ts";
+import {
+  chat,
+  clerkWith,
+  crashing,
+  type Log,
+  rowsOf,
+  startProcess,
+  whole,
+  workflow,
+} from "./usage-processes.ts";
+
+const once = (crash: Crash) => {
+  let left: Crash | undefined = crash;
+  return () => {
+    const now = left;
+    left = undefined;
+    return now;
+  };
+};
+
+test.each([
+  ["a chat", chat],
+  ["a workflow", workflow],
+] as const)(
+  "%s that crashes at any of its writes has one row for each of its calls",
+  {
+    timeout: 120_000,
+  },
+  async (name, scenario) => {
+    const store = await openStore();
+    const first: Log = [];
+    const undisturbed = startProcess(store, first);
+    await scenario.run(undisturbed, name);
+    const { writes } = undisturbed.life;
+    await undisturbed.end();
+    expect(first).toHaveLength(4);
+    expect(await rowsOf(store, name)).toEqual(whole);
+    expect(writes).toBeGreaterThanOrEqual(5);
+    for (let write = 1; write <= writes; write++)
+      for (const variant of ["lost", "unacknowledged"] as const) {
+        const id = `${name} ${write} ${variant}`.replaceAll(" ", "-");
+        const { log } = await crashing(store, scenario, id, once({ write, variant }));
+        expect(await rowsOf(store, id), id).toEqual(whole);
+        // The provider has answered a call again only where the commit of the first answer was never made.
+        expect(log.length, id).toBeLessThanOrEqual(variant === "lost" ? 5 : 4);
+      }
+  },
+);
+
+test("calls outside of conversations are counted when they end, and a change of prices leaves them as they were", async () => {
+  const store = await openStore();
+  const usageWith = async (given: Prices | undefined) => {
+    const agents = { clerk: clerkWith([]) };
+    const logger = new RecordingLogger();
+    const { store: shared } = crashingStore(store);
+    const andante = createAndante({ agents, store: shared, logger, ...(given && { prices: given }) });
+    onTestFinished(() => andante.close());
+    const reply = await andante.agents.text("clerk", "go", { userId: "ada" });
+    const { rows, total } = await andante.usage({ by: "model", userId: "ada" });
+    await andante.close();
+    return { reply: reply.usage, rows: rows.map(({ key, calls, money }) => [key, calls, money]), total };
+  };
+  const dear = {
+    "scripted/scripted": { input: 1000, output: 0 },
+    "helping/scripted": { input: 1, output: 0 },
+  };
+  const first = await usageWith(dear);
+  expect(first.reply).toMatchObject({ money: 3.25, calls: 4 });
+  expect(first.rows).toEqual([
+    ["scripted/scripted", 3, 3.21],
+    ["helping/scripted", 1, 0.04],
+  ]);
+  const free = { ...dear, "scripted/scripted": { input: 0, output: 0 } };
+  expect((await usageWith(free)).rows).toEqual([
+    ["scripted/scripted", 6, 3.21],
+    ["helping/scripted", 2, 0.08],
+  ]);
+  const last = await usageWith(undefined);
+  expect(last.reply).not.toHaveProperty("money");
+  expect(last.total).toMatchObject({ calls: 12, money: 3.29, unpricedCalls: 4 });
+});
+
+test("days that are older than the retention go", async () => {
+  const store = await openStore();
+  const agents = { clerk: clerkWith([]) };
+  const { store: shared } = crashingStore(store);
+  const options = {
+    agents,
+    store: shared,
+    logger: new RecordingLogger(),
+    retention: { usage: "2d" },
+  } as const;
+  const andante = new AndanteService(options);
+  onTestFinished(() => andante.close());
+  const today = Math.floor(Date.now() / 86_400_000);
+  const none = { cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, nanos: 0, unpricedCalls: 1 };
+  const entry = { userId: "ada", agentId: "a", workflowId: "", model: "m", calls: 1, ...none };
+  const entries = [1, 3, 9].map((age) => ({ ...entry, day: today - age, inputTokens: 1, outputTokens: 1 }));
+  await andante.ready();
+  await store.usage.add({ writer: "other", number: 1, entries });
+  await andante.trimObservations();
+  expect((await andante.usage({ by: "day" })).rows).toHaveLength(1);
+});

@@ -1,0 +1,182 @@
+// The console in a real Chromium in windows of every size: a phone, a tablet, a small window, a large one at twice the size.
+// Nothing is cut off or covered, and all that a wide window shows is in reach.
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { provider, tokenFor } from "../support/tokens.ts";
+import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { openBrowser, openWatchedPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+
+const phone = { width: 390, height: 844 };
+const tablet = { width: 768, height: 1024 };
+
+/** Its instructions are longer than the window. */
+const wordy = new Agent({
+  id: "wordy",
+  name: "Wordy",
+  instructions: Array.from({ length: 200 }, (_, line) => `Rule ${line}: be brief.`).join("\n"),
+  model: scriptedModel(["Yes."]),
+  tools: houseAgents.assistant.tools,
+});
+
+const chain = Array.from({ length: 5 }, (_, index) => index).reduce(
+  (workflow, index) => workflow.andThen({ id: `step-${index}`, execute: ({ data }) => data }),
+  createWorkflow({ id: "chain", name: "Chain", input: z.object({}) }),
+);
+
+/** Its name has no space, and its id is long. */
+const endless = createWorkflow({
+  id: "a-workflow-with-a-rather-long-id-that-says-all-about-it",
+  name: "x".repeat(200),
+  input: z.object({}),
+}).andThen({ id: "step", execute: ({ data }) => data });
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const house = {
+    workflows: { ...houseWorkflows, chain, endless },
+    agents: { ...houseAgents, wordy },
+    logs: { level: "info" as const },
+  };
+  const server = await serveForTest(house);
+  const { andante } = server;
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+
+  beforeEach(async () => {
+    page = await openWatchedPage(browser, (what) => complaints.push(what));
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  /** Runs in the page: the elements of these that are beyond the window, or below another element. */
+  const hidden = (selector: string) =>
+    page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].flatMap((each) => {
+      const { left, right, top, bottom, width } = each.getBoundingClientRect();
+      if (width === 0 || bottom < 0 || top > innerHeight) return [];
+      const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+      const isWhole = left >= 0 && right <= innerWidth;
+      return isWhole && (at === null || each.contains(at)) ? [] : [each.outerHTML.slice(0, 80)];
+    })`);
+
+  test.each([
+    ["a phone", phone],
+    ["a tablet", tablet],
+    ["a small window", { width: 1024, height: 700 }],
+    ["a window at twice the size", { width: 720, height: 450 }],
+    ["a large window", { width: 1440, height: 900 }],
+  ])("%s: no page is wider than the window, and no button is cut off or covered", async (_, size) => {
+    await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
+    const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
+    const { traces } = await andante.traces.list({ executionId });
+    await page.setViewportSize(size);
+    for (const [path, drawn] of [
+      ...[["", ".wait-row"] as const, ["/inbox", ".inbox-item"] as const],
+      ...[["/executions", ".grid-row"] as const, [`/executions/${executionId}`, ".detail .btn"] as const],
+      ...[["/workflows", ".definition"] as const, ["/workflows/publish", ".form-acts"] as const],
+      ...[["/agents", ".definition"] as const, ["/agents/assistant", ".composer"] as const],
+      ...[["/failures", "tbody tr"] as const, ["/logs", ".log-line"] as const, ["/traces", "tr"] as const],
+      ...[[`/traces/${traces[0]?.traceId}`, ".fall"] as const, ["/nodes", "tbody tr"] as const],
+      ["/api", ".operation"] as const,
+    ]) {
+      await open(path);
+      await page.locator(drawn).first().waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(
+        size.width,
+      );
+      const buttons =
+        ".top .btn, .heading .btn, .filters > :not(.grow), .side .active, .foot button, .form-acts .btn";
+      await eventually(() => hidden(buttons)).toEqual([]);
+    }
+  });
+
+  test("names without end leave the rest of a page in sight, also at twice the size", async () => {
+    const { executionId } = await andante.execute(endless.id, {});
+    await andante.agents.text("assistant", "How many orders?", { conversationId: "n-3" });
+    for (const size of [phone, { width: 720, height: 450 }]) {
+      await page.setViewportSize(size);
+      for (const path of ["/workflows", `/workflows/${endless.id}`, `/executions/${executionId}`]) {
+        await open(path);
+        await page.locator("main h2, .heading h2").first().waitFor();
+        await eventually(() => hidden(".crumb > *, .heading .title > *, .search-box")).toEqual([]);
+      }
+      await open("/workflows");
+      const name = `.definition[href$="${endless.id}"] h2`;
+      await page.locator(name).scrollIntoViewIfNeeded();
+      await eventually(() => hidden(name)).toEqual([]);
+      await open("/agents/assistant?chat=n-3");
+      await page.getByText("Fourteen in total").waitFor();
+      expect((await page.locator(".messages").boundingBox())?.height).toBeGreaterThan(150);
+    }
+  });
+
+  test("the buttons of a graph are beside its steps", async () => {
+    const { executionId } = await andante.execute("chain", {});
+    for (const size of [phone, tablet, { width: 1024, height: 700 }, { width: 1440, height: 900 }]) {
+      await page.setViewportSize(size);
+      await open(`/executions/${executionId}`);
+      await page.locator(".step-node").nth(4).waitFor();
+      await eventually(() => hidden(".step-node, .react-flow__controls-button")).toEqual([]);
+    }
+  });
+
+  test("on a narrow page the details of an agent take the place of its chat", async () => {
+    await andante.agents.text("assistant", "How many orders?", { conversationId: "n-1" });
+    await page.setViewportSize(tablet);
+    await open("/agents/assistant?chat=n-1");
+    const about = page.getByRole("complementary", { name: "About the agent" });
+    const message = page.getByRole("textbox", { name: /^Message to/ });
+    await message.fill("half a question");
+    expect(await about.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Show its details" }).click();
+    await about.getByText("deleteCustomer").waitFor();
+    await about.getByRole("link", { name: "open trace →" }).waitFor();
+    expect(await message.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Show the chat" }).click();
+    expect(await message.inputValue()).toBe("half a question");
+  });
+
+  test("long instructions leave the tools of an agent in sight", async () => {
+    await open("/agents/wordy");
+    const tools = page.getByRole("heading", { name: "Tools" });
+    await tools.waitFor();
+    expect((await tools.boundingBox())?.y).toBeLessThan(500);
+  });
+
+  test("a chat stays at its end when the window or the playground takes its room", async () => {
+    await andante.agents.text("assistant", "A report, please", { conversationId: "n-2" });
+    await page.setViewportSize(phone);
+    await open("/agents/assistant?chat=n-2");
+    await page.getByRole("link", { name: "Picture: chart" }).waitFor();
+    const below = () =>
+      page.evaluate(
+        "(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(document.querySelector('.messages'))",
+      );
+    await eventually(below).toBeLessThan(2);
+    await page.getByRole("button", { name: "Playground", exact: true }).click();
+    await page.getByLabel("Temperature", { exact: true }).waitFor();
+    await eventually(below).toBeLessThan(2);
+    await page.setViewportSize({ width: 390, height: 600 });
+    await eventually(below).toBeLessThan(2);
+  });
+
+  test("on a phone one signs out", async () => {
+    const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
+    const guarded = await serveForTest({ ...house, auth });
+    await page.addInitScript(`localStorage["andante-token"] ??= ${JSON.stringify(await tokenFor("ada"))}`);
+    await page.setViewportSize(phone);
+    await page.goto(`${guarded.url}/console/traces`);
+    await page.locator(".foot", { hasText: "as ada" }).waitFor();
+    expect(await hidden(".foot button")).toEqual([]);
+    await page.getByRole("button", { name: "sign out" }).click();
+    await eventually(() => page.evaluate("localStorage['andante-token']")).toBeUndefined();
+  });
+});

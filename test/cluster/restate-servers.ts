@@ -5,6 +5,7 @@ import { z } from "zod";
 import { freePorts } from "../../examples/cluster/src/free-ports.ts";
 import { type RestateServers, startServers } from "../../examples/cluster/src/restate.ts";
 import type { Random } from "../../packages/core/test/support/random.ts";
+import { valueIn } from "../../packages/restate/src/engine/cells.ts";
 import { bucketSize, type Kept, type KeptEvent } from "../../packages/restate/src/engine/layout.ts";
 import { shardName } from "../../packages/restate/src/engine/objects.ts";
 import { type ClusterOptions, schema } from "./cluster.ts";
@@ -69,7 +70,7 @@ export class CampaignServers implements CheckedStore {
     return new Map(
       rows.map(([key, text]) => {
         const executionId = key.slice(2);
-        const kept: Kept = JSON.parse(text);
+        const kept = valueIn<Kept>(text);
         return [executionId, remainsOf(kept, buckets.get(executionId) ?? [])];
       }),
     );

@@ -161,7 +161,8 @@ export async function startBalancer(ports: readonly number[]): Promise<{ url: st
   const sockets = new Set<Socket>();
   let turn = 0;
   const pass = (from: Socket, left: number): void => {
-    const to = connect(ports[turn++ % ports.length] ?? 0, "127.0.0.1");
+    const port = ports[turn++ % ports.length] ?? 0;
+    const to = connect({ port, host: "127.0.0.1", noDelay: true });
     const next = () => (left > 0 ? pass(from, left - 1) : from.destroy());
     to.once("error", next);
     to.once("connect", () => {
@@ -172,7 +173,7 @@ export async function startBalancer(ports: readonly number[]): Promise<{ url: st
       from.pipe(to).pipe(from);
     });
   };
-  const server = createServer((from) => {
+  const server = createServer({ noDelay: true }, (from) => {
     sockets.add(from);
     from.on("error", () => undefined);
     from.once("close", () => sockets.delete(from));

@@ -234,13 +234,32 @@ test("ids with every kind of character are kept apart and found", async () => {
   expect(listed.map(({ executionId }) => executionId).sort()).toEqual([...ids].sort());
 });
 
+test("an execution is one value of its shard, which lists search too", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace, shards: 1 });
+  const made = execution({ tags: ["a"] });
+  const { executionId } = made;
+  await store.create(made);
+  for (const number of [1, 2]) await store.commit(commitOf(executionId, number));
+  const end = { status: "completed", result: "3", error: null } as const;
+  await store.commit(commitOf(executionId, 3, { end }));
+  const sql = `select key from state where service_key = '${namespace}.0'`;
+  const kept = (await server.rowsOf(sql)).map(({ key }) => key);
+  expect(kept.filter((key) => String(key).includes(executionId))).toEqual([`r/${executionId}`]);
+  expect(await store.state(executionId)).toMatchObject({
+    execution: { input: "1", context: "{}", result: "3" },
+  });
+  const listed = await store.list({ tag: "a", status: "completed", limit: 10 });
+  expect(listed.map((each) => each.executionId)).toEqual([executionId]);
+});
+
 test("a long journal is read whole, also its long values, and deleted without a trace", async () => {
   const namespace = randomUUID();
   const store = await opened({ namespace });
-  const made = execution();
+  const long = JSON.stringify("x".repeat(5_000));
+  const made = execution({ input: long });
   const { executionId } = made;
   await store.create(made);
-  const long = JSON.stringify("x".repeat(5_000));
   for (let number = 1; number <= 40; number++)
     await store.commit(
       commitOf(executionId, number, {
@@ -255,7 +274,7 @@ test("a long journal is read whole, also its long values, and deleted without a 
   const end = { status: "completed", result: { sameAs: -1 }, error: null } as const;
   const following = [event("workflow-complete", { value: long })];
   await store.commit(commitOf(executionId, 41, { following, end }));
-  expect((await store.state(executionId))?.execution.result).toBe(long);
+  expect((await store.state(executionId))?.execution).toMatchObject({ input: long, result: long });
   const upTo = { endAt: 9_999, executionId: "~" };
   while ((await store.deleteFinished({ upTo, limit: 10, events: 25 })).more);
   const sql = `select key from state where service_key like '${namespace}.%' and value_utf8 <> '{}'`;

@@ -1,6 +1,6 @@
 // The state of an object during one call: read in few trips, changed item by item, written at the end.
 //
-// Each value is JSON text. The changes of an item count once the item has succeeded.
+// Each value is JSON, with the fields before it by which SQL finds it. The changes of an item count once the item has succeeded.
 import {
   isRestatePromise,
   type ObjectContext,
@@ -9,6 +9,7 @@ import {
   type Serde,
 } from "@restatedev/restate-sdk";
 import { type KeyKind, kindOf } from "./layout.ts";
+import { separator } from "./lines.ts";
 import { changeSets, type Text } from "./sets.ts";
 
 const text: Serde<string> = {
@@ -51,16 +52,10 @@ export class Cells {
 
   /** A value that was loaded, as a copy of its own. */
   get<Value>(key: string): Value | undefined {
-    const found = this.text(key);
-    if (found === undefined) return undefined;
-    const value: Value = JSON.parse(found);
-    return value;
-  }
-
-  text(key: string): string | undefined {
     for (const values of [this.#changing, this.#changed, this.#known]) {
       const found = values.get(key);
-      if (found !== undefined) return found ?? undefined;
+      if (found === null) return undefined;
+      if (found !== undefined) return valueIn(found);
     }
     throw new Error(`the value ${key} was not loaded`);
   }
@@ -70,18 +65,18 @@ export class Cells {
     return this.get<Value>(key);
   }
 
-  set(key: string, value: unknown): void {
-    this.setText(key, JSON.stringify(value));
-  }
-
-  setText(key: string, value: string): void {
-    this.#known.set(key, this.#known.get(key) ?? null);
-    this.#changing.set(key, value);
+  /** `fields`: those by which SQL finds the value. */
+  set(key: string, value: unknown, ...fields: readonly (string | number)[]): void {
+    this.#change(key, [...fields, JSON.stringify(value)].join(separator));
   }
 
   clear(key: string): void {
+    this.#change(key, null);
+  }
+
+  #change(key: string, text: Text): void {
     this.#known.set(key, this.#known.get(key) ?? null);
-    this.#changing.set(key, null);
+    this.#changing.set(key, text);
   }
 
   /** Ends an item: its changes count, or are dropped. */
@@ -104,4 +99,10 @@ export class Cells {
       if (value === null) context.clear(key);
       else context.set(key, value, text);
   }
+}
+
+/** The value after its fields. */
+export function valueIn<Value>(text: string): Value {
+  const value: Value = JSON.parse(text.slice(text.lastIndexOf(separator) + 1));
+  return value;
 }

@@ -27,10 +27,10 @@ import {
   usageSince,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { commit, insert, perform, remove } from "./executions.ts";
+import { commit, insert, keepRow, perform, remove } from "./executions.ts";
 import { removeEvents } from "./journal.ts";
 import { hashOf, type Kept, keys } from "./layout.ts";
-import { columnsOf, field, line, optional } from "./lines.ts";
+import { columnsOf, field, optional } from "./lines.ts";
 import { headOf } from "./read-row.ts";
 
 interface MessageHead extends Omit<StoredMessage, "body"> {
@@ -78,8 +78,6 @@ interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
 const rowKey = (id: string) => `cv/${id}`;
 const forkKey = (id: string) => `fk/${id}`;
 const textKey = (id: string, number: number) => `m/${number}/${id}`;
-const lineKey = (id: string) => `z/${id}`;
-const forkLineKey = (id: string) => `q/${id}`;
 const resultsKey = (key: string) => `w${hashOf(key) % 16}`;
 
 export const conversationColumns = columnsOf("updatedAt conversationId userId agentId title");
@@ -102,9 +100,8 @@ async function conversationOf(
 
 function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
-  cells.set(rowKey(conversationId), conversation);
   const names = [field(conversationId), optional(userId), field(agentId), lower(field(title ?? ""))];
-  cells.setText(lineKey(conversationId), line(updatedAt, ...names));
+  cells.set(rowKey(conversationId), conversation, updatedAt, ...names);
 }
 
 function addText(cells: Cells, conversation: Conversation, body: string) {
@@ -255,7 +252,6 @@ function removeConversation(cells: Cells, { row, messages }: Conversation): void
   const { conversationId } = row;
   removeTexts(cells, conversationId, messages);
   cells.clear(rowKey(conversationId));
-  cells.clear(lineKey(conversationId));
 }
 
 /** The messages with their texts, in the order given, cut where the page is as long as asked for. */
@@ -337,7 +333,7 @@ async function keepForkPage(
   { forkId, copyId, page, at, after }: KeepForkPage,
 ): Promise<ForkResult | undefined> {
   await cells.load([rowKey(forkId), forkKey(forkId)]);
-  if (cells.text(rowKey(forkId)) !== undefined) return { kind: "taken" };
+  if (cells.get(rowKey(forkId)) !== undefined) return { kind: "taken" };
   let fork = cells.get<Fork>(forkKey(forkId));
   const isSame = fork?.copyId === copyId && fork.revision === page.revision;
   if (fork !== undefined && fork.copyId !== copyId && fork.changedAt > at - maxPageTime)
@@ -351,12 +347,11 @@ async function keepForkPage(
   let { texts } = fork;
   for (const body of page.bodies) cells.set(textKey(forkId, ++texts), body);
   if (page.more) {
-    cells.set(forkKey(forkId), { ...fork, copied: page.copied, changedAt: at, texts } satisfies Fork);
-    cells.setText(forkLineKey(forkId), line(at, field(forkId)));
+    const under: Fork = { ...fork, copied: page.copied, changedAt: at, texts };
+    cells.set(forkKey(forkId), under, at, field(forkId));
     return { kind: "more", copied: page.copied };
   }
   cells.clear(forkKey(forkId));
-  cells.clear(forkLineKey(forkId));
   const row = { ...page.row, conversationId: forkId, createdAt: at, updatedAt: at, usage: nothingUsed };
   const [begun, sequence] = [`${copyId} ${forkId}`, fork.last + 1];
   const messages = page.heads.map((head, index) => ({ ...head, text: index + 1 }));
@@ -379,7 +374,6 @@ async function removeFork(cells: Cells, forkId: string, before = Number.POSITIVE
   if (fork === undefined || fork.changedAt >= before) return false;
   for (let text = 1; text <= fork.texts; text++) cells.clear(textKey(forkId, text));
   cells.clear(forkKey(forkId));
-  cells.clear(forkLineKey(forkId));
   return true;
 }
 
@@ -444,7 +438,7 @@ async function endTurn(
   if (!isFirst || result.kind !== "ok" || kept === undefined) return result;
   const total = kept.record.usage ?? nothingUsed;
   await keepReply(cells, { ...reply, usage: usageSince(total, kept.counted ?? nothingUsed) });
-  if (argument.end === null) cells.set(row, { ...kept, counted: total });
+  if (argument.end === null) keepRow(cells, { ...kept, counted: total });
   return result;
 }
 
@@ -505,7 +499,7 @@ export const conversationReads = {
   /** The copy under way to an id, and whether a conversation has the id. */
   forkState: async (cells: Cells, forkId: string) => {
     await cells.load([rowKey(forkId), forkKey(forkId)]);
-    return { isTaken: cells.text(rowKey(forkId)) !== undefined, fork: cells.get<Fork>(forkKey(forkId)) };
+    return { isTaken: cells.get(rowKey(forkId)) !== undefined, fork: cells.get<Fork>(forkKey(forkId)) };
   },
   forkResult: (cells: Cells, key: string) => firstResult<ForkResult>(cells, key),
 };

@@ -35,8 +35,7 @@ import {
   type Timed,
   type Working,
 } from "./layout.ts";
-import { lineOf, waitingLineOf } from "./lines.ts";
-import { claimedOf } from "./read-row.ts";
+import { claimedOf, fieldsOf, type Place, shortOf } from "./read-row.ts";
 import { find, memberKey } from "./sets.ts";
 import { spend } from "./usage.ts";
 
@@ -161,8 +160,8 @@ function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend">
   };
 }
 
-/** The places where an execution is found: its members of sets and its lines in lists, with their keys. */
-type Places = Readonly<Record<string, string>>;
+/** The places where an execution is found: its members of sets and its open suspensions, with their keys. */
+type Places = Readonly<Record<string, Place>>;
 
 function parkedOf({ record, fixed }: Kept): Parked | null {
   if (record.parked === null) return null;
@@ -183,12 +182,11 @@ function placesOf(kept: Kept | undefined): Places {
     [sets.parked, parkedOf(kept)],
   ] as const;
   return Object.fromEntries([
-    ...members.flatMap(([set, member]) => (member ? [[memberKey(set, member), JSON.stringify(member)]] : [])),
+    ...members.flatMap(([set, member]) => (member ? [[memberKey(set, member), [member]]] : [])),
     // A pause waits for no answer.
     ...kept.suspensions
       .filter(({ path }) => path !== null)
-      .map((each) => [keys.waitingLine(each.suspensionId), waitingLineOf(kept, each)]),
-    [keys.line(kept.record.executionId), lineOf(kept)],
+      .map((each) => [keys.waiting(each.suspensionId), shortOf(kept, each)]),
   ]);
 }
 
@@ -220,9 +218,14 @@ export function timerOf(kept: Kept): Timed | null {
 function keep(cells: Cells, kept: Kept | undefined, executionId: string, before: Places): void {
   const after = placesOf(kept);
   for (const key of Object.keys(before)) if (after[key] === undefined) cells.clear(key);
-  for (const [key, text] of Object.entries(after)) if (before[key] !== text) cells.setText(key, text);
+  for (const [key, place] of Object.entries(after))
+    if (JSON.stringify(before[key]) !== JSON.stringify(place)) cells.set(key, ...place);
   if (kept === undefined) cells.clear(keys.row(executionId));
-  else cells.set(keys.row(executionId), kept);
+  else keepRow(cells, kept);
+}
+
+export function keepRow(cells: Cells, kept: Kept): void {
+  cells.set(keys.row(kept.record.executionId), kept, ...fieldsOf(kept));
 }
 
 /** Lets a decision of @andante/core decide. `endAt`: the time of an end that has no event. */
@@ -274,9 +277,12 @@ export function insert(
   timeoutAt: number | null,
 ): void {
   const { executionId, input, context, userId, conversationId, startAt, claim, events } = made;
+  const isLong = (input?.length ?? 0) + context.length > longText;
+  if (isLong) cells.set(keys.input(executionId), { input, context } satisfies KeptInput);
   const kept: Kept = {
     record: { ...newRecord, ...columns, ...claim, executionId, sequence: events.length },
     fixed: { ...fixed, userId, conversationId, startAt },
+    input: isLong || { input, context },
     timeoutAt,
     outcome: null,
     lastAt: 0,
@@ -286,7 +292,6 @@ export function insert(
     timers: [],
   };
   append(cells, kept, 0, events, null);
-  cells.set(keys.input(executionId), { input, context } satisfies KeptInput);
   keep(cells, kept, executionId, {});
 }
 

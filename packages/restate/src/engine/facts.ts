@@ -2,9 +2,9 @@
 // the call of its tool. A search finds the lines of all shards.
 import type { FactChange, KeptFact } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { columnsOf, field, line, optional } from "./lines.ts";
+import { columnsOf, field, optional } from "./lines.ts";
 
-export const factColumns = columnsOf("scope subject agentId at changeId by changes patch");
+export const factColumns = columnsOf("scope subject agentId at changeId by changes whole");
 
 const factKey = (changeId: string) => `fa/${changeId}`;
 
@@ -12,7 +12,7 @@ const factKey = (changeId: string) => `fa/${changeId}`;
 export function keepFact(cells: Cells, change: FactChange & Partial<Pick<KeptFact, "changes">>): void {
   const { scope, subject, agentId, changeId, patch, by, at, changes = 1 } = change;
   const names = [scope, field(subject), field(agentId)];
-  cells.setText(factKey(changeId), line(...names, at, field(changeId), optional(by), changes, field(patch)));
+  cells.set(factKey(changeId), patch, ...names, at, field(changeId), optional(by), changes);
 }
 
 export const factWrites = {

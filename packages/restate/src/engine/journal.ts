@@ -114,11 +114,16 @@ export function textOf(cells: Cells, kept: Kept, first: number, last: number): s
   return JSON.stringify(rows);
 }
 
+export async function inputOf(cells: Cells, { record, input }: Kept): Promise<KeptInput> {
+  if (input !== true) return input;
+  return (await cells.read<KeptInput>(keys.input(record.executionId))) ?? { input: null, context: "{}" };
+}
+
 /** The value of an event: its own, that of the earlier event that it refers to, or the input. */
 export async function valueAt(cells: Cells, kept: Kept, sequence: number): Promise<StoredJson> {
   let place = sequence;
   for (;;) {
-    if (place === 0) return (await cells.read<KeptInput>(keys.input(kept.record.executionId)))?.input ?? null;
+    if (place === 0) return (await inputOf(cells, kept)).input;
     await loadEvents(cells, kept, place, place);
     const value = written(cells, kept, place)?.[5] ?? null;
     if (typeof value !== "number") return value;

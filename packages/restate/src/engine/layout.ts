@@ -1,11 +1,11 @@
 // The keys of a shard's state and the forms of its values.
 //
-// `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds its input and context, `o/`
+// `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds a long input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
-// parked. `x/` is the line of an execution in lists, `y/` that of an open suspension. `cv/` is a conversation and `fk/` a copy
-// under way, `m/` holds the text of a message, `z/` and `q/` are their lines, and `w<k>` has the results of the last writes to
-// conversations.
+// parked. `y/` is an open suspension in lists. `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a
+// message, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, conversations and
+// copies by the fields before the value (lines.ts).
 import type {
   ExecutionRecord,
   ExecutionRow,
@@ -30,6 +30,8 @@ export type KeptEvent = [
 export interface Kept {
   record: ExecutionRecord;
   readonly fixed: FixedColumns;
+  /** `true` when it has a key of its own. */
+  readonly input: KeptInput | true;
   timeoutAt: number | null;
   /** Null while it has not ended, `true` when it has a key of its own. */
   outcome: Outcome | null | true;
@@ -59,7 +61,7 @@ export interface KeptInput {
 /** Events in a bucket. */
 export const bucketSize = 16;
 
-/** Longer values and details have a key of their own: the row is written with each commit. */
+/** Longer texts have a key of their own: the row is written with each commit. */
 export const longText = 2_000;
 
 /** The writes that a row remembers. */
@@ -75,8 +77,7 @@ export const keys = {
   detail: (id: string, sequence: number) => `d${sequence}/${id}`,
   /** The shard that holds a turn, where that is another one. */
   moved: (id: string) => `p/${id}`,
-  line: (id: string) => `x/${id}`,
-  waitingLine: (suspensionId: string) => `y/${suspensionId}`,
+  waiting: (suspensionId: string) => `y/${suspensionId}`,
   leases: "leases",
 };
 
@@ -87,7 +88,7 @@ export type KeyKind = "part" | "member" | "row" | "line";
 export function kindOf(key: string): KeyKind {
   if (key.startsWith("+")) return "member";
   if (/^(r|cv|fk)\//.test(key)) return "row";
-  return /^[xyzq]\//.test(key) ? "line" : "part";
+  return key.startsWith("y/") ? "line" : "part";
 }
 
 /** An execution with work to do, by its owner; without one by "". */

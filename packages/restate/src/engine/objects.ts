@@ -81,8 +81,7 @@ async function perform(
 /** The values that a group needs in any case, and the sets that its writes change most often. */
 function firstKeys(items: readonly Item<string>[]): string[] {
   return items.flatMap(({ name, argument }) => {
-    if (name === "state") return [keys.row(argument), keys.input(argument)];
-    if (name === "head" || name === "listed") return [keys.row(argument)];
+    if (["state", "head", "listed"].includes(name)) return [keys.row(argument)];
     if (name === "snapshot") return [keys.snapshot(argument)];
     const { executionId, end, idle, spent }: Partial<Pick<Commit, "executionId" | "end" | "idle" | "spent">> =
       argument ?? {};

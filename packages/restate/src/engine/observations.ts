@@ -1,7 +1,7 @@
-// Logs, spans and counts in the state of the log object: a line for each, with its fields and the whole as JSON.
+// Logs, spans and counts in the state of the log object, each with its fields.
 import type { RollupBatch, RollupCount, SpanChunk, StoredLog, TraceRoot } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { columnsOf, field, lastField, line, optional } from "./lines.ts";
+import { columnsOf, field, optional } from "./lines.ts";
 
 export const logColumns = columnsOf(
   "id level workflowId executionId agentId conversationId userId node whole",
@@ -24,25 +24,19 @@ async function observe(cells: Cells, { node, logs, roots, chunks }: KeptBatch): 
   for (const log of logs) {
     const { id, level, workflowId, executionId, agentId, conversationId, userId } = log;
     const names = [workflowId, executionId, agentId, conversationId, userId].map(optional);
-    cells.setText(`L/${id}/${node}`, line(id, level, ...names, node, JSON.stringify(log)));
+    cells.set(`L/${id}/${node}`, log, id, level, ...names, node);
   }
   const keyOf = ({ traceId, rootSpanId }: TraceRoot) => `T/${traceId}/${rootSpanId}`;
   await cells.load(roots.map(keyOf));
   for (const root of roots) {
-    const before = lastField(cells.text(keyOf(root)));
-    const first: TraceRoot = before === undefined ? root : JSON.parse(before);
-    const kept = { ...first, endAt: root.endAt, status: root.status };
+    const kept = { ...(cells.get<TraceRoot>(keyOf(root)) ?? root), endAt: root.endAt, status: root.status };
     const { startAt, rootSpanId, traceId, entityType, entityId, executionId, userId, status } = kept;
     const names = [field(entityId), optional(executionId), optional(userId), status];
-    cells.setText(
-      keyOf(root),
-      line(startAt, rootSpanId, traceId, entityType, ...names, JSON.stringify(kept)),
-    );
+    cells.set(keyOf(root), kept, startAt, rootSpanId, traceId, entityType, ...names);
   }
   for (const { number, ...chunk } of chunks) {
     const { timestamp, traceId, rootSpanId } = chunk;
-    const text = line(timestamp, number, node, traceId, rootSpanId, JSON.stringify(chunk));
-    cells.setText(`S/${rootSpanId}/${node}/${number}`, text);
+    cells.set(`S/${rootSpanId}/${node}/${number}`, chunk, timestamp, number, node, traceId, rootSpanId);
   }
 }
 
@@ -53,18 +47,29 @@ async function clearKeys(cells: Cells, given: readonly string[]): Promise<void> 
 /** Processes whose last batch is remembered. */
 const keptWriters = 200;
 
-async function addCounts(cells: Cells, { writer, number, counts }: RollupBatch): Promise<void> {
+/** Notes that a batch of a process is kept, under a key of its kind; returns false for one that was. */
+export async function isNew(
+  cells: Cells,
+  key: string,
+  { writer, number }: Pick<RollupBatch, "writer" | "number">,
+): Promise<boolean> {
+  const writers = (await cells.read<[string, number][]>(key)) ?? [];
+  if ((writers.find(([each]) => each === writer)?.[1] ?? 0) >= number) return false;
+  const others = writers.filter(([each]) => each !== writer);
+  cells.set(key, [...others, [writer, number]].slice(-keptWriters));
+  return true;
+}
+
+async function addCounts(cells: Cells, batch: RollupBatch): Promise<void> {
+  const { counts } = batch;
   const keyOf = ({ minute, workflowId, step, kind, bucket }: RollupCount) =>
     `R/${minute}/${JSON.stringify([workflowId, step, kind, bucket])}`;
   await cells.load(["writers", ...counts.map(keyOf)]);
-  const writers = cells.get<[string, number][]>("writers") ?? [];
-  if ((writers.find(([each]) => each === writer)?.[1] ?? 0) >= number) return;
-  const others = writers.filter(([each]) => each !== writer);
-  cells.set("writers", [...others, [writer, number]].slice(-keptWriters));
+  if (!(await isNew(cells, "writers", batch))) return;
   for (const each of counts) {
     const { minute, workflowId, step, kind, bucket, count } = each;
-    const before = Number(lastField(cells.text(keyOf(each))) ?? 0);
-    cells.setText(keyOf(each), line(minute, field(workflowId), field(step), kind, bucket, before + count));
+    const before = cells.get<number>(keyOf(each)) ?? 0;
+    cells.set(keyOf(each), before + count, minute, field(workflowId), field(step), kind, bucket);
   }
 }
 

@@ -1,4 +1,4 @@
-// The forms in which callers see an execution, from its row.
+// The forms in which callers and lists see an execution, from its row.
 import type {
   ClaimedExecution,
   ExecutionHead,
@@ -9,8 +9,9 @@ import type {
   WaitingSuspension,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { valueAt } from "./journal.ts";
-import { type Kept, type KeptInput, keys } from "./layout.ts";
+import { inputOf, valueAt } from "./journal.ts";
+import { type Kept, keys } from "./layout.ts";
+import { columnsOf, field, optional, tagField } from "./lines.ts";
 
 export function claimedOf({ record, fixed, timeoutAt }: Kept): ClaimedExecution {
   const { owner: _o, token: _t, commits: _c, idle: _i, usage: _u, ...rest } = record;
@@ -31,8 +32,8 @@ export async function listedOf(cells: Cells, kept: Kept): Promise<ListedExecutio
 
 export async function stateOf(cells: Cells, kept: Kept): Promise<StoredExecution> {
   const { executionId } = kept.record;
-  await cells.load([keys.input(executionId), ...(kept.outcome === true ? [keys.outcome(executionId)] : [])]);
-  const { input = null, context = "{}" } = cells.get<KeptInput>(keys.input(executionId)) ?? {};
+  if (kept.outcome === true) await cells.load([keys.outcome(executionId)]);
+  const { input, context } = await inputOf(cells, kept);
   const outcome = outcomeOf(cells, kept);
   const result =
     outcome?.resultAt == null ? (outcome?.result ?? null) : await valueAt(cells, kept, outcome.resultAt);
@@ -57,3 +58,31 @@ export function waitingOf({ record, fixed }: Kept, suspension: Suspension): Wait
   const { executionId } = record;
   return { executionId, workflowId, agentId, userId, conversationId, startAt, suspension };
 }
+
+export const columns = columnsOf(
+  "kind status startAt endAt workflowId userId executionId tags trace conversationId replayOf parked whole",
+);
+
+/** The fields of its row. */
+export function fieldsOf({ record, fixed }: Kept): (string | number)[] {
+  const { kind, status, executionId, endAt, parked } = record;
+  const { startAt, workflowId, userId, tags, trace, conversationId, replayOf } = fixed;
+  const names = [field(workflowId), optional(userId), field(executionId), tags.map(tagField).join("")];
+  const marks = [trace, conversationId, replayOf?.executionId ?? null].map(optional);
+  return [kind, status, startAt, endAt ?? "", ...names, ...marks, parked === null ? "" : "parked"];
+}
+
+export const waitingColumns = columnsOf(
+  "suspendedAt suspensionId executionId workflowId agentId userId whole",
+);
+
+/** An open suspension in lists, without its long fields, and the fields before it. */
+export function shortOf(kept: Kept, suspension: Suspension): Place {
+  const { resumeSchema: _, ...short } = { ...suspension, reason: "", data: null, onDeadline: null };
+  const { workflowId, agentId, userId } = kept.fixed;
+  const names = [short.suspensionId, kept.record.executionId, workflowId].map(field);
+  return [waitingOf(kept, short), short.suspendedAt, ...names, optional(agentId), optional(userId)];
+}
+
+/** A value by which an execution is found, and its fields. */
+export type Place = readonly [value: unknown, ...fields: (string | number)[]];

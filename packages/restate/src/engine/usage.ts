@@ -10,7 +10,8 @@ import {
   usageKeyOf,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { columnsOf, field, lastField, line } from "./lines.ts";
+import { columnsOf, field } from "./lines.ts";
+import { isNew } from "./observations.ts";
 
 export const usageColumns = columnsOf(
   "day userId agentId workflowId model calls inputTokens cachedInputTokens cacheWriteTokens outputTokens reasoningTokens nanos unpricedCalls kept",
@@ -33,27 +34,20 @@ export async function spend(cells: Cells, write: string, entries: readonly Usage
   await cells.load(usageKeys(entries));
   for (const entry of entries) {
     const [key = ""] = usageKeys([entry]);
-    const text = lastField(cells.text(key));
-    const before: KeptUsage | undefined = text === undefined ? undefined : JSON.parse(text);
+    const before = cells.get<KeptUsage>(key);
     if (before?.writes.includes(write)) continue;
     const { day, userId, agentId, workflowId, model, ...own } = entry;
     const counts = before === undefined ? own : addCounts(before.counts, own);
     const kept: KeptUsage = { counts, writes: [...(before?.writes ?? []), write].slice(-keptWrites) };
     const names = [userId, agentId, workflowId, model].map(field);
     const sums = usageFields.map((name) => counts[name]);
-    cells.setText(key, line(day, ...names, ...sums, JSON.stringify(kept)));
+    cells.set(key, kept, day, ...names, ...sums);
   }
 }
 
-/** Processes whose last batch is remembered. */
-const keptWriters = 200;
-
-async function addUsage(cells: Cells, { writer, number, entries }: UsageBatch): Promise<void> {
-  const writers = (await cells.read<[string, number][]>("usageWriters")) ?? [];
-  if ((writers.find(([each]) => each === writer)?.[1] ?? 0) >= number) return;
-  const others = writers.filter(([each]) => each !== writer);
-  await spend(cells, `${writer}.${number}`, mergeEntries(entries));
-  cells.set("usageWriters", [...others, [writer, number]].slice(-keptWriters));
+async function addUsage(cells: Cells, batch: UsageBatch): Promise<void> {
+  if (await isNew(cells, "usageWriters", batch))
+    await spend(cells, `${batch.writer}.${batch.number}`, mergeEntries(batch.entries));
 }
 
 export const usageWrites = { addUsage };

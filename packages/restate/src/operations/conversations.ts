@@ -10,7 +10,8 @@ import type {
 } from "@andante/core/store";
 import { each, type Shards } from "../client/shards.ts";
 import { conversationColumns, forkColumns, lower } from "../engine/conversations.ts";
-import { columns, field } from "../engine/lines.ts";
+import { field } from "../engine/lines.ts";
+import { columns } from "../engine/read-row.ts";
 import { removeFacts } from "./facts.ts";
 import { beyond, isOptional, isText, literal, number, textIn } from "./sql.ts";
 
@@ -27,7 +28,7 @@ async function list(shards: Shards, query: ConversationQuery) {
     beyond("<", [updatedAt, id], before && [before.updatedAt, before.conversationId]),
   ];
   const rest = `${conditions.join("")} order by updated_at desc, id desc limit ${limit}`;
-  const rows = await shards.search(place, "z/", rest);
+  const rows = await shards.search(place, "cv/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
   const found = await each(ids, (conversationId) =>
     shards.read(conversationId, "conversation", { conversationId }),
@@ -39,7 +40,7 @@ async function list(shards: Shards, query: ConversationQuery) {
 async function removeTurns(shards: Shards, conversationId: string): Promise<void> {
   await removeFacts(shards, { scope: "conversation", subject: conversationId });
   const rest = `and ${columns.kind} = 'turn'${isOptional(columns.conversationId, conversationId)}`;
-  const rows = await shards.search(`${columns.executionId} as id`, "x/", rest);
+  const rows = await shards.search(`${columns.executionId} as id`, "r/", rest);
   for (const row of rows) {
     const executionId = textIn(row, "id");
     await shards.write(executionId, "drop", { executionId, events: Number.MAX_SAFE_INTEGER });
@@ -50,7 +51,7 @@ async function removeTurns(shards: Shards, conversationId: string): Promise<void
 async function removeUnchanged(shards: Shards, { before, limit }: { before: number; limit: number }) {
   // Some of them may have a turn that runs.
   const rest = `and ${updatedAt} < ${before} order by updated_at, id limit ${limit + 100}`;
-  const rows = await shards.search(place, "z/", rest);
+  const rows = await shards.search(place, "cv/", rest);
   const removed: string[] = [];
   for (const conversationId of rows.map((row) => textIn(row, "id"))) {
     if (removed.length === limit) break;
@@ -64,7 +65,7 @@ async function removeUnchanged(shards: Shards, { before, limit }: { before: numb
 async function removeUnfinishedFork(shards: Shards, before: number): Promise<boolean> {
   const changedAt = number(forkColumns.changedAt);
   const rest = `and ${changedAt} < ${before} order by changed_at limit 1`;
-  const [row] = await shards.search(`${forkColumns.forkId} as id, ${changedAt} as changed_at`, "q/", rest);
+  const [row] = await shards.search(`${forkColumns.forkId} as id, ${changedAt} as changed_at`, "fk/", rest);
   if (row === undefined) return false;
   const forkId = textIn(row, "id");
   return await shards.write(forkId, "removeOldFork", { forkId, before });

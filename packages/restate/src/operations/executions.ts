@@ -13,7 +13,8 @@ import type {
 } from "@andante/core/store";
 import { each, type Shards } from "../client/shards.ts";
 import { keys } from "../engine/layout.ts";
-import { columns, field, tagField, waitingColumns } from "../engine/lines.ts";
+import { field, tagField } from "../engine/lines.ts";
+import { columns, waitingColumns } from "../engine/read-row.ts";
 import { byOrder, byStart, byTime } from "../engine/reads.ts";
 import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
@@ -66,7 +67,7 @@ async function list(shards: Shards, query: ListQuery) {
     isText(columns.status, query.status),
     isOptional(columns.userId, query.userId),
     // By its key: Restate's planner refuses an order by a field that a condition makes constant.
-    executionId === undefined ? "" : ` and key = ${literal(keys.line(executionId))}`,
+    executionId === undefined ? "" : ` and key = ${literal(keys.row(executionId))}`,
     isOptional(trace, traceId),
     isOptional(columns.replayOf, query.replayOf),
     isText(columns.parked, query.parked ? "parked" : undefined),
@@ -78,7 +79,7 @@ async function list(shards: Shards, query: ListQuery) {
     beyond("<", [startAt, id], before && [before.startAt, before.executionId]),
   ];
   const rest = `${conditions.join("")} order by start_at desc, id desc limit ${limit}`;
-  const rows = await shards.search(`${id} as id, ${startAt} as start_at`, "x/", rest);
+  const rows = await shards.search(`${id} as id, ${startAt} as start_at`, "r/", rest);
   const ids = rows.map((row) => textIn(row, "id"));
   return readPage(await each(ids, (found) => shards.read(found, "listed", found)), (row) => row, length);
 }
@@ -107,11 +108,11 @@ async function waiting(shards: Shards, query: WaitingQuery) {
   return readPage(found, (each) => each, length);
 }
 
-const waitingKey = (suspensionId: string) => literal(keys.waitingLine(suspensionId));
+const waitingKey = (suspensionId: string) => literal(keys.waiting(suspensionId));
 
 async function countUnfinished(shards: Shards) {
   const rest = `${isWorkflow} and ${endText} = '' group by ${workflow} order by workflow`;
-  const rows = await shards.search(`${workflow} as workflow, count(*) as executions`, "x/", rest);
+  const rows = await shards.search(`${workflow} as workflow, count(*) as executions`, "r/", rest);
   return rows.map((row) => ({ workflowId: textIn(row, "workflow"), count: numberIn(row, "executions") }));
 }
 
@@ -119,14 +120,14 @@ const ended = `${id} as id, ${endAt} as end_at`;
 
 async function endedBeyond(shards: Shards, keep: number) {
   const rest = `${isWorkflow} and ${endText} <> '' order by end_at desc, id desc limit 1 offset ${keep}`;
-  const [row] = await shards.search(ended, "x/", rest);
+  const [row] = await shards.search(ended, "r/", rest);
   return row && { endAt: numberIn(row, "end_at"), executionId: textIn(row, "id") };
 }
 
 async function deleteFinished(shards: Shards, { kind = "workflow", upTo, limit, events }: DeleteFinished) {
   const isOld = beyond("<=", [endAt, id], [upTo.endAt, upTo.executionId]);
   const isEnded = `and ${executionKind} = '${kind}' and ${endText} <> ''${isOld}`;
-  const rows = await shards.search(ended, "x/", `${isEnded} order by end_at, id limit ${limit}`);
+  const rows = await shards.search(ended, "r/", `${isEnded} order by end_at, id limit ${limit}`);
   const executionIds: string[] = [];
   let left = events;
   for (const executionId of rows.map((row) => textIn(row, "id"))) {

@@ -3,17 +3,17 @@ import { type FactStore, type FactSubject, type KeptFact, maxFacts } from "@anda
 import type { Found } from "../client/ingress.ts";
 import type { Shards } from "../client/shards.ts";
 import { factColumns } from "../engine/facts.ts";
-import { isText, number, numberIn, textIn } from "./sql.ts";
+import { isText, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
 /** A change, and the shard that holds it. */
 interface FoundFact extends KeptFact {
   readonly shard: number;
 }
 
-const { scope, subject, agentId, changeId, by, changes, patch } = factColumns;
+const { scope, subject, agentId, changeId, by, changes, whole } = factColumns;
 const at = number(factColumns.at);
 const selected = `service_key as shard, ${at} as at, ${changeId} as change_id, ${by} as changed_by,
-  ${number(changes)} as changes, ${patch} as patch`;
+  ${number(changes)} as changes, ${whole} as whole`;
 
 function found(row: Found): FoundFact {
   // Null and a text are different fields.
@@ -21,7 +21,7 @@ function found(row: Found): FoundFact {
   return {
     shard: Number(textIn(row, "shard").split(".").at(-1)),
     changeId: textIn(row, "change_id"),
-    patch: textIn(row, "patch"),
+    patch: wholeIn(row),
     by: changedBy === "" ? null : changedBy.slice(1),
     at: numberIn(row, "at"),
     changes: numberIn(row, "changes"),

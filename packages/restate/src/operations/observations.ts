@@ -16,8 +16,8 @@ import {
 } from "@andante/core/store";
 import type { Found } from "../client/ingress.ts";
 import type { Shards } from "../client/shards.ts";
-import { columns } from "../engine/lines.ts";
 import { chunkColumns, logColumns, rollupColumns, rootColumns } from "../engine/observations.ts";
+import { columns } from "../engine/read-row.ts";
 import { beyond, compared, isOptional, isText, literal, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
 const logId = number(logColumns.id);
@@ -123,7 +123,7 @@ export function observationOperations(shards: Shards): ObservationStore {
     trim: (bounds) => trim(shards, bounds),
     countSuspended: async () => {
       const isSuspended = `and ${columns.kind} = 'workflow' and ${columns.status} = 'suspended'`;
-      const [row] = await shards.search("count(*) as executions", "x/", isSuspended);
+      const [row] = await shards.search("count(*) as executions", "r/", isSuspended);
       return row === undefined ? 0 : numberIn(row, "executions");
     },
   };

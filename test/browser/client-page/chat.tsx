@@ -2,6 +2,7 @@
 import { useChat } from "@ai-sdk/react";
 import type { Client } from "@andante/client";
 import { chatTransport } from "@andante/client/chat";
+import { useContinued } from "@andante/client/react";
 import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
 import { useMemo } from "react";
 import { Part } from "../chat-page/part.tsx";
@@ -15,13 +16,15 @@ interface ChatProps {
 
 export function Chat({ andante, agent, conversation, messages: earlier }: ChatProps) {
   const transport = useMemo(() => chatTransport(andante, agent), [andante, agent]);
-  const { messages, sendMessage, regenerate, addToolApprovalResponse, status, error } = useChat({
+  const chat = useChat({
     id: conversation,
     messages: earlier,
     transport,
     resume: true,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
+  useContinued(andante, agent, chat);
+  const { messages, sendMessage, regenerate, addToolApprovalResponse, status, error } = chat;
   const ask = (data: FormData) => sendMessage({ text: String(data.get("text")) });
   return (
     <main>

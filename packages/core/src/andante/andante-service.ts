@@ -20,9 +20,11 @@ import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/com
 import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
 import { type SearchOptions, type SearchPage, searchExecutions } from "../execution/commands/search.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { startLinked } from "../execution/commands/start-linked.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
+import { cancelChildren } from "../execution/engine/process-end.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
@@ -144,6 +146,7 @@ export class AndanteService implements Andante {
       folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
+      startLinked: (start) => startLinked(this.#engine, start),
     });
     this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
@@ -175,7 +178,12 @@ export class AndanteService implements Andante {
     this.#loaded.catch(() => undefined);
     const forget = (conversationId: string) => this.agents.forget(conversationId);
     this.facts = new Facts(this.#engine.facts, agents, this.#ready);
-    this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
+    // Its turn goes with the conversation, with all that could be read of it.
+    const removing = async (conversationId: string) => {
+      const live = await store.liveTurn(conversationId);
+      return async () => live && cancelChildren(this.#engine, live.executionId);
+    };
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, forget, removing);
   }
 
   ready(): Promise<void> {

@@ -234,6 +234,25 @@ export class ToolWaitError extends AndanteError {
   }
 }
 
+/** The workflow that a tool has run did not complete. */
+export class ToolWorkflowError extends AndanteError {
+  constructor({
+    workflowId,
+    status,
+    problem,
+  }: {
+    workflowId: string;
+    status: string;
+    problem: string | undefined;
+  }) {
+    const how = status === "error" ? "failed" : `was ${status}`;
+    super(`The workflow ${workflowId} ${how}${problem === undefined ? "" : `: ${problem}`}`, {
+      code: "tool-workflow",
+      status: 500,
+    });
+  }
+}
+
 /** A tool of the reply waits, and the caller's way of asking has no form for that. */
 export class ReplyWaitsError extends AndanteError {
   constructor({ conversationId }: { conversationId: string | undefined }) {

@@ -7,6 +7,7 @@ import { factCases } from "./fact-cases.ts";
 import { forkCases } from "./fork-cases.ts";
 import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
+import { linkCases } from "./link-cases.ts";
 import { lostCases } from "./lost-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
@@ -38,6 +39,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     valueCases,
     repeatCases,
     lostCases,
+    linkCases,
     resumeCases,
     snapshotCases,
     headCases,

@@ -31,6 +31,7 @@ export {
   type WrittenEvent,
 } from "./stored-event.ts";
 export type * from "./suspension.ts";
+export { childWaitOf, isChildWait, waitsForPerson } from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
 export { nothingUsed, sumUsage, usageDetails, usageSince } from "./usage.ts";
 export * from "./usage-store.ts";

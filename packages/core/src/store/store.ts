@@ -77,6 +77,8 @@ export interface ExecutionRow {
    * traced.
    */
   readonly trace: string | null;
+  /** Its relations to a parent and to children, a JSON object; null for none. Its end is listed as due once. */
+  readonly links: string | null;
 }
 
 /** An execution in a list: without the values that may be long. */
@@ -132,6 +134,8 @@ export interface NewExecution {
   readonly definition?: string;
   /** The trace that it belongs to, empty for one of its own. Default: it is not traced. */
   readonly trace?: string | null;
+  /** A JSON object. Default: none. */
+  readonly links?: string | null;
   /** For a replay, whose first events are copies: its source, its position, and how many resumes the copies hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
 }
@@ -224,6 +228,8 @@ export interface Commit {
   readonly facts?: readonly FactChange[];
   /** The same by day, user, agent, workflow and model, added to the rows of usage; each key once. Default: none. */
   readonly spent?: readonly UsageEntry[];
+  /** It has children from now on, which its `links` note. Default: as before. */
+  readonly hasChildren?: true;
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /**
@@ -368,11 +374,14 @@ export interface DueQuery {
   readonly workflowIds: readonly string[];
   /** Also turns of these agents. Default: none. */
   readonly agentIds?: readonly string[] | undefined;
-  /** At most this many timers, and as many deadlines and timeouts together: neither keeps the other out. */
+  /** At most this many timers and ends, and as many deadlines and timeouts together: neither keeps the other out. */
   readonly limit: number;
 }
 
-/** Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long. */
+/**
+ * Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long, or one with
+ * `links` has ended, which concerns its parent and its children.
+ */
 export type DueTimer = {
   readonly executionId: string;
   readonly workflowId: string;
@@ -383,6 +392,7 @@ export type DueTimer = {
       /** Whose execution it is; absent or null when it has no user. */
       readonly userId?: string | null;
     }
+  | { readonly kind: "end" }
   | {
       readonly kind: "timeout";
       /** The earliest timer of the same execution, when that is idle or has no live owner. */
@@ -566,6 +576,8 @@ export interface Store {
   due(query: DueQuery): Promise<readonly DueTimer[]>;
   /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
+  /** The end of an execution with `links` has been dealt with: it is not due any more. */
+  endHandled(ended: { readonly executionId: string }): Promise<void>;
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** How far those of these executions have come that exist, in any order; at most 1000 at once. */
   heads(executionIds: readonly string[]): Promise<readonly ExecutionHead[]>;

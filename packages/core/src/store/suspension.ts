@@ -18,7 +18,20 @@ export interface Suspension {
   readonly resumeSchema?: StoredJson;
 }
 
-/** Filters of a list of open suspensions without pauses; oldest first. */
+/** The path where a call of a tool waits for another execution. */
+export function childWaitOf(callPath: string): string {
+  return `${callPath}.child`;
+}
+
+/** Whether it is a wait for another execution, which ends it: it is no task for a person. */
+export function isChildWait({ path }: Pick<Suspension, "path">): boolean {
+  return path !== null && /#.*\.child$/s.test(path);
+}
+
+/** The condition of a list that leaves out pauses and waits for other executions, in SQL. */
+export const waitsForPerson = "path is not null and path not like '%#%.child'";
+
+/** Filters of a list of open suspensions without pauses and waits for other executions; oldest first. */
 export interface WaitingQuery {
   readonly workflowId?: string | undefined;
   /** Only those of turns of this agent. */

@@ -85,6 +85,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     resume: counted((argument) => inner.resume(argument)),
     cancel: counted((argument) => inner.cancel(argument)),
     wake: counted((argument) => inner.wake(argument)),
+    endHandled: counted((argument) => inner.endHandled(argument)),
     heartbeat: passing((argument) => {
       owners.add(argument.owner);
       return inner.heartbeat(argument);

@@ -33,7 +33,7 @@ import type {
   StoreNodes,
 } from "../../src/store/store.ts";
 import { type StoredEvent, storedLength, type WrittenEvent } from "../../src/store/stored-event.ts";
-import type { Suspension } from "../../src/store/suspension.ts";
+import { isChildWait, type Suspension } from "../../src/store/suspension.ts";
 import { nothingUsed, type StoredUsage, usageSince } from "../../src/store/usage.ts";
 import { isBelow } from "../../src/values/step-path.ts";
 import { PlainConversations } from "./plain-conversations.ts";
@@ -207,7 +207,7 @@ export function plainStore(): Store {
 
   const insert = (
     made: NewExecution | NewTurn,
-    columns: Pick<ExecutionRecord, "kind" | "stepIndex" | "resumes" | "usage" | "definition">,
+    columns: Pick<ExecutionRecord, "kind" | "stepIndex" | "resumes" | "usage" | "definition" | "links">,
     fixed: Pick<FixedColumns, "workflowId" | "agentId" | "tags" | "replayOf" | "trace">,
     timeoutAt: number | null,
   ): void => {
@@ -230,11 +230,19 @@ export function plainStore(): Store {
   const create = (made: NewExecution): { created: boolean } => {
     const before = executions.get(made.executionId);
     if (before !== undefined) return { created: before.record.token === made.claim.token };
-    const { replay, usage = null, definition = null, tags = [], trace = null, workflowId } = made;
+    const {
+      replay,
+      usage = null,
+      definition = null,
+      tags = [],
+      trace = null,
+      links = null,
+      workflowId,
+    } = made;
     const { stepIndex = 0, resumes = 0 } = replay ?? {};
     insert(
       made,
-      { kind: "workflow", stepIndex, resumes, usage, definition },
+      { kind: "workflow", stepIndex, resumes, usage, definition, links },
       { workflowId, agentId: null, tags, replayOf: replay?.of ?? null, trace },
       made.timeoutAt,
     );
@@ -306,7 +314,8 @@ export function plainStore(): Store {
       record.kind === "turn"
         ? agentIds?.includes(fixed.agentId ?? "")
         : workflowIds.includes(fixed.workflowId);
-    const running = all().filter((of) => isWanted(of) && !of.record.paused && of.record.endAt === null);
+    const wanted = all().filter((of) => isWanted(of) && !of.record.paused);
+    const running = wanted.filter(({ record }) => record.endAt === null);
     const byTime = (a: DueTimer, b: DueTimer) => a.dueAt - b.dueAt;
     const common = ({ record: { executionId }, fixed: { workflowId } }: Kept) => ({
       executionId,
@@ -317,11 +326,14 @@ export function plainStore(): Store {
       if (!record.idle && (record.parked !== null || isOwned)) return null;
       return facts.dueAt(record.executionId) ?? null;
     };
-    const timers = running
+    const timers = wanted
       .filter(({ record }) => record.idle)
       .flatMap((of) =>
         [...of.timers.values()].map(
-          ({ dueAt }): DueTimer => ({ kind: "timer", ...common(of), dueAt, userId: of.fixed.userId }),
+          ({ dueAt }): DueTimer =>
+            of.record.endAt === null
+              ? { kind: "timer", ...common(of), dueAt, userId: of.fixed.userId }
+              : { kind: "end", ...common(of), dueAt },
         ),
       );
     const limits = running.flatMap((of) => [
@@ -379,7 +391,7 @@ export function plainStore(): Store {
     if (live !== undefined) perform(decisions.cancel, endOfWait(turn, live.executionId));
     insert(
       turn,
-      { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null },
+      { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null, links: null },
       { workflowId: "", agentId, tags: [], replayOf: null, trace: null },
       null,
     );
@@ -393,6 +405,7 @@ export function plainStore(): Store {
     resume: decided(decisions.resume),
     cancel: decided(decisions.cancel),
     wake: decided(decisions.wake),
+    endHandled: decided(decisions.endHandled),
     release: decided(decisions.release),
     park: decided(decisions.park),
     adopt: decided(decisions.adopt),
@@ -537,7 +550,9 @@ export function plainStore(): Store {
         )
         .filter(
           ({ suspension: { path, suspensionId } }) =>
-            path !== null && (suspensionIds === undefined || suspensionIds.includes(suspensionId)),
+            path !== null &&
+            !isChildWait({ path }) &&
+            (suspensionIds === undefined || suspensionIds.includes(suspensionId)),
         )
         .sort(
           ({ suspension: a }, { suspension: b }) =>

@@ -24,6 +24,7 @@ const writes: ReadonlySet<string> = new Set([
   "claimAbandoned",
   "release",
   "wake",
+  "endHandled",
   "keepSnapshot",
   "define",
   "adopt",

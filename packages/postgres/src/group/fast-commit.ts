@@ -60,6 +60,7 @@ export const fastStatement = (s: string) => `with given as (
     where executions.execution_id = given.execution_id and executions.token = given.token
       and executions.commits = given.number - 1 and executions.sequence = given.before
       and not executions.paused and executions.open_suspensions = 0 and executions.end_at is null
+      and (given.end_at is null or executions.links is null)
     returning executions.execution_id),
   written as (
     insert into ${s}.journal (execution_id, sequence, events, write_key)

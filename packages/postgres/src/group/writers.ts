@@ -30,7 +30,7 @@ export interface WritersOptions {
 
 type Operations = Pick<
   Store,
-  "create" | "commit" | "pause" | "resume" | "cancel" | "wake" | "release" | "adopt" | "park"
+  "create" | "commit" | "pause" | "resume" | "cancel" | "wake" | "endHandled" | "release" | "adopt" | "park"
 >;
 type ToGiveBack = { readonly executionId: string; readonly token: string };
 
@@ -62,6 +62,7 @@ export class Writers {
       resume: (argument) => this.#write("resume", decisions.resume, argument, caller, argument),
       cancel: (argument) => this.#write("cancel", decisions.cancel, argument, caller),
       wake: (argument) => this.#write("wake", decisions.wake, argument, caller, argument),
+      endHandled: (argument) => this.#write("endHandled", decisions.endHandled, argument, caller),
       release: (argument) => this.#write("release", decisions.release, argument, owner),
       adopt: (argument) => this.#write("adopt", decisions.adopt, argument, caller),
       park: (argument) => this.#write("park", decisions.park, argument, caller),

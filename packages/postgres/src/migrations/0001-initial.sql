@@ -49,7 +49,9 @@ create table executions (
   replay_of text collate "C",
   replay_step text,
   -- The trace that it belongs to: empty for one of its own, null when it is not traced.
-  trace text collate "C"
+  trace text collate "C",
+  -- Its relations to a parent and to children, a JSON object; null for none.
+  links text
 )
 -- A commit changes nothing that an index holds: with room on the page it writes no index entry either.
 with (fillfactor = 70);

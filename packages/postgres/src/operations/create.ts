@@ -25,6 +25,7 @@ const columns: readonly (readonly [column: string, type: string])[] = [
   ["resumes", "integer"],
   ["usage", "text"],
   ["trace", "text"],
+  ["links", "text"],
 ];
 
 function valuesOf(execution: NewExecution): unknown[] {
@@ -49,6 +50,7 @@ function valuesOf(execution: NewExecution): unknown[] {
     replay?.resumes ?? 0,
     usage ? JSON.stringify(usage) : null,
     execution.trace ?? null,
+    execution.links ?? null,
   ];
 }
 

@@ -10,21 +10,21 @@ import type { Readers } from "../connection/readers.ts";
 export function dueStatement(s: string): string {
   const isOpen = "not executions.paused and executions.end_at is null";
   const ofWorkflows = `executions.workflow_id = any($1) and ${isOpen}`;
-  const ofAny = `(executions.workflow_id = any($1) or executions.agent_id = any($3)) and ${isOpen}`;
+  const ofAny = `(executions.workflow_id = any($1) or executions.agent_id = any($3))`;
   const timerAt = `case when executions.idle or (executions.parked is null and not exists (
         select from ${s}.owners where executions.token is not null and owners.owner = executions.owner
           and owners.expires_at > clock_timestamp()))
       then (select min(timers.due_at) from ${s}.timers where timers.execution_id = executions.execution_id) end`;
   return `
-    (select 'timer' as kind, executions.execution_id, workflow_id, user_id, due_at, null::bigint as timer_at,
+    (select case when executions.end_at is null then 'timer' else 'end' end as kind, executions.execution_id, workflow_id, user_id, due_at, null::bigint as timer_at,
        null as suspension_id, null as path, 0 as step_index
      from ${s}.timers join ${s}.executions on executions.execution_id = timers.execution_id
-     where not timers.held and ${ofAny} and executions.idle order by timers.due_at limit $2)
+     where not timers.held and ${ofAny} and not executions.paused and executions.idle order by timers.due_at limit $2)
     union all
     (select 'deadline', executions.execution_id, workflow_id, null, deadline, ${timerAt},
        suspension_id, suspensions.path, suspensions.step_index
      from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
-     where deadline is not null and not suspensions.held and ${ofAny} order by deadline limit $2)
+     where deadline is not null and not suspensions.held and ${ofAny} and ${isOpen} order by deadline limit $2)
     union all
     (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
      from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)`;
@@ -34,8 +34,9 @@ export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
   return async ({ workflowIds, agentIds = [], limit }: DueQuery): Promise<DueTimer[]> => {
     const found = (await readers.walk(select, [workflowIds, limit, agentIds])).map(toDue);
-    const sleeps = found.filter(({ kind }) => kind === "timer");
-    const limits = found.filter(({ kind }) => kind !== "timer");
+    const isSleep = ({ kind }: DueTimer) => kind === "timer" || kind === "end";
+    const sleeps = found.filter(isSleep);
+    const limits = found.filter((each) => !isSleep(each));
     // Cut together: all that fall due before the last of them are among them.
     return [...limits.sort(byTime).slice(0, limit), ...sleeps].sort(byTime);
   };
@@ -52,6 +53,7 @@ function toDue(row: Row): DueTimer {
     dueAt: integer(row, "due_at"),
   };
   if (row.kind === "timer") return { kind: "timer", ...common, userId: nullableText(row, "user_id") };
+  if (row.kind === "end") return { kind: "end", ...common };
   const timerAt = nullableInteger(row, "timer_at");
   if (row.kind === "timeout") return { kind: "timeout", ...common, timerAt };
   return {

@@ -1,6 +1,6 @@
-// Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses wait for no answer and are left out.
+// Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses and waits for other executions are left out.
 import { readPage } from "@andante/core/internal";
-import type { WaitingQuery, WaitingSuspension } from "@andante/core/store";
+import { type WaitingQuery, type WaitingSuspension, waitsForPerson } from "@andante/core/store";
 import { toWaiting } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 import { Where } from "../where.ts";
@@ -15,7 +15,7 @@ export function waiting(readers: Readers, s: string) {
 export function waitingStatement(s: string, query: WaitingQuery): { statement: string; values: unknown[] } {
   const { after } = query;
   const where = new Where()
-    .add("path is not null")
+    .add(waitsForPerson)
     // The second condition is the index's own: it is used only where the statement repeats it.
     .add("user_id = ? and status = 'suspended'", query.userId)
     .add("workflow_id = ?", query.workflowId)

@@ -31,6 +31,7 @@ const changeable: readonly (readonly [column: string, type: string])[] = [
   ["parked", "text"],
   ["parked_under", "text"],
   ["definition", "text"],
+  ["links", "text"],
 ];
 
 export const lockedColumns = ["execution_id", "kind", ...changeable.map(([column]) => column)].join(", ");
@@ -55,6 +56,7 @@ export function toRecord(row: Row): ExecutionRecord {
     parked: row.parked === null ? null : readFreeText(text(row, "parked")),
     parkedUnder: nullableText(row, "parked_under"),
     definition: nullableText(row, "definition"),
+    links: nullableText(row, "links"),
   };
 }
 
@@ -88,5 +90,6 @@ export function valuesOf(rows: readonly ExecutionRecord[]): unknown[][] {
     rows.map((row) => (row.parked === null ? null : writeFreeText(row.parked))),
     rows.map((row) => row.parkedUnder),
     rows.map((row) => row.definition),
+    rows.map((row) => row.links),
   ];
 }

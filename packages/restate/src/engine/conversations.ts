@@ -414,7 +414,7 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
   insert(
     cells,
     turn,
-    { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null },
+    { kind: "turn", stepIndex: 0, resumes: 0, usage: null, definition: null, links: null },
     { workflowId: "", agentId, tags: [], replayOf: null, trace: null },
     null,
   );

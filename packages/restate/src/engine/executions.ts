@@ -13,6 +13,7 @@ import {
   type FactRequests,
   type Facts,
   isAbandoned,
+  isChildWait,
   lookback,
   type NewExecution,
   type NewTurn,
@@ -183,9 +184,9 @@ function placesOf(kept: Kept | undefined): Places {
   ] as const;
   return Object.fromEntries([
     ...members.flatMap(([set, member]) => (member ? [[memberKey(set, member), [member]]] : [])),
-    // A pause waits for no answer.
+    // A pause waits for no answer, and another execution ends the wait for it.
     ...kept.suspensions
-      .filter(({ path }) => path !== null)
+      .filter((each) => each.path !== null && !isChildWait(each))
       .map((each) => [keys.waiting(each.suspensionId), shortOf(kept, each)]),
   ]);
 }
@@ -201,12 +202,14 @@ export function workingOf({ record, fixed }: Kept): Working | null {
 /** Its member by the first of these times, while times count for it. */
 function timedOf({ record, fixed }: Kept, given: readonly (number | null)[]): Timed | null {
   const times = given.filter((time) => time !== null);
-  const isTimed = !record.paused && record.endAt === null && times.length > 0;
+  if (record.paused || times.length === 0) return null;
   const { workflowId, userId, agentId } = fixed;
-  return isTimed ? ["", Math.min(...times), record.executionId, workflowId, userId, agentId] : null;
+  const place = ["", Math.min(...times), record.executionId, workflowId, userId, agentId] as const;
+  return record.endAt === null ? place : [...place, true];
 }
 
 function limitOf(kept: Kept): Timed | null {
+  if (kept.record.endAt !== null) return null;
   return timedOf(kept, [kept.timeoutAt, ...kept.suspensions.map(({ deadline }) => deadline)]);
 }
 
@@ -272,7 +275,7 @@ export function commit(cells: Cells, argument: Commit, at: number): Promise<Comm
 export function insert(
   cells: Cells,
   made: NewExecution | NewTurn,
-  columns: Pick<ExecutionRecord, "kind" | "stepIndex" | "resumes" | "usage" | "definition">,
+  columns: Pick<ExecutionRecord, "kind" | "stepIndex" | "resumes" | "usage" | "definition" | "links">,
   fixed: Pick<FixedColumns, "workflowId" | "agentId" | "tags" | "replayOf" | "trace">,
   timeoutAt: number | null,
 ): void {
@@ -299,11 +302,12 @@ async function create(cells: Cells, made: NewExecution): Promise<{ readonly crea
   const before = await cells.read<Kept>(keys.row(made.executionId));
   if (before !== undefined) return { created: before.record.token === made.claim.token };
   const { replay, usage = null, definition = null, tags = [], trace = null, workflowId, timeoutAt } = made;
+  const { links = null } = made;
   const { stepIndex = 0, resumes = 0 } = replay ?? {};
   insert(
     cells,
     made,
-    { kind: "workflow", stepIndex, resumes, usage, definition },
+    { kind: "workflow", stepIndex, resumes, usage, definition, links },
     { workflowId, agentId: null, tags, replayOf: replay?.of ?? null, trace },
     timeoutAt,
   );
@@ -404,6 +408,7 @@ export const executionWrites = {
   pause: decided(decisions.pause),
   cancel: decided(decisions.cancel),
   wake: decided(decisions.wake),
+  endHandled: decided(decisions.endHandled),
   release: decided(decisions.release),
   park: decided(decisions.park),
   adopt: decided(decisions.adopt),

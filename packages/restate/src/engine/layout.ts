@@ -109,6 +109,8 @@ export type Timed = readonly [
   workflowId: string,
   userId: string | null,
   agentId: string | null,
+  /** It has ended, and the end is due. */
+  ended?: true,
 ];
 
 /** An execution that is parked, by its workflow. */

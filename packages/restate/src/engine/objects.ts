@@ -92,7 +92,7 @@ function firstKeys(items: readonly Item<string>[]): string[] {
     const found = [
       ...used,
       ...keysOfSet(sets.working),
-      ...(name === "wake" || idle ? keysOfSet(sets.timers) : []),
+      ...(name === "wake" || name === "endHandled" || idle ? keysOfSet(sets.timers) : []),
     ];
     return [row, ...found, ...(name === "resume" || name === "claim" ? [keys.leases] : [])];
   });

@@ -130,16 +130,16 @@ async function due(
   const timers = await find<Timed>(cells, sets.timers, { fits, limit });
   const isOld = ([, dueAt]: Timed) => dueAt < now - trustTime;
   const ids = new Set(idsOf([...limits, ...timers.filter(isOld)]));
-  const rows = (await rowsOf(cells, [...ids])).filter(
-    ({ record }) => !record.paused && record.endAt === null,
-  );
-  const confirmed = new Set(rows.map((kept) => JSON.stringify(timerOf(kept))));
+  const all = (await rowsOf(cells, [...ids])).filter(({ record }) => !record.paused);
+  const rows = all.filter(({ record }) => record.endAt === null);
+  const confirmed = new Set(all.map((kept) => JSON.stringify(timerOf(kept))));
   const first = rows.flatMap((kept) => limitsOf(cells, kept)).sort(byTime);
   return [
     ...first.slice(0, limit),
     ...timers.flatMap((member): DueTimer[] => {
-      const [, dueAt, executionId, workflowId, userId] = member;
+      const [, dueAt, executionId, workflowId, userId, , ended] = member;
       if (isOld(member) && !confirmed.has(JSON.stringify(member))) return [];
+      if (ended) return [{ kind: "end", executionId, workflowId, dueAt }];
       return [{ kind: "timer", executionId, workflowId, dueAt, userId }];
     }),
   ];

@@ -182,6 +182,7 @@ export function executionOperations(shards: Shards) {
     resume: (resume) => shards.write(resume.executionId, "resume", resume),
     cancel: (cancel) => shards.write(cancel.executionId, "cancel", cancel),
     wake: (wake) => shards.write(wake.executionId, "wake", wake),
+    endHandled: (ended) => shards.write(ended.executionId, "endHandled", ended),
     release: (release) => shards.write(release.executionId, "release", release),
     park: (park) => shards.write(park.executionId, "park", park),
     adopt: (adopt) => shards.write(adopt.executionId, "adopt", adopt),
@@ -191,7 +192,7 @@ export function executionOperations(shards: Shards) {
     claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
       const found = (await shards.look("due", query)).flat().sort(byTime);
-      const isTimer = ({ kind }: (typeof found)[number]) => kind === "timer";
+      const isTimer = ({ kind }: (typeof found)[number]) => kind === "timer" || kind === "end";
       const first = [found.filter(isTimer), found.filter((each) => !isTimer(each))];
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
     },

@@ -9,6 +9,9 @@ import type { ToolSteps } from "../durable/tool-steps.ts";
 /** The functions for the code of a tool. */
 export type DurableTool = Pick<ToolSteps, "suspend" | "sleep" | "checkpoint">;
 
+/** The same with the functions for tools of our own. */
+type HeldSteps = DurableTool & Pick<ToolSteps, "child">;
+
 /** The name of the option that holds them. */
 const option = "andante";
 
@@ -40,28 +43,36 @@ const option = "andante";
  * ```
  */
 export function durable(options: Pick<ToolExecutionOptions<unknown>, "toolCallId">): DurableTool {
+  return stepsOf(options);
+}
+
+/** The functions for a tool of our own. */
+export function stepsOf(options: object): HeldSteps {
   const held = propertyOf(options, option);
-  if (isDurable(held)) return held;
+  if (isHeld(held)) return held;
   throw new ToolWaitError({ toolName: "", action: "wait" });
 }
 
-function isDurable(held: unknown): held is DurableTool {
+function isHeld(held: unknown): held is HeldSteps {
   return (
     typeof propertyOf(held, "suspend") === "function" && typeof propertyOf(held, "checkpoint") === "function"
   );
 }
 
 /** The option for a call of a tool. */
-export function functionsOf({ suspend, sleep, checkpoint }: DurableTool): { readonly andante: DurableTool } {
-  return { [option]: { suspend, sleep, checkpoint } };
+export function functionsOf({ suspend, sleep, checkpoint, child }: HeldSteps): {
+  readonly andante: HeldSteps;
+} {
+  return { [option]: { suspend, sleep, checkpoint, child } };
 }
 
 /** For a call that is not recorded: it cannot wait, and does the work of a checkpoint as any other. */
-export function unrecordedSteps(toolName: string, toolCallId: string, signal: AbortSignal): DurableTool {
+export function unrecordedSteps(toolName: string, toolCallId: string, signal: AbortSignal): HeldSteps {
   const refuse = (action: string) => () => Promise.reject(new ToolWaitError({ toolName, action }));
   return {
     suspend: refuse("suspend"),
     sleep: refuse("sleep"),
+    child: refuse("run a workflow"),
     checkpoint: async <Output>(id: string, work: (context: CheckpointContext) => Output) => {
       const value = await work({ attempt: 1, idempotencyKey: `${toolCallId}:${id}`, signal });
       // Through JSON, as it is where it is recorded.

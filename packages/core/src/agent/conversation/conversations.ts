@@ -127,19 +127,24 @@ export class Conversations {
   readonly #ready: Promise<void>;
   readonly #clock: Clock;
   readonly #removed: (conversationId: string) => void;
+  readonly #removing: (conversationId: string) => Promise<() => Promise<void>>;
   readonly #forks = new CopyQueue(forkBounds);
 
-  /** `removed` is called for each conversation that is removed. */
+  /**
+   * `removed` is called for each conversation that is removed, `removing` before: it returns the work to be done after that.
+   */
   constructor(
     store: ConversationStore,
     clock: Clock,
     ready: Promise<void>,
     removed: (conversationId: string) => void,
+    removing: (conversationId: string) => Promise<() => Promise<void>> = async () => async () => undefined,
   ) {
     this.#store = store;
     this.#clock = clock;
     this.#ready = ready;
     this.#removed = removed;
+    this.#removing = removing;
   }
 
   /** The latest change first, a page at a time. */
@@ -279,10 +284,12 @@ export class Conversations {
   async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
     checkMayExist(conversationId);
     await this.#ready;
+    const afterwards = await this.#removing(conversationId);
     if (!(await this.#store.remove({ key: randomUUID(), conversationId, userId }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     this.#removed(conversationId);
+    await afterwards();
   }
 }
 

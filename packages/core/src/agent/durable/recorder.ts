@@ -6,6 +6,7 @@ import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { CheckpointContext, CheckpointOptions } from "../../workflow/step-context.ts";
 import type { CallWaits } from "./call-waits.ts";
+import type { Children } from "./children.ts";
 
 /** A call that has ended. */
 export interface EndedCall {
@@ -84,6 +85,8 @@ export interface CallRecorder {
   busyUntil?(place: string, error: unknown): number | undefined;
   /** Where calls can wait; undefined where they cannot. */
   readonly waits?: CallWaits | undefined;
+  /** The executions that tools have started; undefined where they cannot start any. */
+  readonly children?: Children | undefined;
   /** Checkpoints of the code of a tool, below its place. */
   checkpoints(place: string): ToolCheckpoints;
   /** Sends an event of a tool's own. */

@@ -1,12 +1,20 @@
 // How the code of a tool waits and records parts of its work: `suspend`, `sleep` and `checkpoint`. The tool runs again from
 // its top when a wait has ended, over these records.
-import { DeadlineError, DefinitionError, StepSchemaError, ToolWaitError } from "../../errors/index.ts";
+import {
+  DeadlineError,
+  DefinitionError,
+  StepSchemaError,
+  ToolWaitError,
+  ToolWorkflowError,
+} from "../../errors/index.ts";
+import { childWaitOf } from "../../store/suspension.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import { fromJson, type Json } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { CheckpointContext, CheckpointOptions, DeadlineOptions } from "../../workflow/step-context.ts";
-import { CallsWaitError, type CallWaits } from "./call-waits.ts";
+import { CallsWaitError, type CallWaits, RetryWaitError } from "./call-waits.ts";
+import type { Children, ChildState, ChildToStart } from "./children.ts";
 import type { CallRecorder, ToolCheckpoints } from "./recorder.ts";
 
 /** Options of a wait for a person or another system. */
@@ -26,7 +34,15 @@ export interface ToolWait {
   readonly path: string;
   /** When it ends, in milliseconds since 1970; undefined when something else ends it. */
   readonly until?: number | undefined;
+  /** The execution that it waits for. */
+  readonly executionId?: string | undefined;
 }
+
+/** A workflow that a tool runs. */
+export type ToolWorkflow = Omit<ChildToStart, "path">;
+
+/** Milliseconds until a child is started again that found no room. */
+const startPause = 1000;
 
 type CheckpointsOf = CallRecorder["checkpoints"];
 /** The loop that the tool belongs to. */
@@ -111,13 +127,56 @@ export class ToolSteps {
     return this.#record(run) as Promise<Json<Awaited<Output>>>;
   };
 
+  /** Runs a workflow as an execution of its own, and waits for its end. */
+  readonly child = async (workflow: ToolWorkflow): Promise<unknown> => {
+    const waits = this.#waits("wait for a workflow");
+    const place = childWaitOf(this.#place);
+    const path = this.#loop.recorder.pathOf(place);
+    const { workflowId } = workflow;
+    const known = await this.#startedChild(workflow, path, waits.ended(place) !== undefined);
+    if (known.status !== "running" && known.status !== "suspended") {
+      await this.#children.taken(path);
+      if (known.status === "completed") return known.result;
+      throw new ToolWorkflowError({ workflowId, ...known });
+    }
+    const { executionId } = known;
+    const reason = `The tool ${this.#called.toolName} waits for the workflow ${workflowId}`;
+    const data = { toolName: this.#called.toolName, workflowId, executionId };
+    waits.wait(place, { reason, data, resumeSchema: undefined, again: true });
+    throw this.#leave({ reason, path, executionId });
+  };
+
+  async #startedChild(workflow: ToolWorkflow, path: string, wasStarted: boolean): Promise<ChildState> {
+    const children = this.#children;
+    const known = await children.read(path);
+    if (known !== undefined) return known;
+    const { workflowId } = workflow;
+    // It would do its work again.
+    if (wasStarted) throw new ToolWorkflowError({ workflowId, status: "deleted", problem: undefined });
+    this.#loop.checkMayBegin();
+    if (!(await children.start({ ...workflow, path }))) {
+      this.#left ??= new LoopLeftError(new RetryWaitError(this.#loop.recorder.now() + startPause), true);
+      throw this.#left;
+    }
+    const started = await children.read(path);
+    if (started === undefined)
+      throw new ToolWorkflowError({ workflowId, status: "deleted", problem: undefined });
+    return started;
+  }
+
+  get #children(): Children {
+    const { children } = this.#loop.recorder;
+    if (children !== undefined) return children;
+    throw new ToolWaitError({ toolName: this.#called.toolName, action: "run a workflow" });
+  }
+
   /** The code of the tool has ended: throws when it has asked to wait. */
   async end(): Promise<void> {
     await this.#checkpoints?.settled;
     if (this.#left !== undefined) throw this.#left;
   }
 
-  #waits(action: "suspend" | "sleep"): CallWaits {
+  #waits(action: string): CallWaits {
     this.#onlyOutside(action);
     const { waits } = this.#loop.recorder;
     if (waits === undefined) throw new ToolWaitError({ toolName: this.#called.toolName, action });

@@ -4,6 +4,7 @@ import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { CallWaits } from "../durable/call-waits.ts";
+import type { Children } from "../durable/children.ts";
 import type {
   CallDeferral,
   CallRecorder,
@@ -67,6 +68,10 @@ export class TurnRecorder implements CallRecorder {
   get waits(): CallWaits | undefined {
     const { waits } = this.#turn.recorder;
     return waits && { ...waits, onlyTools: true };
+  }
+
+  get children(): Children | undefined {
+    return this.#turn.recorder.children;
   }
 
   checkpoints(place: string): ToolCheckpoints {

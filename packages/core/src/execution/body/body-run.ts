@@ -1,5 +1,6 @@
 // The parameters of one run of a body.
 import type { FilePool } from "../../agent/call/file-budget.ts";
+import type { Children } from "../../agent/durable/children.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -42,6 +43,8 @@ export interface ExecutionFacts {
   /** The memory that the files of all agent calls share. */
   readonly files: FilePool;
   readonly observation: Observation;
+  /** The executions that its tools have started; undefined where they cannot start any. */
+  readonly children?: Children | undefined;
   /** The usage of the execution's agents so far, in every life of it; read from the store. */
   used(): Promise<StoredUsage | null>;
   /** The usage at the moments when these suspensions were resumed, the earliest first; read from the journal. */

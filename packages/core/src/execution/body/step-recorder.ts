@@ -1,5 +1,6 @@
 // Records the calls of the agent that an andAgent step asks, each as a checkpoint of the step's body.
 import { CallsWaitError, type CallWaits, RetryWaitError } from "../../agent/durable/call-waits.ts";
+import type { Children } from "../../agent/durable/children.ts";
 import type {
   CallDeferral,
   CallRecorder,
@@ -151,6 +152,10 @@ export class StepRecorder implements CallRecorder {
       this.#sleeping.set(path, { path, until });
     },
   };
+
+  get children(): Children | undefined {
+    return this.#run.facts.children;
+  }
 
   checkpoints(place: string): ToolCheckpoints {
     const records = new BodyRecords(this.#run, {

@@ -10,6 +10,7 @@ import {
 import { encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
 import type { Resume, Suspension } from "../../store/store.ts";
+import { isChildWait } from "../../store/suspension.ts";
 import { checkId } from "../../values/check-id.ts";
 import type { Schema } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
@@ -136,13 +137,14 @@ function findTarget(workflow: WorkflowDefinition, state: LoadableState, options:
   const { suspensionId, stepId } = options;
   if (suspensionId !== undefined) {
     const pinned = state.suspensions.find((suspension) => suspension.suspensionId === suspensionId);
-    if (pinned === undefined) throw new NotSuspendedError({ executionId });
+    if (pinned === undefined || isChildWait(pinned)) throw new NotSuspendedError({ executionId });
     if (stepId === undefined || matches(pinned, stepId) || isInside(pinned, stepId))
       return { kind: "resume", suspensions: [pinned], path: pinned.path };
     // A pinned pause may be lifted together with a step that waits; a pinned step is resumed alone.
     if (pinned !== pause) return findRewind(workflow, state, stepId, [pinned]);
   }
-  const waiting = state.suspensions.filter((suspension) => suspension.path !== null);
+  // The end of a child is reported by the child alone.
+  const waiting = state.suspensions.filter((each) => each.path !== null && !isChildWait(each));
   if (stepId === undefined) {
     // Lifting a pause resumes no step: a gate that waits meanwhile must be named.
     if (pause !== undefined) return { kind: "resume", suspensions: [pause], path: null };

@@ -71,6 +71,10 @@ export interface NewRun {
   readonly parsed: JsonText;
   readonly tags: readonly string[];
   readonly traceparent?: string | undefined;
+  /** Its relations to its parent. */
+  readonly links?: string | undefined;
+  /** Milliseconds that it may take. Default: those of its workflow. */
+  readonly timeout?: number | undefined;
   /** An existing execution with this id is a conflict. */
   readonly exclusive?: boolean | undefined;
   /** For a replay: its source, and the events that it takes over. */
@@ -108,6 +112,7 @@ export async function prepareStart(
   workflowId: string,
   input: unknown,
   options: StartOptions,
+  child: Pick<NewRun, "links" | "timeout"> = {},
 ): Promise<PreparedStart> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
@@ -119,7 +124,7 @@ export async function prepareStart(
   const context = checkSize(engine.limits, "context", contextText(options), "Context");
   // The id of the definition, not the caller's copy of it: the same string is found in maps without being compared.
   const row = { executionId, workflowId: workflow.id, context, userId, conversationId, input: raw ?? null };
-  const run = { workflow, row, parsed, tags, traceparent, exclusive };
+  const run = { workflow, row, parsed, tags, traceparent, exclusive, ...child };
   return { executionId, create: () => createExecution(engine, run) };
 }
 
@@ -134,11 +139,12 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake(row.userId);
   const sequence = replay === undefined ? 0 : copies.length + 1;
-  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
+  const { timeout = workflow.timeout, links = null } = run;
+  const timeoutAt = timeout === undefined ? null : startAt + timeout;
   const trace = engine.observation.traceOf(executionId, run.traceparent);
   const { driver, claim } = engine.prepare(
     engine.workflowKind,
-    { ...row, trace },
+    { ...row, trace, links },
     {
       workflow,
       token,
@@ -204,7 +210,7 @@ function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: num
 
 function newExecution(
   definitions: Definitions,
-  { workflow, row, tags, replay }: NewRun,
+  { workflow, row, tags, replay, links }: NewRun,
   made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events" | "trace">,
 ): NewExecution {
   const { executionId, workflowId, input, context, userId, conversationId } = row;
@@ -223,6 +229,7 @@ function newExecution(
     trace,
     tags,
     definition: definitions.current(workflow.id),
+    ...(links !== undefined && { links }),
   };
   if (replay === undefined) return execution;
   const { of, stepIndex, journal, copies } = replay;

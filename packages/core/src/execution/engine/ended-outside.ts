@@ -4,7 +4,7 @@ import type { ExecutionRow } from "../../store/store.ts";
 import type { Engine } from "./engine.ts";
 
 /** The parts of the engine that an end from outside uses. */
-export type EndParts = Pick<Engine, "admission" | "folds" | "publish" | "driver" | "waiters">;
+export type EndParts = Pick<Engine, "admission" | "folds" | "publish" | "driver" | "waiters" | "lookForEnds">;
 
 export async function endedOutside(
   engine: EndParts,
@@ -19,4 +19,5 @@ export async function endedOutside(
   const driver = await engine.driver(executionId);
   driver?.stop({ kind: "elsewhere" }, new Error(reason));
   engine.waiters.settle(executionId, { kind: "elsewhere" });
+  if (row.links !== null) engine.lookForEnds();
 }

@@ -1,10 +1,12 @@
 // The engine of one process: which executions it drives, and how they get here.
 import { FilePool } from "../../agent/call/file-budget.ts";
+import type { Children } from "../../agent/durable/children.ts";
 import { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import { withChildren } from "../../store/decide/index.ts";
 import type { Claim, ExecutionKind, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
@@ -19,6 +21,7 @@ import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { idleState } from "./after-resume.ts";
 import type { HookSubject } from "./call-hooks.ts";
+import { childrenOf, type ParentRow, type StartLinked } from "./children-of.ts";
 import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
@@ -52,7 +55,9 @@ interface EngineOptions {
   readonly folds?: FoldOptions | undefined;
   readonly storage: StorageWatch;
   /** Fires the timers in the store. */
-  readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed">;
+  readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed" | "look">;
+  /** Starts the children of executions. Default: tools cannot start any. */
+  readonly startLinked?: StartLinked;
 }
 
 export class Engine {
@@ -91,6 +96,8 @@ export class Engine {
   /** Executions here whose kind takes no slot. */
   readonly #slotless = new Set<string>();
   readonly #loading = new TurnoverMap<string, { readonly token: string; readonly done: Promise<void> }>();
+  /** Executions here that have started children in this life: their rows do not say so. */
+  readonly #parents = new Set<string>();
   #closing = false;
   #idle: (() => void) | undefined;
 
@@ -140,6 +147,23 @@ export class Engine {
   /** Something in the store falls due at this time. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void {
     this.#options.scheduler.schedule(at, kind);
+  }
+
+  /** An execution with a parent or children has ended. */
+  lookForEnds(): void {
+    if (!this.#closing) this.#options.scheduler.look();
+  }
+
+  /** The children of an execution; undefined where none can be started. */
+  childrenOf(parent: ParentRow): Children | undefined {
+    const { startLinked } = this.#options;
+    const start: StartLinked | undefined =
+      startLinked &&
+      ((child) => {
+        this.#parents.add(parent.executionId);
+        return startLinked(child);
+      });
+    return start && childrenOf(this.store, start, parent);
   }
 
   /** Publishes committed events of an execution of a workflow. */
@@ -324,6 +348,8 @@ export class Engine {
 
   #leave(driver: Driver, kind: EngineKind, row: RunRow): void {
     const { executionId, idle } = driver;
+    const hasChildren = this.#parents.delete(executionId);
+    const links = hasChildren ? withChildren(row.links) : row.links;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
       this.#released(executionId, kind);
@@ -331,11 +357,13 @@ export class Engine {
       if (idle !== undefined) {
         const isResumable = kind === this.workflowKind;
         const state = isResumable
-          ? idleState(idle, row, this.definitions.current(row.workflowId))
+          ? idleState(idle, { ...row, links }, this.definitions.current(row.workflowId))
           : undefined;
         this.folds.keep(executionId, idle.fold, spans, state);
       }
     }
+    // A child may have ended before its parent went idle.
+    if (links !== null) this.lookForEnds();
     this.#checkIdle();
   }
 

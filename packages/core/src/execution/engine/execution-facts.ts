@@ -1,10 +1,12 @@
 // The facts that all bodies of one execution share, among them the usage of its agents.
+import type { Children } from "../../agent/durable/children.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Feed } from "../stream/feed.ts";
+import type { ParentRow } from "./children-of.ts";
 import type { RunRow } from "./engine-kind.ts";
 import { logFields } from "./log-fields.ts";
 
@@ -12,6 +14,7 @@ interface FactSources
   extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "facts" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events">;
   readonly feed: Pick<Feed, "publishLive">;
+  childrenOf?(parent: ParentRow): Children | undefined;
 }
 
 export function factsOf(
@@ -36,6 +39,7 @@ export function factsOf(
     facts,
     files,
     observation,
+    children: sources.childrenOf?.(row),
     used: async () => (await store.state(executionId))?.usage ?? null,
     usedAtResumes: (suspensionIds) => usedAtResumes(store, executionId, suspensionIds),
     publishLive: (text) => feed.publishLive(executionId, text),

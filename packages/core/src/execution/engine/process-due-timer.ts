@@ -7,14 +7,15 @@ import { toFailure } from "../../journal/failure.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
-import { type EndParts, endedOutside } from "./ended-outside.ts";
+import { endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
+import { type ProcessEndParts, processEnd } from "./process-end.ts";
 import type { Recovery } from "./recovery.ts";
 import { type DueTimerProcessor, isTurn, type Processed } from "./scheduler.ts";
-import { type WriteResumeParts, writeResume } from "./write-resume.ts";
+import { writeResume } from "./write-resume.ts";
 
 /** The parts of the engine that due timers are processed with. */
-type TimerParts = EndParts & WriteResumeParts & Pick<Engine, "workflow" | "room" | "kind">;
+type TimerParts = ProcessEndParts & Pick<Engine, "workflow" | "room">;
 
 /** Processes the due timers that the scheduler finds. */
 export function dueTimerProcessor(
@@ -38,12 +39,12 @@ export function dueTimerProcessor(
 }
 
 async function processDueTimer(engine: TimerParts, timer: DueTimer, now: number): Promise<Processed> {
-  if (timer.kind !== "timer") {
+  if (timer.kind === "deadline" || timer.kind === "timeout") {
     engine.admission.hurry(timer.executionId);
     const driver = await engine.driver(timer.executionId);
     if (driver?.holds(timer.dueAt)) return "held";
   }
-  return (await process(engine, timer, now)) ? "done" : "refused";
+  return process(engine, timer, now);
 }
 
 /**
@@ -62,16 +63,22 @@ async function wakeBefore(
   return loaded === "failed" ? processDueTimer(engine, limit, now) : loaded;
 }
 
-/** False when another caller or process was first. */
-function process(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
+async function process(engine: TimerParts, timer: DueTimer, now: number): Promise<Processed> {
   switch (timer.kind) {
     case "timer":
-      return wake(engine, timer, now);
+      return doneIf(await wake(engine, timer, now));
     case "deadline":
-      return expire(engine, timer, now);
+      return doneIf(await expire(engine, timer, now));
     case "timeout":
-      return timeOut(engine, timer, now);
+      return doneIf(await timeOut(engine, timer, now));
+    case "end":
+      return processEnd(engine, timer);
   }
+}
+
+/** Otherwise another caller or process was first. */
+function doneIf(isDone: boolean): Processed {
+  return isDone ? "done" : "refused";
 }
 
 async function wake(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
@@ -136,12 +143,22 @@ async function expire(
   return writeResume(engine, { resume, state, dueAt: timer.dueAt });
 }
 
-function timeOut(engine: TimerParts, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
-  const timeout = engine.workflow(workflowId).timeout ?? 0;
+async function timeOut(
+  engine: TimerParts,
+  { executionId, workflowId }: DueTimer,
+  now: number,
+): Promise<boolean> {
+  const timeout = engine.workflow(workflowId).timeout ?? (await ownTimeout(engine, executionId));
   const error = toFailure(new ExecutionTimeoutError({ timeout }));
   const { event, end: ending } = endingOf({ kind: "error", error }, now);
   const how = { status: "error", error: ending.error, due: { suspensionId: null } } as const;
   return end(engine, { executionId, key: randomUUID(), ...how }, event);
+}
+
+/** Milliseconds that the start of the execution has allowed it. */
+async function ownTimeout({ store }: Pick<TimerParts, "store">, executionId: string): Promise<number> {
+  const { startAt = 0, timeoutAt = null } = (await store.state(executionId))?.execution ?? {};
+  return timeoutAt === null ? 0 : timeoutAt - startAt;
 }
 
 async function end(engine: TimerParts, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {

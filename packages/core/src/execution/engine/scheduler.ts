@@ -25,9 +25,9 @@ export interface SchedulerOptions {
 
 /**
  * The result of processing a due timer. `refused`: another caller or process was first. `held`: something that fell due
- * earlier in the same execution comes first; its process schedules this again.
+ * earlier in the same execution comes first; its process schedules this again. `later`: it cannot be processed yet.
  */
-export type Processed = "done" | "refused" | "held";
+export type Processed = "done" | "refused" | "held" | "later";
 
 /** Processes due timers. */
 export interface DueTimerProcessor {
@@ -80,7 +80,10 @@ export class Scheduler {
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
   /** Executions in which something due could not be processed, with the time of the next try. */
-  readonly #failed = new Map<string, { readonly until: number; readonly pause: number }>();
+  readonly #failed = new Map<
+    string,
+    { readonly until: number; readonly pause: number; readonly isEarly: boolean }
+  >();
   /** The timers being processed, by their executions. */
   readonly #underWay = new Map<string, Promise<Processed>>();
 
@@ -115,8 +118,9 @@ export class Scheduler {
     this.#startRound();
   }
 
-  /** Others have left something behind. */
+  /** Others have left something behind, or an execution has come so far that one which was too early may be processed. */
   look(): void {
+    for (const [executionId, { isEarly }] of this.#failed) if (isEarly) this.#failed.delete(executionId);
     this.#startRound();
   }
 
@@ -220,16 +224,21 @@ export class Scheduler {
       const processing =
         before === undefined ? processor.process(timer, now) : processor.wakeBefore(timer, before, now);
       const processed = await processing;
-      this.#failed.delete(executionId);
+      if (processed === "later") this.#putOff(executionId, now, shortPause, true);
+      else this.#failed.delete(executionId);
       return processed;
     } catch (err) {
       const { logger, storage } = this.#options;
       if (storage.failed(err)) return "refused";
-      const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? firstPause / 2) * 2);
-      if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause });
+      this.#putOff(executionId, now, firstPause, false);
       logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
       return "refused";
     }
+  }
+
+  #putOff(executionId: string, now: number, first: number, isEarly: boolean): void {
+    const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? first / 2) * 2);
+    if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause, isEarly });
   }
 
   /** When it falls due; later when something in the same execution could not be processed. */
@@ -264,6 +273,10 @@ function nextOfEach(
   let woken = 0;
   for (const limit of due) {
     if (limit.kind === "timer" || next.has(limit.executionId)) continue;
+    if (limit.kind === "end") {
+      next.set(limit.executionId, { timer: limit });
+      continue;
+    }
     const { executionId, workflowId, timerAt } = limit;
     const sleepsFirst = timerAt !== null && timerAt <= limit.dueAt;
     const timer: DueTimer = { kind: "timer", executionId, workflowId, dueAt: timerAt ?? limit.dueAt };

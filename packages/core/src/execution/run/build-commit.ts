@@ -6,6 +6,7 @@ import type { FactChange } from "../../store/fact-store.ts";
 import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
+import { isChildWait } from "../../store/suspension.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
@@ -105,6 +106,7 @@ export function buildCommit(
     ...(target.others && { others: target.others }),
     ...factsOf(events),
     ...spending(events, target),
+    ...(open.some(isChildWait) && { hasChildren: true as const }),
   };
   return { commit, events, following, idleEvent, ending, stored };
 }
@@ -126,6 +128,7 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     idle: idleOf(idle, idleEvent),
     ...factsOf(events),
     ...spending(events, target),
+    ...(open.some(isChildWait) && { hasChildren: true as const }),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
 }

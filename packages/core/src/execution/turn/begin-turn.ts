@@ -38,7 +38,7 @@ export async function beginTurn(
     bytes: 0,
     values,
   };
-  const row = { ...turn, workflowId: "", trace: null };
+  const row = { ...turn, workflowId: "", trace: null, links: null };
   const { driver, claim } = engine.prepare(kind, row, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
   const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });

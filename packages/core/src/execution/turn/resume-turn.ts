@@ -5,6 +5,7 @@ import type { ResumedTool } from "../../agent/turn/turn-host.ts";
 import { AgentNotFoundError, NotSuspendedError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowResumedEvent } from "../../journal/events.ts";
+import { isChildWait } from "../../store/suspension.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type WriteResumeParts, writeResume } from "../engine/write-resume.ts";
 import { checkResumeData } from "../limits/resume-data.ts";
@@ -23,7 +24,9 @@ export async function resumeTurn(
   const head = await store.liveTurn(conversationId);
   const state = head && (await store.state(head.executionId));
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
-  if (state === undefined || suspension === undefined || approvalIdOf(suspension.path) !== null)
+  const isTool =
+    suspension !== undefined && approvalIdOf(suspension.path) === null && !isChildWait(suspension);
+  if (state === undefined || suspension === undefined || !isTool)
     throw new NotSuspendedError({ executionId: head?.executionId ?? suspensionId });
   const { executionId, agentId, userId } = state.execution;
   // A process without the agent could not continue the reply.

@@ -11,12 +11,18 @@ import { type ResumeTurnParts, resumeTurn } from "./resume-turn.ts";
 import type { TurnKind } from "./turn-kind.ts";
 
 export function turnExecutions(
-  engine: BeginTurnParts & ForgottenTurnParts & OtherTurnParts & ResumeTurnParts,
+  engine: BeginTurnParts &
+    ForgottenTurnParts &
+    OtherTurnParts &
+    ResumeTurnParts &
+    Pick<Engine, "lookForEnds">,
   kind: TurnKind,
 ): TurnExecutions {
   const begin = async (turn: TurnToBegin) => {
     const result = await beginTurn(engine, kind, turn);
     if (result.kind === "begun" && turn.message.kind === "replace") reportDecided(engine, turn);
+    // It may have ended one that waited for another execution.
+    if (result.kind === "begun" && kind.hasHadChildren) engine.lookForEnds();
     if (result.kind !== "busy" || !(await endForgottenTurn(engine, kind.agentIds, result.executionId)))
       return result;
     return beginTurn(engine, kind, turn);
@@ -35,9 +41,9 @@ export function turnExecutions(
       },
     };
     const how = { key: randomUUID(), status: "cancelled", error: null, due: null } as const;
-    return (
-      (await engine.store.cancel({ executionId, ...how, event: encodeEvent(event) })).kind === "cancelled"
-    );
+    const { kind: result } = await engine.store.cancel({ executionId, ...how, event: encodeEvent(event) });
+    if (kind.hasHadChildren) engine.lookForEnds();
+    return result === "cancelled";
   };
   return { begin, live, endWait, resume, others: otherTurns(engine) };
 }

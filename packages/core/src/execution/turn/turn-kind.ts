@@ -61,6 +61,7 @@ export class TurnKind implements EngineKind {
   readonly #failed = new Set<string>();
   /** Turns of which the store has refused a write for good, with the usage in that write. */
   readonly #refused = new Map<string, Used>();
+  #hasHadChildren = false;
   /** Turns that are released because their tools wait. */
   readonly #idle = new Set<string>();
 
@@ -81,6 +82,11 @@ export class TurnKind implements EngineKind {
       events: (query) => store.events(query),
     };
     this.workflow = workflowOf((context) => this.#run(context));
+  }
+
+  /** True when a turn has waited for another execution here. */
+  get hasHadChildren(): boolean {
+    return this.#hasHadChildren;
   }
 
   /** The agents whose turns can be run here. */
@@ -172,6 +178,7 @@ export class TurnKind implements EngineKind {
 
   #goesIdle(ending: EndTurn, result: CommitResult): void {
     this.#idle.add(ending.commit.executionId);
+    this.#hasHadChildren ||= ending.commit.hasChildren === true;
     this.#reportWait(ending, result);
   }
 

@@ -2,6 +2,7 @@
 import type { Cancel, CancelResult } from "../store.ts";
 import { append } from "./changes.ts";
 import type { Decision } from "./decision.ts";
+import { announceEnd } from "./links.ts";
 import { releaseClaim } from "./record.ts";
 import { recordedWrite, requestRecordedWrite } from "./recorded-write.ts";
 
@@ -35,6 +36,7 @@ export const cancel: Decision<Cancel, CancelResult> = {
     record.paused = false;
     record.parked = null;
     releaseClaim(record);
+    announceEnd(record, changes);
     changes.end(executionId, { result: null, resultAt: null, error });
     changes.update(record);
     return { kind: "cancelled", event: { ...event, sequence: record.sequence } };

@@ -7,6 +7,7 @@ import { sumUsage } from "../usage.ts";
 import { append, type Changes } from "./changes.ts";
 import type { Decision } from "./decision.ts";
 import type { Facts } from "./facts.ts";
+import { announceEnd, withChildren } from "./links.ts";
 import { type ExecutionRecord, releaseClaim } from "./record.ts";
 import { recordedCommit, requestRecordedCommit, writeKey } from "./recorded-commit.ts";
 
@@ -29,6 +30,7 @@ export const commit: Decision<Commit, CommitResult> = {
     const time = others && facts.timeOf(executionId, others.sequence);
     if (hasLost(argument, record, time)) return refusal("lost");
     record.commits = argument.number;
+    if (argument.hasChildren) record.links = withChildren(record.links);
     if (usage !== null) record.usage = sumUsage(record.usage, usage);
     for (const change of argument.facts ?? []) changes.remember(change);
     if (spent.length > 0) changes.spend(writeKey(argument, "ok", false), spent);
@@ -121,6 +123,7 @@ function finish(
   record.stepIndex = argument.stepIndex;
   record.recoveries = 0;
   releaseClaim(record);
+  announceEnd(record, changes);
   changes.end(executionId, { ...resultOf(result, record.sequence), error });
   return { kind: "ok", sequence: record.sequence, idle: false };
 }

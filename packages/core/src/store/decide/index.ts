@@ -2,6 +2,7 @@
 import { cancel } from "./cancel.ts";
 import { adopt, park, release, wake } from "./claims.ts";
 import { commit } from "./commit.ts";
+import { endHandled } from "./links.ts";
 import { pause } from "./pause.ts";
 import { resume } from "./resume.ts";
 
@@ -11,8 +12,9 @@ export type { Changes, Outcome } from "./changes.ts";
 export { endTime, resultOf } from "./commit.ts";
 export type { Decision } from "./decision.ts";
 export { type FactRequests, type Facts, lookback, type RecordedWrite } from "./facts.ts";
+export { withChildren } from "./links.ts";
 export { isPlain } from "./plain-commit.ts";
 export { type ExecutionRecord, newRecord } from "./record.ts";
 export { writeKey } from "./recorded-commit.ts";
 
-export const decisions = { commit, resume, pause, cancel, wake, release, park, adopt };
+export const decisions = { commit, resume, pause, cancel, wake, release, park, adopt, endHandled };

@@ -24,6 +24,7 @@ export interface ExecutionRecord {
   parked: string | null;
   parkedUnder: string | null;
   definition: string | null;
+  links: string | null;
 }
 
 /** The columns of the record of every new execution that do not depend on it. */

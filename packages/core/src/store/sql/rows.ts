@@ -43,6 +43,7 @@ export const shortColumns: readonly string[] = [
   "replay_of",
   "replay_step",
   "trace",
+  "links",
 ];
 
 export function rowReaders({ truth, freeText }: ColumnReaders) {
@@ -68,6 +69,7 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
         ? null
         : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
     trace: nullableText(row, "trace"),
+    links: nullableText(row, "links"),
   });
   const toSuspension = (row: Row): Suspension => ({
     suspensionId: text(row, "suspension_id"),

@@ -26,6 +26,7 @@ const plain = [
   "usage",
   "parked_under",
   "definition",
+  "links",
 ];
 /** The columns that indexes hold: written only when one of them changes. */
 const indexed = ["status", "paused", "idle", "end_at", "parked"];
@@ -77,6 +78,7 @@ function toRecord(row: Row): ExecutionRecord {
     parked: nullableText(row, "parked"),
     parkedUnder: nullableText(row, "parked_under"),
     definition: nullableText(row, "definition"),
+    links: nullableText(row, "links"),
   };
 }
 
@@ -164,6 +166,7 @@ function changesOf(
         record.usage && JSON.stringify(record.usage),
         record.parkedUnder,
         record.definition,
+        record.links,
       ];
       const old = before();
       if (old !== undefined && isIndexedAlike(old, record))

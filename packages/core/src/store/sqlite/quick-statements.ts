@@ -44,7 +44,7 @@ export function quickCommit(database: DatabaseSync, search = new SearchFrontier(
   const end = database.prepare(
     `update executions set commits = ?, sequence = ?, step_index = ?, recoveries = 0, status = ?, end_at = ?, result = ?,
        result_at = ?, error = ?, owner = null, token = null
-     ${asKnown}`,
+     ${asKnown} and links is null`,
   );
 
   /** Whether the row was as the owner knows it, and is changed. */

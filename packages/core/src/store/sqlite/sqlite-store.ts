@@ -105,6 +105,7 @@ class SqliteStore implements Store {
   claimAbandoned = this.#write("claimAbandoned");
   claims = this.#write("claims");
   wake = this.#write("wake");
+  endHandled = this.#write("endHandled");
   due = this.#write("due");
   state = this.#read("state");
   heads = this.#read("heads");

@@ -45,7 +45,9 @@ create table executions (
   -- The agent of a turn; null for a workflow.
   agent_id text,
   -- The trace that it belongs to: empty for its own, null when it is not traced.
-  trace text
+  trace text,
+  -- Its relations to a parent and to children, a JSON object; null for none.
+  links text
 ) strict;
 
 -- Indexes of lists, counts and retention hold no turns: a chat may have a thousand for each workflow.

@@ -9,8 +9,8 @@ export function create(database: DatabaseSync, search = new SearchFrontier(datab
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
        timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, resumes,
-       usage, trace)
-     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       usage, trace, links)
+     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (execution_id) do nothing`,
   );
   const isRepeated = database.prepare("select 1 from executions where execution_id = ? and token = ?");
@@ -39,6 +39,7 @@ export function create(database: DatabaseSync, search = new SearchFrontier(datab
       replay?.resumes ?? 0,
       execution.usage ? JSON.stringify(execution.usage) : null,
       execution.trace ?? null,
+      execution.links ?? null,
     );
     // The same call again, because the reply to the first was lost: its creator holds the claim still.
     if (changes === 0) return { created: isRepeated.get(executionId, claim.token) !== undefined };

@@ -10,10 +10,11 @@ export function due(database: DatabaseSync) {
   const isOpen = "paused = 0 and end_at is null";
   const ofWorkflows = `+workflow_id in (select value from json_each(?)) and ${isOpen}`;
   const ofAny = `(+workflow_id in (select value from json_each(?)) or +agent_id in (select value from json_each(?)))
-     and ${isOpen}`;
+     and `;
+  // An execution that has ended has a timer only where its end is due.
   const timers = database.prepare(
-    `select execution_id, workflow_id, user_id, due_at from timers cross join executions using (execution_id)
-     where held = 0 and ${ofAny} and idle = 1 order by due_at limit ?`,
+    `select execution_id, workflow_id, user_id, due_at, end_at from timers cross join executions using (execution_id)
+     where held = 0 and ${ofAny} paused = 0 and idle = 1 order by due_at limit ?`,
   );
   const timerAt = `iif(idle = 1 or (parked is null and not exists (
        select 1 from owners where token is not null and owners.owner = executions.owner and expires_at > ?)),
@@ -21,7 +22,7 @@ export function due(database: DatabaseSync) {
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index
      from suspensions cross join executions using (execution_id)
-     where deadline is not null and held = 0 and ${ofAny} order by deadline limit ?`,
+     where deadline is not null and held = 0 and ${ofAny} ${isOpen} order by deadline limit ?`,
   );
   const timeouts = database.prepare(
     `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions
@@ -55,6 +56,7 @@ function common(row: Row) {
 }
 
 function toSleep(row: Row): DueTimer {
+  if (row.end_at !== null) return { kind: "end", ...common(row) };
   return { kind: "timer", ...common(row), userId: nullableText(row, "user_id") };
 }
 

@@ -71,6 +71,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     release: decided(decisions.release),
     claimAbandoned: bind(database, claimAbandoned),
     wake: decided(decisions.wake),
+    endHandled: decided(decisions.endHandled),
     define: bind(database, define),
     adopt: decided(decisions.adopt),
     park: decided(decisions.park),

@@ -1,7 +1,7 @@
 // Lists open suspensions of workflows and turns, oldest first, a page at a time; pauses wait for no answer and are left out.
 import type { DatabaseSync } from "node:sqlite";
 import { readPage } from "../../sql/read-page.ts";
-import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
+import { type WaitingQuery, type WaitingSuspension, waitsForPerson } from "../../suspension.ts";
 import { toWaiting } from "../columns.ts";
 import { Where } from "./observations/where.ts";
 
@@ -14,7 +14,7 @@ export function waiting(database: DatabaseSync) {
       .add("agent_id = ?", agentId)
       .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
       .add("suspension_id in (select value from json_each(?))", ids && JSON.stringify(ids))
-      .add("path is not null");
+      .add(waitsForPerson);
     // One user has few that wait, and a page of ids is short: they are sorted. All of them are walked in their order.
     const source =
       ids !== undefined

@@ -1,0 +1,63 @@
+// The children of one execution: started with an id that follows from the call, read from the store.
+import type { Children, ChildToStart } from "../../agent/durable/children.ts";
+import { CapacityError, ShuttingDownError, UserShareError } from "../../errors/index.ts";
+import type { ExecutionRow, Store } from "../../store/store.ts";
+import { Fields } from "../../values/fields.ts";
+import { fromJson } from "../../values/json.ts";
+import { childIdOf, linkTo } from "./links.ts";
+
+/** The columns of a parent that its children take over. */
+export type ParentRow = Pick<ExecutionRow, "executionId" | "userId" | "conversationId" | "context">;
+
+/** A child as it is started. */
+export interface LinkedStart {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly input: unknown;
+  readonly parent: ParentRow;
+  readonly links: string;
+  readonly timeout: number | undefined;
+}
+
+/** Starts an execution with links to its parent; one that exists is left as it is. */
+export type StartLinked = (start: LinkedStart) => Promise<void>;
+
+export function childrenOf(
+  store: Pick<Store, "state" | "endHandled">,
+  start: StartLinked,
+  parent: ParentRow,
+): Children {
+  const idOf = (path: string) => childIdOf(parent.executionId, path);
+  return {
+    async read(path) {
+      const state = await store.state(idOf(path));
+      if (state === undefined) return undefined;
+      const { executionId, status, result, error } = state.execution;
+      return { executionId, status, result: fromJson(result ?? undefined), problem: problemOf(error) };
+    },
+    async start({ workflowId, input, path, onParentEnd, timeout }: ChildToStart) {
+      const links = linkTo({ executionId: parent.executionId, path, onParentEnd });
+      try {
+        await start({ executionId: idOf(path), workflowId, input, parent, links, timeout });
+        return true;
+      } catch (error) {
+        if (isFull(error)) return false;
+        throw error;
+      }
+    },
+    taken: (path) => store.endHandled({ executionId: idOf(path) }),
+  };
+}
+
+function isFull(error: unknown): boolean {
+  return (
+    error instanceof CapacityError || error instanceof UserShareError || error instanceof ShuttingDownError
+  );
+}
+
+function problemOf(error: string | null): string | undefined {
+  if (error === null) return undefined;
+  return Fields.parse(error, (problem) => new TypeError(`The error of an execution: ${problem}`)).text(
+    "message",
+  );
+}

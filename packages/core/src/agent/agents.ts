@@ -17,6 +17,7 @@ import type { PlaygroundChoices, PlaygroundSettings } from "./call/playground.ts
 import type { ToolDecision } from "./conversation/apply-tool-decisions.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent, type ToolSchemas } from "./describe-agent.ts";
+import type { BackgroundEnd } from "./durable/children.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
 import type { TextReply } from "./reply/text-reply.ts";
 import type { ObjectShape } from "./schema/object-shape.ts";
@@ -274,6 +275,13 @@ export class Agents {
       throw new ConversationNotFoundError({ conversationId });
     const { schemas } = this;
     await this.#executions.resume({ conversationId, suspensionId, data: resumeData, by, schemas });
+  }
+
+  /** Posts the end of work in the background into its conversation. False when this process has not its agent. */
+  async postEnd(end: BackgroundEnd): Promise<boolean> {
+    const { postEnd } = await this.loadReplies();
+    const parts = { environment: this.#environment, executions: this.#executions, agents: this.#agents };
+    return postEnd(parts, end);
   }
 
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */

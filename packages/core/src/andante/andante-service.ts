@@ -147,6 +147,7 @@ export class AndanteService implements Andante {
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
       startLinked: (start) => startLinked(this.#engine, start),
+      postEnd: (end) => this.agents.postEnd(end),
     });
     this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});

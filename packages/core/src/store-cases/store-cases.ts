@@ -161,6 +161,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           parked: null,
           replayOf: null,
           trace: null,
+          links: null,
         });
         expect(suspensions).toEqual([]);
         expect(await eventsOf(made.executionId)).toEqual([{ ...event("workflow-start"), sequence: 1 }]);

@@ -42,6 +42,7 @@ export function engineForTest(operations: Partial<Store> = {}, options: TestEngi
     scheduler: {
       schedule: (at, kind) => scheduled.push(`${kind} at ${at}`),
       roomFreed: () => scheduled.push("room freed"),
+      look: () => scheduled.push("look"),
     },
   });
   onTestFinished(() => engine.close(0));
@@ -55,7 +56,7 @@ export function rowForTest(fields: Partial<ExecutionRow> = {}): ExecutionRow {
     ...{ executionId: "e1", kind: "workflow", workflowId: "nap", agentId: null, status: "running" },
     ...{ input: "1", context: "{}", userId: "ada", conversationId: null, startAt: 1, timeoutAt: null },
     ...{ endAt: null, result: null, error: null, sequence: 3, stepIndex: 0, paused: false, resumes: 0 },
-    ...{ recoveries: 1, tags: [], definition: null, parked: null, replayOf: null, trace: null },
+    ...{ recoveries: 1, tags: [], definition: null, parked: null, replayOf: null, trace: null, links: null },
     ...fields,
   };
 }

@@ -8,6 +8,7 @@ import { createAndante } from "../../src/andante/create-andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
@@ -170,7 +171,6 @@ test("another process continues the reply, whichever resumes the workflow", asyn
 
 test("the deadline of the workflow continues the reply too", async () => {
   const store = await openStore();
-  const { TestClock } = await import("../../src/test-kit/test-clock.ts");
   const clock = new TestClock();
   const { andante } = start(store, new Effects(), { clock });
   await all(await ask(andante, "u1"));
@@ -232,7 +232,7 @@ test("the next message of the user ends the wait and cancels the workflow, unles
 test("a reply that is stopped cancels its workflow, and so does the removal of its conversation", async () => {
   const store = await openStore();
   const { andante } = start(store, new Effects());
-  for (const end of ["stop", "remove"]) {
+  for (const end of ["remove", "stop"]) {
     await all(await ask(andante, "u1"));
     const [item] = await waits(andante);
     if (end === "remove") await andante.conversations.remove(conversationId);
@@ -248,4 +248,68 @@ test("without a conversation a workflow cannot be waited for, and none is starte
   const { text } = await andante.agents.text("clerk", "hello");
   expect(text).toContain("cannot run a workflow here");
   expect((await andante.list({})).executions).toEqual([]);
+});
+
+test("work in the background returns at once, and its end is a message that the next reply reads", async () => {
+  const store = await openStore();
+  const effects = new Effects();
+  const { andante, model } = start(store, effects, { tool: { mode: "background" } });
+  const chunks = await all(await ask(andante, "u1"));
+  expect(chunks.some(({ type }) => type === "data-waiting")).toBe(false);
+  const [item] = await waits(andante);
+  const executionId = item?.executionId ?? "";
+  expect(await replyOf(andante), "the model has read the id").toContain(executionId);
+  await approve(andante);
+  await expect.poll(() => replyOf(andante)).toContain('has completed: {"url":"/tea"}');
+  const { messages } = await andante.conversations.messages(conversationId);
+  expect(messages.at(-1)).toMatchObject({
+    id: `end-${executionId}`,
+    metadata: {
+      background: { executionId, workflowId: "publish", toolName: "publish", status: "completed" },
+    },
+  });
+  expect(model.asked, "nobody is asked").toHaveLength(2);
+  const said = [userMessage("u2", "else")];
+  await all(await andante.agents.chat("clerk", said, { conversationId, userId: "ada" }));
+  expect(JSON.stringify(model.asked.at(-1)?.prompt)).toContain("has completed");
+  expect(effects.published).toEqual(["tea"]);
+});
+
+test("with wake the agent replies to the end, once, also in another process after a crash", async () => {
+  const store = await openStore();
+  const join = sharedStore(store);
+  const first = start(join(), new Effects(), { tool: { mode: "background", wake: true } });
+  await all(await ask(first.andante, "u1"));
+  await first.end();
+  const second = start(join(), new Effects(), { tool: { mode: "background", wake: true } });
+  await approve(second.andante, false);
+  await expect.poll(async () => (await kept(second.andante)).length).toBe(4);
+  const said = await kept(second.andante);
+  expect(said.map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+  expect(said[2]?.[1]).toContain("has failed: Not approved");
+  expect(said[3]?.[1]).toContain("Let me publish.");
+});
+
+test("work in the background has a time limit, and outlives its reply and its conversation", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const { andante } = start(store, new Effects(), { clock, tool: { mode: "background", timeout: "1h" } });
+  await all(await ask(andante, "u1"));
+  const [item] = await waits(andante);
+  const status = async () => (await andante.state("publish", item?.executionId ?? "")).status;
+  await all(
+    await andante.agents.chat("clerk", [userMessage("u2", "else")], { conversationId, userId: "ada" }),
+  );
+  await andante.conversations.remove(conversationId);
+  expect(await status()).toBe("suspended");
+  clock.advance("2h");
+  await expect.poll(status).toBe("error");
+  await andante.settled();
+  await expect(andante.conversations.read(conversationId)).rejects.toThrow(/not found/);
+});
+
+test("options that contradict each other are refused when the tool is made", () => {
+  const publish = publishOf(new Effects());
+  expect(() => workflowTool(publish, { mode: "background", onParentEnd: "cancel" })).toThrow(/onParentEnd/);
+  expect(() => workflowTool(publish, { wake: true })).toThrow(/wake is for the mode background/);
 });

@@ -10,7 +10,7 @@ import type { ToolSteps } from "../durable/tool-steps.ts";
 export type DurableTool = Pick<ToolSteps, "suspend" | "sleep" | "checkpoint">;
 
 /** The same with the functions for tools of our own. */
-type HeldSteps = DurableTool & Pick<ToolSteps, "child">;
+type HeldSteps = DurableTool & Pick<ToolSteps, "child" | "background">;
 
 /** The name of the option that holds them. */
 const option = "andante";
@@ -60,10 +60,10 @@ function isHeld(held: unknown): held is HeldSteps {
 }
 
 /** The option for a call of a tool. */
-export function functionsOf({ suspend, sleep, checkpoint, child }: HeldSteps): {
+export function functionsOf({ suspend, sleep, checkpoint, child, background }: HeldSteps): {
   readonly andante: HeldSteps;
 } {
-  return { [option]: { suspend, sleep, checkpoint, child } };
+  return { [option]: { suspend, sleep, checkpoint, child, background } };
 }
 
 /** For a call that is not recorded: it cannot wait, and does the work of a checkpoint as any other. */
@@ -73,6 +73,7 @@ export function unrecordedSteps(toolName: string, toolCallId: string, signal: Ab
     suspend: refuse("suspend"),
     sleep: refuse("sleep"),
     child: refuse("run a workflow"),
+    background: refuse("run a workflow"),
     checkpoint: async <Output>(id: string, work: (context: CheckpointContext) => Output) => {
       const value = await work({ attempt: 1, idempotencyKey: `${toolCallId}:${id}`, signal });
       // Through JSON, as it is where it is recorded.

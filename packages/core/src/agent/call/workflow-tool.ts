@@ -1,18 +1,27 @@
-// A workflow as a tool: the model starts an execution of its own and reads the result.
+// A workflow as a tool: the model starts an execution of its own, and reads the result or continues without it.
 import type { Tool } from "ai";
+import { DefinitionError } from "../../errors/index.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { OnParentEnd } from "../durable/children.ts";
 import { stepsOf } from "./durable.ts";
 
 export interface WorkflowToolOptions {
-  /** `wait`: the call returns the result of the workflow; the reply is idle meanwhile. Default: `wait`. */
-  readonly mode?: "wait" | undefined;
+  /**
+   * `wait`: the call returns the result of the workflow; the reply is idle meanwhile. `background`: it returns `{ executionId }`
+   * at once, and the end is posted into the conversation. Default: `wait`.
+   */
+  readonly mode?: "wait" | "background" | undefined;
+  /** In the background: the agent replies to the end. Default: false. */
+  readonly wake?: boolean | undefined;
   /** For the model. Default: the `purpose` of the workflow. */
   readonly description?: string | undefined;
   /** The time that the execution may take. Default: that of the workflow. */
   readonly timeout?: Duration | undefined;
-  /** At the end of the reply or the step that has started it: `cancel` ends it, `continue` leaves it alone. Default: `cancel`. */
+  /**
+   * When the reply or the step that waits for it ends first: `cancel` ends the execution, `continue` leaves it alone, as work in
+   * the background always is. Default: `cancel`.
+   */
   readonly onParentEnd?: OnParentEnd | undefined;
 }
 
@@ -35,14 +44,33 @@ export interface WorkflowToolOptions {
  */
 export function workflowTool(
   workflow: Pick<WorkflowDefinition, "id" | "name" | "purpose" | "inputSchema">,
-  { description, timeout, onParentEnd = "cancel" }: WorkflowToolOptions = {},
+  options: WorkflowToolOptions = {},
 ): Tool<unknown, unknown> {
   const { id: workflowId, name, purpose, inputSchema } = workflow;
-  const limit =
-    timeout === undefined ? undefined : parseDuration(timeout, `workflowTool of ${workflowId}, timeout`);
+  const { mode = "wait", wake = false, description, timeout, onParentEnd } = options;
+  const where = `workflowTool of ${workflowId}`;
+  const isBackground = mode === "background";
+  if (isBackground ? onParentEnd !== undefined : options.wake !== undefined)
+    throw new DefinitionError({
+      where,
+      problem: isBackground
+        ? "onParentEnd is for the mode wait: work in the background continues"
+        : "wake is for the mode background",
+    });
+  const common = {
+    workflowId,
+    onParentEnd: isBackground ? "continue" : (onParentEnd ?? "cancel"),
+    timeout: timeout === undefined ? undefined : parseDuration(timeout, `${where}, timeout`),
+  } as const;
+  const what = description ?? (purpose === "" ? `Runs the workflow ${name}.` : purpose);
   return {
-    description: description ?? (purpose === "" ? `Runs the workflow ${name}.` : purpose),
+    description: isBackground
+      ? `${what} It works in the background: this returns its execution id, and a message reports its end.`
+      : what,
     inputSchema,
-    execute: (input, options) => stepsOf(options).child({ workflowId, input, onParentEnd, timeout: limit }),
+    execute: (input, options) => {
+      const steps = stepsOf(options);
+      return isBackground ? steps.background({ ...common, input, wake }) : steps.child({ ...common, input });
+    },
   };
 }

@@ -39,7 +39,10 @@ export interface ToolWait {
 }
 
 /** A workflow that a tool runs. */
-export type ToolWorkflow = Omit<ChildToStart, "path">;
+export interface ToolWorkflow extends Omit<ChildToStart, "path" | "background"> {
+  /** In the background: whether the agent replies to the end. Undefined where the call waits. */
+  readonly wake?: boolean | undefined;
+}
 
 /** Milliseconds until a child is started again that found no room. */
 const startPause = 1000;
@@ -146,6 +149,13 @@ export class ToolSteps {
     throw this.#leave({ reason, path, executionId });
   };
 
+  /** Starts a workflow whose end is posted into the conversation. */
+  readonly background = async (workflow: ToolWorkflow): Promise<{ readonly executionId: string }> => {
+    const path = this.#loop.recorder.pathOf(childWaitOf(this.#place));
+    await this.#startChild(workflow, path);
+    return { executionId: this.#children.idOf(path) };
+  };
+
   async #startedChild(workflow: ToolWorkflow, path: string, wasStarted: boolean): Promise<ChildState> {
     const children = this.#children;
     const known = await children.read(path);
@@ -153,15 +163,22 @@ export class ToolSteps {
     const { workflowId } = workflow;
     // It would do its work again.
     if (wasStarted) throw new ToolWorkflowError({ workflowId, status: "deleted", problem: undefined });
-    this.#loop.checkMayBegin();
-    if (!(await children.start({ ...workflow, path }))) {
-      this.#left ??= new LoopLeftError(new RetryWaitError(this.#loop.recorder.now() + startPause), true);
-      throw this.#left;
-    }
+    await this.#startChild(workflow, path);
     const started = await children.read(path);
     if (started === undefined)
       throw new ToolWorkflowError({ workflowId, status: "deleted", problem: undefined });
     return started;
+  }
+
+  /** Leaves the loop for a while when this process can start nothing. */
+  async #startChild(workflow: ToolWorkflow, path: string): Promise<void> {
+    const { toolName } = this.#called;
+    const { wake } = workflow;
+    this.#loop.checkMayBegin();
+    const background = wake === undefined ? undefined : { toolName, wake };
+    if (await this.#children.start({ ...workflow, path, background })) return;
+    this.#left ??= new LoopLeftError(new RetryWaitError(this.#loop.recorder.now() + startPause), true);
+    throw this.#left;
   }
 
   get #children(): Children {

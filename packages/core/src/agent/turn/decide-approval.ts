@@ -68,6 +68,6 @@ export async function decideApproval(
 }
 
 /** A reader until the end: the next message of the user stops only replies without one. */
-async function drain(chunks: AsyncIterable<UIMessageChunk>): Promise<void> {
+export async function drain(chunks: AsyncIterable<UIMessageChunk>): Promise<void> {
   for await (const _ of chunks);
 }

@@ -3,6 +3,7 @@ export { shapeOf } from "../schema/object-shape.ts";
 export { continueTurn } from "./continue-turn.ts";
 export { decideApproval } from "./decide-approval.ts";
 export { objectReply, streamObject } from "./object-reply.ts";
+export { postEnd } from "./post-end.ts";
 export { runChat } from "./run-chat.ts";
 export { startTurn } from "./start-turn.ts";
 export { streamReply } from "./stream-reply.ts";

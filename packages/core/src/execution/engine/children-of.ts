@@ -1,5 +1,5 @@
 // The children of one execution: started with an id that follows from the call, read from the store.
-import type { Children, ChildToStart } from "../../agent/durable/children.ts";
+import type { Children, ChildState, ChildToStart } from "../../agent/durable/children.ts";
 import { CapacityError, ShuttingDownError, UserShareError } from "../../errors/index.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import { Fields } from "../../values/fields.ts";
@@ -28,15 +28,19 @@ export function childrenOf(
   parent: ParentRow,
 ): Children {
   const idOf = (path: string) => childIdOf(parent.executionId, path);
+  let hasStarted = false;
   return {
+    get hasStarted() {
+      return hasStarted;
+    },
+    idOf,
     async read(path) {
       const state = await store.state(idOf(path));
-      if (state === undefined) return undefined;
-      const { executionId, status, result, error } = state.execution;
-      return { executionId, status, result: fromJson(result ?? undefined), problem: problemOf(error) };
+      return state && childState(state.execution);
     },
-    async start({ workflowId, input, path, onParentEnd, timeout }: ChildToStart) {
-      const links = linkTo({ executionId: parent.executionId, path, onParentEnd });
+    async start({ workflowId, input, path, onParentEnd, background, timeout }: ChildToStart) {
+      const links = linkTo({ executionId: parent.executionId, path, onParentEnd, background });
+      hasStarted = true;
       try {
         await start({ executionId: idOf(path), workflowId, input, parent, links, timeout });
         return true;
@@ -47,6 +51,15 @@ export function childrenOf(
     },
     taken: (path) => store.endHandled({ executionId: idOf(path) }),
   };
+}
+
+export function childState({
+  executionId,
+  status,
+  result,
+  error,
+}: Pick<ExecutionRow, "executionId" | "status" | "result" | "error">): ChildState {
+  return { executionId, status, result: fromJson(result ?? undefined), problem: problemOf(error) };
 }
 
 function isFull(error: unknown): boolean {

@@ -1,6 +1,6 @@
 // The engine of one process: which executions it drives, and how they get here.
 import { FilePool } from "../../agent/call/file-budget.ts";
-import type { Children } from "../../agent/durable/children.ts";
+import type { BackgroundEnd, Children } from "../../agent/durable/children.ts";
 import { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
@@ -58,6 +58,8 @@ interface EngineOptions {
   readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed" | "look">;
   /** Starts the children of executions. Default: tools cannot start any. */
   readonly startLinked?: StartLinked;
+  /** Posts the end of work in the background into its conversation; false when this process cannot. Default: it cannot. */
+  readonly postEnd?: (end: BackgroundEnd) => Promise<boolean>;
 }
 
 export class Engine {
@@ -152,6 +154,11 @@ export class Engine {
   /** An execution with a parent or children has ended. */
   lookForEnds(): void {
     if (!this.#closing) this.#options.scheduler.look();
+  }
+
+  /** Posts the end of work in the background into its conversation; false when this process cannot. */
+  async postEnd(end: BackgroundEnd): Promise<boolean> {
+    return (await this.#options.postEnd?.(end)) ?? false;
   }
 
   /** The children of an execution; undefined where none can be started. */

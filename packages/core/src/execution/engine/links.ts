@@ -1,6 +1,6 @@
 // The relations of an execution to the one that has started it, and the ids of children.
 import { createHash } from "node:crypto";
-import type { OnParentEnd } from "../../agent/durable/children.ts";
+import type { BackgroundWork, OnParentEnd } from "../../agent/durable/children.ts";
 import { Fields } from "../../values/fields.ts";
 
 export interface ParentLink {
@@ -8,6 +8,8 @@ export interface ParentLink {
   /** Where the parent waits for the end. */
   readonly path: string;
   readonly onParentEnd: OnParentEnd;
+  /** No call of the parent waits for it. Default: one does. */
+  readonly background?: BackgroundWork | undefined;
 }
 
 export interface Links {
@@ -23,12 +25,17 @@ export function readLinks(text: string | null): Links {
   if (text === null) return { parent: undefined, hasChildren: false };
   const fields = Fields.parse(text, (problem) => new TypeError(`The links of an execution: ${problem}`));
   const parent = fields.object("parent");
+  const background = parent?.object("background");
   return {
     hasChildren: fields.isTrue("children"),
     parent: parent && {
       executionId: parent.text("executionId"),
       path: parent.text("path"),
       onParentEnd: parent.text("onParentEnd") === "continue" ? "continue" : "cancel",
+      background: background && {
+        toolName: background.text("toolName"),
+        wake: background.isTrue("wake"),
+      },
     },
   };
 }

@@ -4,13 +4,14 @@ import { randomUUID } from "node:crypto";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import type { DueTimer, ExecutionRow } from "../../store/store.ts";
+import { childState } from "./children-of.ts";
 import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import { childPrefix, type ParentLink, readLinks } from "./links.ts";
 import type { Processed } from "./scheduler.ts";
 import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
-export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "changes">;
+export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "changes" | "postEnd">;
 
 /** Children that are read at once. */
 const page = 100;
@@ -21,9 +22,21 @@ export async function processEnd(engine: ProcessEndParts, { executionId }: DueTi
   const { execution } = state;
   const { parent, hasChildren } = readLinks(execution.links);
   if (hasChildren) await cancelChildren(engine, executionId);
-  if (parent !== undefined && !(await wakeParent(engine, parent, execution))) return "later";
+  const tell = parent?.background === undefined ? wakeParent : post;
+  if (parent !== undefined && !(await tell(engine, parent, execution))) return "later";
   await engine.store.endHandled({ executionId });
   return "done";
+}
+
+/** Posts the end into the conversation, where there is one. False when this process cannot. */
+async function post(
+  engine: ProcessEndParts,
+  { background }: ParentLink,
+  row: ExecutionRow,
+): Promise<boolean> {
+  const { conversationId, workflowId, userId, context } = row;
+  if (conversationId === null || background === undefined) return true;
+  return engine.postEnd({ ...background, ...childState(row), workflowId, conversationId, userId, context });
 }
 
 /** False when the parent does not wait yet, or cannot continue in this process. */

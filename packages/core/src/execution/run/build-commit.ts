@@ -6,7 +6,6 @@ import type { FactChange } from "../../store/fact-store.ts";
 import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
-import { isChildWait } from "../../store/suspension.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
@@ -47,6 +46,8 @@ export interface CommitTarget {
   readonly values: KeptValues;
   /** The user and the workflow that the usage of calls counts for. */
   readonly spender: Spender;
+  /** It has started other executions. */
+  readonly hasChildren?: boolean | undefined;
 }
 
 /** The request to go idle: the number of known resumes, and the suspension the execution waits at. */
@@ -106,7 +107,7 @@ export function buildCommit(
     ...(target.others && { others: target.others }),
     ...factsOf(events),
     ...spending(events, target),
-    ...(open.some(isChildWait) && { hasChildren: true as const }),
+    ...childrenOf(target),
   };
   return { commit, events, following, idleEvent, ending, stored };
 }
@@ -128,9 +129,12 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     idle: idleOf(idle, idleEvent),
     ...factsOf(events),
     ...spending(events, target),
-    ...(open.some(isChildWait) && { hasChildren: true as const }),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
+}
+
+function childrenOf({ hasChildren }: CommitTarget): Pick<Commit, "hasChildren"> | undefined {
+  return hasChildren ? { hasChildren } : undefined;
 }
 
 function spending(events: readonly NewEvent[], { spender }: CommitTarget): Pick<Commit, "spent"> | undefined {
@@ -207,8 +211,10 @@ export function usageOf(
   return total;
 }
 
-function emptyCommit({ executionId, token, number, after, stepIndex, others }: CommitTarget): Commit {
+function emptyCommit(target: CommitTarget): Commit {
+  const { executionId, token, number, after, stepIndex, others } = target;
   return {
+    ...childrenOf(target),
     executionId,
     token,
     number,

@@ -22,6 +22,8 @@ export interface CommitLoopOptions extends Pick<OthersEventsOptions, "takeIn" | 
   readonly execution: LoadedExecution;
   /** The user and the workflow that the usage of calls counts for. */
   readonly spender: Spender;
+  /** Whether it has started other executions here. Default: it has not. */
+  hasChildren?(): boolean;
   readonly store: Pick<Store, "commit" | "events">;
   readonly storage: StorageReports;
 }
@@ -97,7 +99,8 @@ export class CommitLoop {
     // A commit that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
     const number = this.#commits + 1;
     const [after, lastAt, others] = [this.#sequence, this.#lastAt, this.#other];
-    return { executionId, token, number, stepIndex, values, after, lastAt, others, spender };
+    const hasChildren = this.#options.hasChildren?.();
+    return { executionId, token, number, stepIndex, values, after, lastAt, others, spender, hasChildren };
   }
 
   /** Commits nothing more: the claim is being given back. */

@@ -98,6 +98,7 @@ export class Driver implements CheckpointLog {
       executionId,
       execution,
       spender,
+      hasChildren: () => facts.children?.hasStarted === true,
       store,
       storage,
       takeIn: (events) => {

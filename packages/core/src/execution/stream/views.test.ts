@@ -46,6 +46,7 @@ const row: ExecutionRow = {
   parked: null,
   replayOf: null,
   trace: null,
+  links: null,
 };
 
 const stored = (more: Partial<StoredExecution>): StoredExecution => ({

@@ -30,7 +30,7 @@ interface World {
 const recordOf = (fields: Partial<ExecutionRecord> = {}): ExecutionRecord => ({
   ...newRecord,
   ...{ executionId: "e", kind: "workflow", sequence: 5, stepIndex: 1, resumes: 0, usage: null },
-  ...{ owner: "here", token: "a-token-of-the-claim", commits: 2, definition: "d" },
+  ...{ owner: "here", token: "a-token-of-the-claim", commits: 2, definition: "d", links: null },
   ...fields,
 });
 

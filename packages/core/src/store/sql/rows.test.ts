@@ -22,23 +22,25 @@ const row = {
   },
   ...{ resumes: 6, recoveries: 7, tags: '["red"]', definition: "d", parked: "why", replay_of: "r" },
   ...{ replay_step: "s", trace: "t", error: "{}", input: "1", context: "{}", result: "2", owner: "o" },
+  links: "{}",
 };
 const empty = {
   ...row,
   ...{ kind: "workflow", agent_id: null, user_id: null, conversation_id: null, timeout_at: null },
   ...{ end_at: null, paused: "no", tags: null, definition: null, parked: null, replay_of: null },
   ...{ replay_step: null, trace: null, error: null, input: null, result: null, owner: null },
+  links: null,
 };
 const common = {
   ...{ executionId: "e", workflowId: "w", status: "suspended", userId: "u", conversationId: "c", startAt: 1 },
   ...{ timeoutAt: 2, endAt: 3, sequence: 4, stepIndex: 5, paused: true, resumes: 6, recoveries: 7 },
   ...{ tags: ["red"], definition: "d", parked: "free why" },
-  ...{ replayOf: { executionId: "r", stepId: "s" }, trace: "t" },
+  ...{ replayOf: { executionId: "r", stepId: "s" }, trace: "t", links: "{}" },
 };
 const none = {
   ...common,
   ...{ userId: null, conversationId: null, timeoutAt: null, endAt: null, paused: false, tags: [] },
-  ...{ definition: null, parked: null, replayOf: null, trace: null },
+  ...{ definition: null, parked: null, replayOf: null, trace: null, links: null },
 };
 const turn = { kind: "turn", agentId: "a" };
 const workflow = { kind: "workflow", agentId: null };

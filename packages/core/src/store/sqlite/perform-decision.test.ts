@@ -39,7 +39,7 @@ const changed: ExecutionRecord = {
   ...{ executionId: "e", kind: "workflow", status: "suspended", sequence: 7, stepIndex: 2 },
   ...{ openSuspensions: 3, paused: true, resumes: 4, owner: "me", token: "mine", commits: 5, idle: true },
   ...{ recoveries: 6, usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 4 }, endAt: 9 },
-  ...{ parked: "why", parkedUnder: "d1", definition: "d2" },
+  ...{ parked: "why", parkedUnder: "d1", definition: "d2", links: "{}" },
 };
 
 test("a record is read as it was written, and only that one", () => {

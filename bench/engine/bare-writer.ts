@@ -75,7 +75,8 @@ function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
      where execution_id = ? and token = 'token'`,
   );
   const appendRow = database.prepare(
-    "insert into journal (execution_id, sequence, events, write_key) values (?, ?, ?, '0123456789ab.1.ok')",
+    `insert into journal (execution, sequence, events, write_key)
+     values ((select id from executions where execution_id = ?), ?, ?, '0123456789ab.1.ok')`,
   );
   type Event = readonly [type: string, path: string | null, index: number | null, value: string | null];
   const append = (executionId: string, last: number, now: number, events: readonly Event[]) => {

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
 import { type Decision, decisions, isAbandoned, takeOver } from "../../src/store/decide/index.ts";
 import { rowText } from "../../src/store/sql/journal-row.ts";
+import { insertRow } from "../../src/store/sqlite/journal-rows.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { claimAbandoned } from "../../src/store/sqlite/operations/claim-abandoned.ts";
 import { openSuspension, performDecision, recordOf } from "../../src/store/sqlite/perform-decision.ts";
@@ -45,8 +46,7 @@ function insert(of: RandomExecution): void {
     );
   const event = { type: "emitted", path: null, stepIndex: null, stepType: null, value: null, detail: null };
   const first = Array.from({ length: of.sequence }, () => ({ ...event, timestamp: of.lastAt }));
-  const journal = database.prepare("insert into journal (execution_id, sequence, events) values (?, ?, ?)");
-  journal.run(of.executionId, of.sequence, rowText(0, first));
+  insertRow(database).run(of.executionId, of.sequence, rowText(0, first), null);
   for (const suspension of of.suspensions) open(of.executionId, suspension, of.paused);
   const timer = database.prepare("insert into timers (execution_id, path, due_at, held) values (?, ?, 5, ?)");
   for (const path of of.timers) timer.run(of.executionId, path, Number(of.paused));

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Changes, type Decision, type ExecutionRecord, type Facts, lookback } from "../decide/index.ts";
 import { integer, nullableInteger, nullableText, type Row, readUsage, status, text } from "./columns.ts";
-import { appendEvents, timeAt } from "./journal-rows.ts";
+import { appendEvents, journalOf, timeAt } from "./journal-rows.ts";
 import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
 import { addEntries } from "./operations/usage/add-usage.ts";
@@ -93,7 +93,7 @@ function factsIn(database: DatabaseSync): Facts {
   const firstTimer = database.prepare("select min(due_at) as due_at from timers where execution_id = ?");
   // Backwards: a caller that repeats a write has made none since.
   const recorded = database.prepare(
-    `select sequence, events, write_key from journal where execution_id = ?1
+    `select sequence, events, write_key from journal where execution = ${journalOf}
        and sequence > (select sequence from executions where execution_id = ?1) - ${lookback}
        and write_key in (?2, ?3, ?4, ?5) order by sequence desc limit 1`,
   );

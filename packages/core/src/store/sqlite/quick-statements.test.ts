@@ -22,8 +22,8 @@ function databaseWith(fields: Readonly<Record<string, SQLInputValue>> = {}) {
   database
     .prepare(`insert into executions (${names.join(", ")}) values (${names.map(() => "?").join(", ")})`)
     .run(...Object.values(row));
-  database.exec(`insert into journal (execution_id, sequence, events)
-    values ('e', 3, '[["emitted",5,null,null,null,null,null],["emitted",6,null,null,null,null,null],["emitted",7,null,null,null,null,null]]')`);
+  database.exec(`insert into journal (execution, sequence, events)
+    values (1, 3, '[["emitted",5,null,null,null,null,null],["emitted",6,null,null,null,null,null],["emitted",7,null,null,null,null,null]]')`);
   const all = (table: string) => database.prepare(`select * from ${table}`).all();
   const execution = () => all("executions")[0] ?? {};
   const journal = () => all("journal").slice(1);
@@ -50,7 +50,7 @@ describe("a commit", () => {
       ...{ commits: 3, sequence: 5, step_index: 2, recoveries: 1, status: "running", token: "mine" },
     });
     expect(journal()).toEqual([
-      { execution_id: "e", sequence: 5, events: expect.any(String), write_key: "mine.3.ok" },
+      { execution: 1, sequence: 5, events: expect.any(String), write_key: "mine.3.ok" },
     ]);
     expect(timers()).toEqual([["new", 9]]);
   });

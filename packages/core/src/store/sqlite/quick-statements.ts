@@ -120,7 +120,7 @@ export function quickResume(database: DatabaseSync) {
        and exists (select 1 from suspensions
          where suspension_id = ? and suspensions.execution_id = executions.execution_id and path is not null)
        and (select events ->> '$[#-1][1]' from journal
-         where journal.execution_id = executions.execution_id and journal.sequence = executions.sequence) = ?`,
+         where journal.execution = executions.id and journal.sequence = executions.sequence) = ?`,
   );
   return (resume: Resume): ResumeResult | undefined => {
     const { executionId, suspensionIds, rewind, last, pausedFor, claim } = resume;

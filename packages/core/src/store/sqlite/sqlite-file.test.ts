@@ -289,7 +289,9 @@ describe("a full disk", () => {
     await expect(created(store, big)).rejects.toThrow(StoreUnavailableError);
     // Another connection makes room: deleted rows leave pages that the next commit can use.
     const other = new DatabaseSync(file, { timeout: 5_000 });
-    other.prepare("delete from executions where execution_id <> ?").run(running.executionId);
+    const { id } =
+      other.prepare("select id from executions where execution_id = ?").get(running.executionId) ?? {};
+    other.exec(`delete from executions where id <> ${id}; delete from journal where execution <> ${id}`);
     other.close();
     expect(await stalled).toMatchObject({ kind: "ok", sequence: 2 });
     await created(store, big);

@@ -1,7 +1,9 @@
 -- The tables of the first release.
 
 create table executions (
-  execution_id text primary key,
+  -- The key of its journal: rows of ids that callers choose at random would each be on a page of their own.
+  id integer primary key,
+  execution_id text not null unique,
   workflow_id text not null,
   status text not null,
   input text,
@@ -75,14 +77,15 @@ create index executions_waiting on executions (user_id) where status = 'suspende
 
 -- One row for each write.
 create table journal (
-  execution_id text not null,
+  -- The "id" of its execution.
+  execution integer not null,
   -- The number of the last event of the row.
   sequence integer not null,
   -- A JSON array, see journal-row.ts.
   events text not null,
   -- The key of the write, so that repeating one whose result was lost finds it.
   write_key text,
-  primary key (execution_id, sequence)
+  primary key (execution, sequence)
 ) strict, without rowid;
 
 -- Open suspensions only: the journal keeps those that were resumed or closed.

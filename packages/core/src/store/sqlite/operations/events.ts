@@ -5,11 +5,11 @@ import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
 import { maxPageLength } from "../../text-length.ts";
 import { integer, text } from "../columns.ts";
-import { valueAt } from "../journal-rows.ts";
+import { journalOf, valueAt } from "../journal-rows.ts";
 
 export function events(database: DatabaseSync) {
   const selectRows = database.prepare(
-    "select sequence, events from journal where execution_id = ? and sequence > ? order by sequence",
+    `select sequence, events from journal where execution = ${journalOf} and sequence > ?2 order by sequence`,
   );
   const findValue = valueAt(database);
 

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { OneConversation } from "../../../conversation-store.ts";
 import { text } from "../../columns.ts";
+import { journalOf } from "../../journal-rows.ts";
 import { removeFacts } from "../facts.ts";
 import { owned, ownerOf } from "./ownership.ts";
 import { dropForksOf } from "./unfinished-forks.ts";
@@ -15,7 +16,7 @@ export function removeConversation(database: DatabaseSync) {
     `select execution_id from executions indexed by executions_of_conversation
      where conversation_id = ? and kind = 'turn'`,
   );
-  const deleteJournal = database.prepare("delete from journal where execution_id = ?");
+  const deleteJournal = database.prepare(`delete from journal where execution = ${journalOf}`);
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
   const deleteTurn = database.prepare("delete from executions where execution_id = ?");
   return ({ conversationId, userId }: OneConversation): boolean => {

@@ -14,7 +14,7 @@ import { referenceOf } from "../../../sql/journal-row.ts";
 import { readTags } from "../../../sql/rows.ts";
 import type { StoredJson } from "../../../stored-event.ts";
 import { integer, nullableInteger, nullableText, text } from "../../columns.ts";
-import { upTo, valueAt } from "../../journal-rows.ts";
+import { journalOf, upTo, valueAt } from "../../journal-rows.ts";
 import { type ChangeList, changeLists, type SearchFrontier } from "../../search-frontier.ts";
 import { changeEntries } from "./change-entries.ts";
 
@@ -105,7 +105,7 @@ function indexExecution(database: DatabaseSync) {
 function eventValues(database: DatabaseSync, valueAt: (executionId: string, sequence: number) => StoredJson) {
   const newest = database.prepare(
     `select sequence, ${upTo(maxValueBytes, "events")} from journal
-     where execution_id = ? order by sequence desc limit ${maxJournalRows}`,
+     where execution = ${journalOf} order by sequence desc limit ${maxJournalRows}`,
   );
   return (executionId: string, types: IndexBatch["events"]) => {
     const found: Record<keyof IndexBatch["events"], StoredJson[]> = { suspension: [], state: [] };

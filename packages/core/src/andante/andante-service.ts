@@ -65,7 +65,7 @@ import { shutDown } from "./shut-down.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds after the store is open and recovery has begun, in which requests that waited for that go first. */
-const loadingPause = 50;
+const loadingPause = 250;
 
 export class AndanteService implements Andante {
   readonly logger: Logger;

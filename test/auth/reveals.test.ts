@@ -10,6 +10,8 @@ import { cleanup } from "../support/cleanup.ts";
 const bound: Readonly<Record<string, "own" | "outline">> = {
   "agents.attach": "own",
   "agents.stop": "own",
+  "agents.queue": "own",
+  "agents.withdraw": "own",
   "conversations.list": "own",
   "conversations.read": "own",
   "conversations.messages": "own",

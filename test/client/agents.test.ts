@@ -198,6 +198,26 @@ describe("chats in a conversation", () => {
     expect(said(chunks)).toBe("Done.");
   });
 
+  test("messages that wait are listed, and taken back", async () => {
+    const talker = andante.agent("talker");
+    const first = read<Chunk>(talker.chat("queued", { conversationId }));
+    await gates.arrival("queued");
+    const waiting = { id: "waiting", role: "user", parts: [{ type: "text", text: "more" }] };
+    const withdrawn = expect(read<Chunk>(talker.chat([waiting], { conversationId }))).rejects.toMatchObject({
+      code: "message-withdrawn",
+    });
+    await expect.poll(() => talker.queue(conversationId)).toMatchObject([waiting]);
+    await talker.withdraw(conversationId, "waiting");
+    await withdrawn;
+    expect(await talker.queue(conversationId)).toEqual([]);
+    await expect(talker.withdraw(conversationId, "waiting")).rejects.toMatchObject({
+      code: "queued-message-not-found",
+    });
+    expect(await talker.stop(conversationId)).toBe(true);
+    await first;
+    gates.open("queued");
+  });
+
   test("attach reads the running reply from its beginning; stop ends it, with its text so far", async () => {
     expect(await andante.agent("talker").attach(conversationId)).toBeUndefined();
     const first = read<Chunk>(andante.agent("talker").chat("stopped", { conversationId }));

@@ -49,6 +49,8 @@ test("every route is called by some method", async () => {
     ...[
       agent.attach("c"),
       agent.stop("c"),
+      agent.queue("c"),
+      agent.withdraw("c", "m"),
       agent.playground(),
       andante.conversations(),
       conversation.details(),

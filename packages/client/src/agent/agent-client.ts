@@ -4,8 +4,15 @@ import type { CallOptions } from "../connection/options.ts";
 import { attach } from "../connection/read-events.ts";
 import type { ObjectPart, StreamPart } from "../responses/agents.ts";
 import type { JsonSchema } from "../responses/executions.ts";
-import type { AgentDetail, ChatChunk, Playground, TextReply } from "../responses/wire.ts";
-import { followChat, readOnce, runningReply } from "./chat-stream.ts";
+import type {
+  AgentDetail,
+  ChatChunk,
+  ConversationMessage,
+  Playground,
+  Queue,
+  TextReply,
+} from "../responses/wire.ts";
+import { followChat, queueOf, readOnce, runningReply } from "./chat-stream.ts";
 
 /** A string, or messages of the AI SDK: chat messages (`parts`) or model messages (`content`). */
 export type AgentInput = string | readonly object[];
@@ -167,6 +174,18 @@ export class AgentClient {
     const path = runningReply(this.agentId, conversationId);
     const { stopped } = await this.#connection.send<{ stopped: boolean }>({ method: "DELETE", path, signal });
     return stopped;
+  }
+
+  /** The messages that wait for their replies in a conversation, the next one first. */
+  async queue(conversationId: string, { signal }: CallOptions = {}): Promise<readonly ConversationMessage[]> {
+    const path = queueOf(this.agentId, conversationId);
+    return (await this.#connection.repeat<Queue>({ path, signal })).messages;
+  }
+
+  /** Takes back a message that waits: it is removed, and the request that sent it ends with `message-withdrawn` (409). */
+  async withdraw(conversationId: string, messageId: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = `${queueOf(this.agentId, conversationId)}/${part(messageId)}`;
+    await this.#connection.send({ method: "DELETE", path, signal });
   }
 
   get #playgroundPath(): string {

@@ -19,6 +19,9 @@ export interface Chat extends CallOptions {
 export const runningReply = (agentId: string, conversationId: string) =>
   `/agents/${part(agentId)}/chat/${part(conversationId)}/stream`;
 
+export const queueOf = (agentId: string, conversationId: string) =>
+  `/agents/${part(agentId)}/chat/${part(conversationId)}/queue`;
+
 /** The reply, beginning with the first response. */
 export async function* followChat(
   connection: Connection,

@@ -389,6 +389,11 @@ export interface Playground {
   readonly instructions: string | null;
 }
 
+export interface Queue {
+  /** The next one first. */
+  readonly messages: readonly ConversationMessage[];
+}
+
 export interface Readiness {
   readonly status: "ready";
 }
@@ -712,6 +717,11 @@ export type WaitKind =
   | "sleep"
   | "capacity"
   | "running";
+
+export interface WithdrawnMessage {
+  readonly conversationId: string;
+  readonly messageId: string;
+}
 
 export interface WorkflowDetail extends WorkflowSummary {
   readonly steps: readonly Step[];

@@ -254,6 +254,14 @@ export const causesQuery = (conversationId: string, when: string) =>
     staleTime: 0,
   });
 
+/** The messages that wait for their replies in a conversation. */
+export const queueQuery = (agentId: string, conversationId: string) =>
+  queryOptions({
+    queryKey: ["queue", agentId, conversationId],
+    queryFn: ({ signal }) => andante.agent(agentId).queue(conversationId, { signal }),
+    refetchInterval: 2000,
+  });
+
 /** Whether a tool call in the conversation needs approval. Read again when the conversation has changed. */
 export const waitsQuery = ({ conversationId, updatedAt }: Conversation) =>
   queryOptions({

@@ -10,12 +10,14 @@ import {
 import { activeTraceparent } from "../observe/trace/active-span.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
 import { checkId, checkUrlId } from "../values/check-id.ts";
+import { isoTime } from "../values/iso-time.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { HeldTools } from "./call/callable-agent.ts";
 import { CallableAgent } from "./call/callable-agent.ts";
 import type { PlaygroundChoices, PlaygroundSettings } from "./call/playground.ts";
 import type { ToolDecision } from "./conversation/apply-tool-decisions.ts";
-import type { OwnerOption } from "./conversation/conversations.ts";
+import type { ConversationMessage, OwnerOption } from "./conversation/conversations.ts";
+import { messageOf } from "./conversation/kept-message.ts";
 import { type AgentDetail, type AgentSummary, describeAgent, type ToolSchemas } from "./describe-agent.ts";
 import type { BackgroundEnd } from "./durable/children.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
@@ -30,6 +32,7 @@ import type { DecidedCall } from "./turn/decide-approval.ts";
 import type { KeptTurn } from "./turn/kept-turn.ts";
 import { KeptTurns } from "./turn/kept-turns.ts";
 import type { ObjectPart } from "./turn/object-reply.ts";
+import { QueuedTurns } from "./turn/queued-turns.ts";
 import { recoveredTurn } from "./turn/recovered-turn.ts";
 import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
@@ -52,7 +55,7 @@ export interface ChatOptions extends AgentCallOptions {
 }
 
 export interface AgentsOptions
-  extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas" | "elsewhere"> {
+  extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "queues" | "schemas" | "elsewhere"> {
   readonly approvals: ApprovalStore;
   /** Runs the turns of kept conversations. */
   readonly executions: TurnExecutions;
@@ -83,6 +86,8 @@ export class Agents {
 
   /** Checks values against JSON Schemas, resume data of agent calls included. */
   readonly schemas: SchemaChecker;
+  /** The messages that wait in conversations. */
+  readonly queues: QueuedTurns;
   /** The turns of kept conversations, for the engine that runs their executions. */
   readonly kept: KeptTurns;
 
@@ -97,10 +102,24 @@ export class Agents {
       executions,
       recover: (running) => this.#recover(running),
       expire: (call) => this.#expire(call),
+      look: () => this.queues.look(),
     });
     this.schemas = new SchemaChecker(environment.logger);
+    const { conversations, clock, logger } = environment;
+    this.queues = new QueuedTurns({
+      ...{
+        conversations,
+        clock,
+        logger,
+        agents,
+        turns: this.#turns,
+        isShared: executions.others !== undefined,
+      },
+      begin: async (message) => (await this.loadReplies()).beginQueued(this.#environment, message),
+    });
     this.#environment = {
       ...environment,
+      queues: this.queues,
       turns: this.#turns,
       kept: this.kept,
       schemas: this.schemas,
@@ -220,7 +239,8 @@ export class Agents {
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
     // A caller that has stopped reading a reply and sends the next message does not want to wait for it.
     const { runChat } = await this.loadReplies();
-    const started = await this.#start(agentId, input, { ...options, mode: "chat", stopUnread: true });
+    const how = { mode: "chat", stopUnread: true, keepsPlace: resumable !== false } as const;
+    const started = await this.#start(agentId, input, { ...options, ...how });
     return started.kind === "shared" && started.reply.mode === "chat"
       ? started.reply.read()
       : runChat(turnOf(started), { resumable });
@@ -282,6 +302,32 @@ export class Agents {
     const { postEnd } = await this.loadReplies();
     const parts = { environment: this.#environment, executions: this.#executions, agents: this.#agents };
     return postEnd(parts, end);
+  }
+
+  /** The messages that wait for their replies in a conversation, in their order. */
+  async queue(
+    agentId: string,
+    conversationId: string,
+    owner: OwnerOption = {},
+  ): Promise<readonly ConversationMessage[]> {
+    this.check(agentId);
+    checkUrlId(conversationId, "conversationId");
+    await this.#environment.ready;
+    const queue = await this.queues.list({ agentId, conversationId, ...owner });
+    return queue.map((message) => ({ ...messageOf(message), createdAt: isoTime(message.createdAt) }));
+  }
+
+  /** Takes back a message that waits for its reply. Its caller gets an error. */
+  async withdraw(
+    agentId: string,
+    conversationId: string,
+    messageId: string,
+    owner: OwnerOption = {},
+  ): Promise<void> {
+    this.check(agentId);
+    checkUrlId(conversationId, "conversationId");
+    await this.#environment.ready;
+    await this.queues.withdraw({ agentId, conversationId, messageId, ...owner });
   }
 
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
@@ -373,6 +419,8 @@ export class Agents {
 
   #recover(running: RunningTurn): KeptTurn {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
+    // Messages whose process has died with this turn wait for its end.
+    void recovered.active.over.then(() => this.queues.look()).catch(() => undefined);
     this.loadReplies()
       .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
       // Without the modules of replies the start fails as well, and the next process continues this turn.

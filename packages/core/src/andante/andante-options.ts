@@ -70,6 +70,7 @@ export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
 export const knownAndanteLimits: KnownOptions<AndanteLimits> = {
   running: true,
   agentReplies: true,
+  queuedMessages: true,
   userShare: true,
   input: true,
   context: true,

@@ -32,7 +32,13 @@ import { Scheduler } from "../execution/engine/scheduler.ts";
 import { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import { StorageWatch } from "../execution/engine/storage-watch.ts";
 import { Waiters } from "../execution/engine/waiters.ts";
-import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/limits/limits.ts";
+import {
+  queueLimit,
+  repliesLimit,
+  runningLimit,
+  sizeLimits,
+  userShareOf,
+} from "../execution/limits/limits.ts";
 import type { Explanation } from "../execution/stream/explanation.ts";
 import {
   type ExecutionEvent,
@@ -127,6 +133,7 @@ export class AndanteService implements Andante {
       run: (turn: RunningTurn) => this.agents.kept.run(turn),
       endingOf: (executionId: string) => this.agents.kept.endingOf(executionId),
       expire: (call: ExpiredApproval) => this.agents.kept.expire(call),
+      look: () => this.agents.kept.look(),
     };
     const turns = new TurnKind(store, host, waiters, (change, deadline) => {
       if (deadline !== undefined) this.#engine.scheduleWakeup(deadline, "limit");
@@ -168,6 +175,7 @@ export class AndanteService implements Andante {
       files,
       maxContext: this.#engine.limits.context,
       maxReplies: repliesLimit(limits),
+      maxQueued: queueLimit(limits),
       logger,
       telemetry: (facts, childLogger) => observation.agentOperation(facts, childLogger),
       observed: () => observation.open(),

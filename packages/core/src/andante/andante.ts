@@ -99,6 +99,8 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     | "playground"
     | "chat"
     | "attach"
+    | "queue"
+    | "withdraw"
     | "decide"
     | "resume"
     | "stop"

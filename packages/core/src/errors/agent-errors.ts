@@ -52,6 +52,33 @@ export class ConversationBusyError extends AndanteError {
   }
 }
 
+/** So many messages wait in the conversation already. */
+export class QueueFullError extends AndanteError {
+  constructor({ conversationId, limit }: { conversationId: string; limit: number }) {
+    super(`Too many messages wait in the conversation ${conversationId} (limit ${limit})`, {
+      code: "queue-full",
+      status: 409,
+    });
+  }
+}
+
+/** No such message waits in the conversation: it has its reply, or never was there. */
+export class QueuedMessageNotFoundError extends AndanteError {
+  constructor({ messageId }: { messageId: string }) {
+    super(`No message ${messageId} waits in the conversation`, {
+      code: "queued-message-not-found",
+      status: 404,
+    });
+  }
+}
+
+/** The message was taken back while it waited. */
+export class MessageWithdrawnError extends AndanteError {
+  constructor({ messageId }: { messageId: string }) {
+    super(`Message ${messageId} was withdrawn while it waited`, { code: "message-withdrawn", status: 409 });
+  }
+}
+
 /** The messages are more than a fork copies. */
 export class ConversationTooLongError extends AndanteError {
   constructor({ limit }: { limit: number }) {

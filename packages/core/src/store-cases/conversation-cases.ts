@@ -88,9 +88,11 @@ export function conversationCases(name: string, makeStore: () => Store): void {
     });
 
     test("messages that wait for a reply are kept, and those that are there stay as they are", async () => {
+      const queue = { request: "{}", most: 5 };
       await post("u1");
-      expect(await post("u2", { waits: true })).toEqual({ kind: "posted" });
-      expect(await post("u1", { waits: true, body: '"changed"', again: true })).toEqual({ kind: "posted" });
+      expect(await post("u2", { queue })).toEqual({ kind: "posted" });
+      expect(await post("u1", { queue, body: '"changed"', again: true })).toEqual({ kind: "posted" });
+      expect(await post("u1", { waits: true, body: '"changed"' })).toEqual({ kind: "posted" });
       expect(await ids()).toEqual(["u1", "u2"]);
       expect(await post("u1"), "nothing after it is a reply").toEqual({ kind: "posted" });
       expect(await ids()).toEqual(["u1", "u2"]);

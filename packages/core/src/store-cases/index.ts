@@ -10,6 +10,7 @@ import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { linkCases } from "./link-cases.ts";
 import { lostCases } from "./lost-cases.ts";
 import { observationCases } from "./observation-cases.ts";
+import { queueCases } from "./queue-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { resumeCases } from "./resume-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
@@ -50,6 +51,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     forkCases,
     factCases,
     turnCases,
+    queueCases,
     approvalCases,
     observationCases,
     rollupCases,

@@ -396,8 +396,9 @@ export function turnCases(name: string, makeStore: () => Store): void {
 
     test("a message that has no reply after the turn that waits does not keep it from being decided", async () => {
       const { turn } = await begunTurn();
-      const later = { ...post("u2"), key: randomUUID(), conversationId, userId, agentId, waits: true };
-      expect(await store.conversations.post(later)).toEqual({ kind: "posted" });
+      const later = { ...post("u2"), key: randomUUID(), conversationId, userId, agentId };
+      const queue = { request: "{}", most: 1 };
+      expect(await store.conversations.post({ ...later, queue })).toEqual({ kind: "posted" });
       await store.endTurn(waitOf(turn.executionId));
       expect(await ids()).toEqual(["u1", "a1", "u2"]);
       const decided = { kind: "replace", messageId: "a1", previous: '{"id":"a1"}', at: 6_000 } as const;

@@ -46,9 +46,43 @@ export interface PostMessage {
   readonly body: string;
   /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
-  /** Another reply is under way: a message that is new is kept, one that is there stays as it is. Default: false. */
+  /** A message that is new is kept, one that is there stays as it is. Default: false. */
   readonly waits?: boolean;
+  /** The same, for one that waits for another reply: a new one is queued. Default: it is not queued. */
+  readonly queue?: QueuePlace | undefined;
+  /** It was queued: it is not kept where it is there no more. Default: false. */
+  readonly wasQueued?: boolean | undefined;
   readonly at: number;
+}
+
+export interface QueuePlace {
+  /** From this any process can begin its turn; JSON. */
+  readonly request: string;
+  /** How many messages the queue of the conversation may hold. */
+  readonly most: number;
+}
+
+/** A message that waits for its turn. The write that begins the turn takes it from the queue. */
+export interface QueuedMessage extends Pick<StoredMessage, "messageId" | "body" | "createdAt"> {
+  /** The agent that is asked. */
+  readonly agentId: string;
+  readonly request: string;
+}
+
+/** The queue of a conversation in which no turn runs. */
+export interface LeftQueue {
+  readonly conversationId: string;
+  readonly userId: string | null;
+  /** The first message of it. */
+  readonly messageId: string;
+}
+
+/** Takes a message from the queue. */
+export interface LeaveQueue extends OneConversation {
+  readonly key: string;
+  readonly messageId: string;
+  /** The message stays in the conversation, without a reply. Default: it is removed. */
+  readonly keep?: boolean | undefined;
 }
 
 /**
@@ -57,9 +91,11 @@ export interface PostMessage {
  * - `has-reply`: the same message is there with a reply right after it, and no other one is wanted; or the id is
  *   that of an assistant's message.
  * - `foreign`: the conversation is another user's.
+ * - `full`: the queue of the conversation is.
+ * - `withdrawn`: it was queued, and is there no more.
  */
 export interface PostResult {
-  readonly kind: "posted" | "has-reply" | "foreign";
+  readonly kind: "posted" | "has-reply" | "foreign" | "full" | "withdrawn";
 }
 
 /** An assistant's message, and the usage of its models. An existing one is replaced. */
@@ -195,6 +231,15 @@ export interface ConversationStore {
   }): Promise<readonly StoredMessage[] | undefined>;
   /** Messages with a sequence above `after`, in order, or backwards from `before`; undefined when there is no such conversation. */
   messages(query: MessageQuery): Promise<readonly StoredMessage[] | undefined>;
+  /** The messages that wait for their turns, in their order; undefined when there is no such conversation. */
+  queue(which: OneConversation): Promise<readonly QueuedMessage[] | undefined>;
+  /** False when it is not in the queue. */
+  leaveQueue(which: LeaveQueue): Promise<boolean>;
+  /** Queues whose first messages ask one of these agents, at most `limit` of them, those of the oldest messages first. */
+  leftQueues(which: {
+    readonly agentIds: readonly string[];
+    readonly limit: number;
+  }): Promise<readonly LeftQueue[]>;
   read(which: OneConversation): Promise<ConversationRow | undefined>;
   list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
   /** False when there is no such conversation. */

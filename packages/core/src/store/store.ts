@@ -11,6 +11,7 @@ import type {
   ConversationStore,
   KeepReply,
   PostMessage,
+  PostResult,
   ReplaceLast,
   StoredMessage,
   StoredUsage,
@@ -150,7 +151,10 @@ export interface NewTurn
 
 /** The message that begins a turn: a message of the user, or the assistant's last one with decisions on its tool calls. */
 export type TurnMessage =
-  | ({ readonly kind: "post" } & Pick<PostMessage, "messageId" | "body" | "title" | "again" | "at">)
+  | ({ readonly kind: "post" } & Pick<
+      PostMessage,
+      "messageId" | "body" | "title" | "again" | "wasQueued" | "at"
+    >)
   | ({ readonly kind: "replace" } & Pick<ReplaceLast, "messageId" | "previous" | "body" | "at">);
 
 /** The message and the turn that replies to it, in one write. The token of its claim is its key. */
@@ -164,13 +168,14 @@ export interface BeginTurn {
 /**
  * - `begun`: the message is kept, and the turn is the caller's to run. `before` has the messages that
  *   were asked for, oldest first, at most 8 000 000 characters of them and at least one message.
- * - `has-reply`, `foreign`: as in `PostResult`.
+ * - `has-reply`, `foreign`, `full`, `withdrawn`: as in `PostResult`.
+ * - `behind`: another message is before it in the queue.
  * - `changed`: the last message is not any more as the caller read it.
  * - `busy`: another turn of the conversation runs, in this process or another. An idle one is ended instead.
  */
 export type BeginTurnResult =
   | { readonly kind: "begun"; readonly before?: readonly StoredMessage[] }
-  | { readonly kind: "has-reply" | "foreign" | "changed" }
+  | { readonly kind: Exclude<PostResult["kind"], "posted"> | "changed" | "behind" }
   | { readonly kind: "busy"; readonly executionId: string };
 
 /** The last commit of a turn and the message that the conversation keeps, in one write. */

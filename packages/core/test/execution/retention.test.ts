@@ -38,6 +38,7 @@ function retentionOn(
     run: () => Promise.reject(),
     endingOf: () => Promise.reject(),
     expire: () => Promise.reject(),
+    look: async () => undefined,
   };
   const parts = {
     store,

@@ -16,7 +16,11 @@ import { endOfPage, maxPageTime } from "../../src/store/sql/copy-page.ts";
 import { readPage } from "../../src/store/sql/read-page.ts";
 import { nothingUsed, sumUsage } from "../../src/store/usage.ts";
 
-type Message = StoredMessage & { readonly role: "user" | "assistant" | "summary" };
+type Message = StoredMessage & {
+  readonly role: "user" | "assistant" | "summary";
+  /** While it is queued. */
+  readonly queued?: { readonly agentId: string; readonly request: string } | undefined;
+};
 
 interface Conversation {
   row: ConversationRow;
@@ -42,10 +46,17 @@ export class PlainConversations {
   readonly #forks = new Map<string, Fork>();
   readonly #removeTurns: (conversationId: string) => void;
   readonly #isLive: (conversationId: string) => boolean;
+  readonly #runs: (conversationId: string) => boolean;
 
-  constructor(removeTurns: (conversationId: string) => void, isLive: (conversationId: string) => boolean) {
+  /** `runs`: a turn is live in the conversation that is not idle. */
+  constructor(
+    removeTurns: (conversationId: string) => void,
+    isLive: (conversationId: string) => boolean,
+    runs: (conversationId: string) => boolean,
+  ) {
     this.#removeTurns = removeTurns;
     this.#isLive = isLive;
+    this.#runs = runs;
   }
 
   readonly operations = {
@@ -95,6 +106,28 @@ export class PlainConversations {
       const ordered = before === undefined ? found : found?.toReversed();
       return ordered && readPage(ordered.slice(0, limit), withoutRole, length);
     },
+    queue: (which: OneConversation) =>
+      this.#of(which)?.messages.flatMap(({ messageId, body, createdAt, queued }) =>
+        queued === undefined ? [] : [{ messageId, body, createdAt, ...queued }],
+      ),
+    leaveQueue: this.#once(({ messageId, keep, ...which }: Asked<"leaveQueue">): boolean => {
+      const messages = this.#of(which)?.messages ?? [];
+      const index = messages.findIndex((each) => each.messageId === messageId && each.queued !== undefined);
+      const message = messages[index];
+      if (message === undefined) return false;
+      messages.splice(index, 1, ...(keep ? [{ ...message, queued: undefined }] : []));
+      return true;
+    }),
+    leftQueues: ({ agentIds, limit }: Asked<"leftQueues">) =>
+      [...this.#conversations.values()]
+        .flatMap(({ row: { conversationId, userId }, messages }) => {
+          const first = messages.find(({ queued }) => queued !== undefined);
+          const isLeft = agentIds.includes(first?.queued?.agentId ?? "") && !this.#runs(conversationId);
+          return first && isLeft ? [{ conversationId, userId, ...first }] : [];
+        })
+        .sort((a, b) => a.createdAt - b.createdAt)
+        .slice(0, limit)
+        .map(({ conversationId, userId, messageId }) => ({ conversationId, userId, messageId })),
     read: (which: OneConversation) => this.#of(which)?.row,
     list: ({ userId, agentId, title, before, limit, length }: Asked<"list">) => {
       const rows = [...this.#conversations.values()]
@@ -114,6 +147,17 @@ export class PlainConversations {
     return this.#conversations.get(conversationId)?.row.userId;
   }
 
+  /** Whether messages are queued before one of them, or before a new one. */
+  isBehind(
+    conversationId: string,
+    { messageId, wasQueued = false }: Pick<PostMessage, "messageId" | "wasQueued">,
+  ): boolean {
+    const messages = this.#conversations.get(conversationId)?.messages ?? [];
+    const place = messages.findIndex((message) => message.messageId === messageId);
+    const otherwise = wasQueued ? 0 : undefined;
+    return messages.slice(0, place === -1 ? otherwise : place).some(({ queued }) => queued !== undefined);
+  }
+
   /** The newest messages before one of them. */
   before(conversationId: string, messageId: string, limit: number): readonly StoredMessage[] {
     const messages = this.#conversations.get(conversationId)?.messages ?? [];
@@ -122,10 +166,13 @@ export class PlainConversations {
   }
 
   post(message: Omit<PostMessage, "key">): PostResult {
-    const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
+    const { conversationId, agentId, userId, title, messageId, body, again, waits, queue, wasQueued, at } =
+      message;
     const found = this.#conversations.get(conversationId);
-    const made = { messageId, body, partial: false, createdAt: at, role: "user" } as const;
+    const queued = queue && { agentId, request: queue.request };
+    const made = { messageId, body, partial: false, createdAt: at, role: "user", queued } as const;
     if (found === undefined) {
+      if (wasQueued) return { kind: "withdrawn" };
       this.#forks.delete(conversationId);
       const times = { createdAt: at, updatedAt: at };
       const row = { conversationId, agentId, userId, title, metadata: null, ...times, usage: nothingUsed };
@@ -137,17 +184,20 @@ export class PlainConversations {
     const index = found.messages.findIndex((each) => each.messageId === messageId);
     const there = found.messages[index];
     if (there === undefined) {
+      if (wasQueued) return { kind: "withdrawn" };
+      const count = found.messages.filter((each) => each.queued !== undefined).length;
+      if (queue !== undefined && count >= queue.most) return { kind: "full" };
       const sequence = found.sequence + 2;
       found.messages.push({ ...made, sequence });
       touch(found, at, sequence + 1, 0);
       return { kind: "posted" };
     }
     if (there.role !== "user") return { kind: "has-reply" };
-    if (waits) return { kind: "posted" };
+    if (waits || queue !== undefined) return { kind: "posted" };
     const changed = there.body !== body;
     if (changed || again) found.messages.splice(index + 1);
     else if (found.messages[index + 1]?.role === "assistant") return { kind: "has-reply" };
-    if (changed) found.messages[index] = { ...there, body };
+    found.messages[index] = { ...there, body, queued: undefined };
     touch(found, at, there.sequence + 1, changed || again ? 1 : 0);
     return { kind: "posted" };
   }
@@ -238,7 +288,8 @@ export class PlainConversations {
     const left = source.messages.filter(({ sequence }) => sequence > begun.copied && sequence <= begun.last);
     const sizes = left.map(({ sequence, body }) => ({ sequence, bytes: Buffer.byteLength(body) }));
     const { copied, more } = endOfPage(sizes, page);
-    begun.messages.push(...left.filter(({ sequence }) => sequence <= copied));
+    const chosen = left.filter(({ sequence }) => sequence <= copied);
+    begun.messages.push(...chosen.map((message) => ({ ...message, queued: undefined })));
     if (more) {
       Object.assign(begun, { copied, changedAt: at });
       this.#forks.set(forkId, begun);
@@ -262,7 +313,7 @@ function newest(messages: readonly Message[], limit: number): StoredMessage[] {
   return readPage(messages.toReversed().slice(0, limit), withoutRole).reverse();
 }
 
-function withoutRole({ role: _, ...message }: Message): StoredMessage {
+function withoutRole({ role: _, queued: __, ...message }: Message): StoredMessage {
   return message;
 }
 

@@ -363,6 +363,7 @@ export function plainStore(): Store {
   const conversations = new PlainConversations(
     removeTurns,
     (id) => liveTurn(id)?.record.status === "running",
+    (id) => liveTurn(id)?.record.idle === false,
   );
 
   const beginTurn = (argument: BeginTurn): BeginTurnResult => {
@@ -375,10 +376,11 @@ export function plainStore(): Store {
     const live = liveTurn(conversationId)?.record;
     // One that only sleeps has no open suspension.
     const liveStatus = live?.idle ? "suspended" : "running";
-    const early = beforeTurn(turn, {
+    const early = beforeTurn(turn, message, {
       token: executions.get(turn.executionId)?.record.token,
       owner: conversations.ownerOf(conversationId),
       live: live && { executionId: live.executionId, status: liveStatus },
+      isBehind: message.kind === "post" && conversations.isBehind(conversationId, message),
     });
     if (early === "repeated") return began();
     if (early !== undefined) return early;

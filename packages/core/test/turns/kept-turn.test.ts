@@ -137,7 +137,7 @@ describe("a turn", () => {
     const store = await openStore();
     const waiting: string[] = [];
     const post: typeof store.conversations.post = (message) => {
-      if (message.waits === true) waiting.push(message.messageId);
+      if (message.queue !== undefined) waiting.push(message.messageId);
       return store.conversations.post(message);
     };
     const { model, asked, go } = heldModel();
@@ -390,7 +390,7 @@ describe("after a restart", () => {
       ]);
   });
 
-  test("a message that waited is there, and asking it again makes its reply", async () => {
+  test("a message that waited is there, and asking it again reads its reply", async () => {
     const store = await openStore();
     const { model, asked } = heldModel();
     const first = startProcess(store, { model });

@@ -243,10 +243,14 @@ create table messages (
   body text not null,
   partial boolean not null,
   created_at bigint not null,
+  -- While a message is queued: the agent that is asked, and the request from which its turn begins, a JSON object.
+  agent_id text collate "C",
+  request text,
   primary key (conversation_id, sequence)
 );
 
 create unique index messages_by_id on messages (conversation_id, message_id);
+create index messages_queued on messages (conversation_id, sequence) where agent_id is not null;
 
 -- The results of writes, for a while: repeating one whose result was lost returns it.
 create table conversation_writes (

@@ -15,11 +15,14 @@ import {
   type ForkResult,
   type KeepReply,
   type KeptSummary,
+  type LeaveQueue,
+  type LeftQueue,
   type MessageQuery,
   nothingUsed,
   type OneConversation,
   type PostMessage,
   type PostResult,
+  type QueuedMessage,
   type RemoveSummary,
   type ReplaceLast,
   type StoredMessage,
@@ -40,6 +43,8 @@ interface MessageHead extends Omit<StoredMessage, "body"> {
   /** The length of the text, in characters and in bytes. */
   readonly length: number;
   readonly bytes: number;
+  /** While it is queued: the agent that is asked, and the number of the request's text. */
+  readonly queued?: { readonly agentId: string; readonly text: number } | undefined;
 }
 
 interface Conversation {
@@ -78,6 +83,8 @@ interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
 const rowKey = (id: string) => `cv/${id}`;
 const forkKey = (id: string) => `fk/${id}`;
 const textKey = (id: string, number: number) => `m/${number}/${id}`;
+/** The conversations of the shard with queues: the agents that their first messages ask. */
+const queuesKey = "queues";
 const resultsKey = (key: string) => `w${hashOf(key) % 16}`;
 
 export const conversationColumns = columnsOf("updatedAt conversationId userId agentId title");
@@ -94,7 +101,8 @@ async function conversationOf(
   cells: Cells,
   { conversationId, userId }: OneConversation,
 ): Promise<Conversation | undefined> {
-  const found = await cells.read<Conversation>(rowKey(conversationId));
+  await cells.load([rowKey(conversationId), queuesKey]);
+  const found = cells.get<Conversation>(rowKey(conversationId));
   return userId === undefined || found?.row.userId === userId ? found : undefined;
 }
 
@@ -102,16 +110,32 @@ function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
   const names = [field(conversationId), optional(userId), field(agentId), lower(field(title ?? ""))];
   cells.set(rowKey(conversationId), conversation, updatedAt, ...names);
+  noteQueue(cells, conversationId, conversation.messages.find(({ queued }) => queued)?.queued?.agentId);
+}
+
+/** Undefined: no message is queued. */
+function noteQueue(cells: Cells, conversationId: string, first: string | undefined): void {
+  const { [conversationId]: before, ...others } = cells.get<Record<string, string>>(queuesKey) ?? {};
+  if (before === first) return;
+  cells.set(queuesKey, first === undefined ? others : { ...others, [conversationId]: first });
+}
+
+function putText(cells: Cells, conversation: Conversation, body: string): number {
+  const text = ++conversation.texts;
+  cells.set(textKey(conversation.row.conversationId, text), body);
+  return text;
 }
 
 function addText(cells: Cells, conversation: Conversation, body: string) {
-  const text = ++conversation.texts;
-  cells.set(textKey(conversation.row.conversationId, text), body);
+  const text = putText(cells, conversation, body);
   return { text, length: body.length, bytes: Buffer.byteLength(body) };
 }
 
 function removeTexts(cells: Cells, conversationId: string, messages: readonly MessageHead[]): void {
-  for (const { text } of messages) cells.clear(textKey(conversationId, text));
+  for (const { text, queued } of messages) {
+    cells.clear(textKey(conversationId, text));
+    if (queued !== undefined) cells.clear(textKey(conversationId, queued.text));
+  }
 }
 
 async function bodyOf(cells: Cells, { row }: Conversation, { text }: MessageHead): Promise<string> {
@@ -135,16 +159,20 @@ async function firstResult<Result>(cells: Cells, key: string): Promise<Result | 
 }
 
 async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: string): Promise<PostResult> {
-  const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
+  const { conversationId, agentId, userId, title, messageId, body, again, waits, queue, wasQueued, at } =
+    message;
   const found = await conversationOf(cells, { conversationId });
   const made = { messageId, partial: false, createdAt: at, role: "user" } as const;
+  const queuedIn = (conversation: Conversation) =>
+    queue && { queued: { agentId, text: putText(cells, conversation, queue.request) } };
   if (found === undefined) {
+    if (wasQueued) return { kind: "withdrawn" };
     await removeFork(cells, conversationId);
     const times = { createdAt: at, updatedAt: at };
     const row = { conversationId, agentId, userId, title, metadata: null, ...times, usage: nothingUsed };
     const texts = 0;
     const conversation = { row, sequence: 2, revision: 0, begun, texts, messages: [], turn: null };
-    const text = addText(cells, conversation, body);
+    const text = { ...addText(cells, conversation, body), ...queuedIn(conversation) };
     keepConversation(cells, { ...conversation, messages: [{ ...made, sequence: 1, ...text }] });
     return { kind: "posted" };
   }
@@ -152,25 +180,83 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
   const index = found.messages.findIndex((each) => each.messageId === messageId);
   const there = found.messages[index];
   if (there === undefined) {
+    if (wasQueued) return { kind: "withdrawn" };
+    const count = found.messages.filter(({ queued }) => queued).length;
+    if (queue !== undefined && count >= queue.most) return { kind: "full" };
     // The place between is that of a summary.
     const sequence = found.sequence + 2;
-    found.messages.push({ ...made, sequence, ...addText(cells, found, body) });
+    found.messages.push({ ...made, sequence, ...addText(cells, found, body), ...queuedIn(found) });
     touch(cells, found, at, sequence + 1, 0);
     return { kind: "posted" };
   }
   if (there.role !== "user") return { kind: "has-reply" };
-  if (waits) return { kind: "posted" };
+  if (waits || queue !== undefined) return { kind: "posted" };
   const isChanged = (await bodyOf(cells, found, there)) !== body;
   if (isChanged || again) removeTexts(cells, conversationId, found.messages.splice(index + 1));
   else if (found.messages[index + 1]?.role === "assistant") return { kind: "has-reply" };
   if (isChanged) replaceText(cells, found, index, there, body);
+  else dequeue(cells, found, index);
   touch(cells, found, at, there.sequence + 1, isChanged || again ? 1 : 0);
   return { kind: "posted" };
 }
 
 function replaceText(cells: Cells, found: Conversation, index: number, before: MessageHead, body: string) {
   removeTexts(cells, found.row.conversationId, [before]);
-  found.messages[index] = { ...before, ...addText(cells, found, body) };
+  found.messages[index] = { ...before, ...addText(cells, found, body), queued: undefined };
+}
+
+/** The message stays, and is queued no more. */
+function dequeue(cells: Cells, found: Conversation, index: number): void {
+  const { queued, ...message } = found.messages[index] ?? {};
+  if (queued === undefined || !("messageId" in message)) return;
+  cells.clear(textKey(found.row.conversationId, queued.text));
+  found.messages[index] = message;
+}
+
+async function leaveQueue(cells: Cells, { messageId, keep, ...which }: LeaveQueue): Promise<boolean> {
+  const found = await conversationOf(cells, which);
+  const index = found?.messages.findIndex((each) => each.messageId === messageId && each.queued) ?? -1;
+  if (found === undefined || index === -1) return false;
+  if (keep) dequeue(cells, found, index);
+  else removeTexts(cells, which.conversationId, found.messages.splice(index, 1));
+  keepConversation(cells, found);
+  return true;
+}
+
+async function queue(cells: Cells, which: OneConversation): Promise<readonly QueuedMessage[] | undefined> {
+  const found = await conversationOf(cells, which);
+  const heads = found?.messages.filter(({ queued }) => queued) ?? [];
+  const textOf = (text = 0) => textKey(which.conversationId, text);
+  await cells.load(heads.map(({ queued }) => textOf(queued?.text)));
+  const messages = await withTexts(cells, which.conversationId, heads);
+  return (
+    found &&
+    messages.map(({ messageId, body, createdAt }, index) => {
+      const queued = heads[index]?.queued;
+      const request = cells.get<string>(textOf(queued?.text)) ?? "{}";
+      return { messageId, body, createdAt, agentId: queued?.agentId ?? "", request };
+    })
+  );
+}
+
+/** Queues in which no turn runs, with the times of their first messages. */
+async function leftQueues(
+  cells: Cells,
+  { agentIds, limit }: { readonly agentIds: readonly string[]; readonly limit: number },
+): Promise<readonly (LeftQueue & { readonly at: number })[]> {
+  const queues = Object.entries((await cells.read<Record<string, string>>(queuesKey)) ?? {});
+  const ids = queues.filter(([, agentId]) => agentIds.includes(agentId)).map(([id]) => id);
+  await cells.load(ids.map(rowKey));
+  const left: (LeftQueue & { readonly at: number })[] = [];
+  for (const conversationId of ids) {
+    const found = await conversationOf(cells, { conversationId });
+    const first = found?.messages.find(({ queued }) => queued);
+    if (found === undefined || first === undefined) continue;
+    if ((await liveTurnOf(cells, found))?.record.idle === false) continue;
+    const { messageId, createdAt: at } = first;
+    left.push({ conversationId, userId: found.row.userId, messageId, at });
+  }
+  return left.sort((a, b) => a.at - b.at).slice(0, limit);
 }
 
 function touch(cells: Cells, found: Conversation, at: number, sequence: number, revisions: number): void {
@@ -252,6 +338,7 @@ function removeConversation(cells: Cells, { row, messages }: Conversation): void
   const { conversationId } = row;
   removeTexts(cells, conversationId, messages);
   cells.clear(rowKey(conversationId));
+  noteQueue(cells, conversationId, undefined);
 }
 
 /** The messages with their texts, in the order given, cut where the page is as long as asked for. */
@@ -332,7 +419,7 @@ async function keepForkPage(
   cells: Cells,
   { forkId, copyId, page, at, after }: KeepForkPage,
 ): Promise<ForkResult | undefined> {
-  await cells.load([rowKey(forkId), forkKey(forkId)]);
+  await cells.load([rowKey(forkId), forkKey(forkId), queuesKey]);
   if (cells.get(rowKey(forkId)) !== undefined) return { kind: "taken" };
   let fork = cells.get<Fork>(forkKey(forkId));
   const isSame = fork?.copyId === copyId && fork.revision === page.revision;
@@ -354,7 +441,7 @@ async function keepForkPage(
   cells.clear(forkKey(forkId));
   const row = { ...page.row, conversationId: forkId, createdAt: at, updatedAt: at, usage: nothingUsed };
   const [begun, sequence] = [`${copyId} ${forkId}`, fork.last + 1];
-  const messages = page.heads.map((head, index) => ({ ...head, text: index + 1 }));
+  const messages = page.heads.map((head, index) => ({ ...head, text: index + 1, queued: undefined }));
   keepConversation(cells, { row, sequence, revision: 0, begun, texts, messages, turn: null });
   return { kind: "forked" };
 }
@@ -397,10 +484,14 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
   const conversation = await conversationOf(cells, { conversationId });
   const live = (await liveTurnOf(cells, conversation))?.record;
   const isLive = live && { ...live, status: live.idle ? ("suspended" as const) : ("running" as const) };
-  const early = beforeTurn(turn, {
+  const index = conversation?.messages.findIndex(({ messageId }) => messageId === message.messageId) ?? -1;
+  const isGone = message.kind === "post" && message.wasQueued && index === -1;
+  const earlier = isGone ? [] : conversation?.messages.slice(0, index === -1 ? undefined : index);
+  const early = beforeTurn(turn, message, {
     token: there?.record.token,
     owner: conversation?.row.userId,
     live: isLive,
+    isBehind: earlier?.some(({ queued }) => queued) === true,
   });
   if (early === "repeated") return began();
   if (early !== undefined) return early;
@@ -477,6 +568,8 @@ export const conversationWrites = {
       if (found !== undefined) await removeWithTurn(cells, found);
       return found !== undefined;
     }),
+  leaveQueue: (cells: Cells, which: LeaveQueue): Promise<boolean> =>
+    once(cells, which.key, () => leaveQueue(cells, which)),
   removeSummary: (cells: Cells, which: RemoveSummary): Promise<boolean> =>
     once(cells, which.key, () => removeSummary(cells, which)),
   removeUnchanged,
@@ -493,6 +586,8 @@ export const conversationReads = {
   },
   recent,
   messages,
+  queue,
+  leftQueues,
   conversation: async (cells: Cells, which: OneConversation): Promise<ConversationRow | undefined> =>
     (await conversationOf(cells, which))?.row,
   readForkPage,

@@ -4,7 +4,8 @@
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
 // parked. `y/` is an open suspension in lists. `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a
-// message, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, conversations and
+// message, `queues` names the conversations with queued messages, and `w<k>` has the results of the last writes to
+// conversations. SQL finds rows, open suspensions, conversations and
 // copies by the fields before the value (lines.ts).
 import type {
   ExecutionRecord,

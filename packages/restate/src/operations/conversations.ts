@@ -104,6 +104,12 @@ export function conversationOperations(shards: Shards): ConversationStore {
       if (removed) await removeTurns(shards, which.conversationId);
       return removed;
     },
+    queue: (which) => shards.read(which.conversationId, "queue", which),
+    leaveQueue: (which) => shards.write(which.conversationId, "leaveQueue", which),
+    leftQueues: async (asked) => {
+      const found = (await shards.look("leftQueues", asked)).flat().sort((a, b) => a.at - b.at);
+      return found.slice(0, asked.limit).map(({ at: _, ...left }) => left);
+    },
     removeSummary: (which) => shards.write(which.conversationId, "removeSummary", which),
     removeUnchanged: (which) => removeUnchanged(shards, which),
   };

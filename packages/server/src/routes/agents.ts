@@ -1,6 +1,6 @@
 // Agents: list them and call them.
 import type { Andante } from "@andante/core";
-import { InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
+import { InvalidOptionError, InvalidSchemaError, QueuedMessageNotFoundError } from "@andante/core/errors";
 import type { z } from "zod";
 import { isWithoutId } from "../auth/inject-user.ts";
 import { isObject } from "../is-object.ts";
@@ -17,9 +17,11 @@ import {
   objectReply,
   playground,
   playgroundBody,
+  queue,
   stopped,
   streamPart,
   textReply,
+  withdrawn,
 } from "../schemas/agent-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { idsIn, ownerFor } from "./conversation-ids.ts";
@@ -57,15 +59,17 @@ const inPlayground = {
     andante.agents.playground(params.id ?? "");
   },
 } as const;
-/** Rows about the running reply of a conversation. */
-const runningReply = {
+/** Rows about the replies of a conversation. */
+const replies = {
   ...conversation,
-  path: "/agents/:id/chat/:conversationId/stream",
   ids: ({ andante, params }: Pick<RouteContext, "andante" | "params">) =>
     idsIn(andante, params.conversationId),
   reveals: "own",
   errors: [404, 503],
 } as const;
+/** Rows about the one that runs. */
+const runningReply = { ...replies, path: "/agents/:id/chat/:conversationId/stream" } as const;
+const queuePath = "/agents/:id/chat/:conversationId/queue";
 
 export const agentRoutes = [
   route({
@@ -207,6 +211,38 @@ export const agentRoutes = [
       const owner = ownerFor(context);
       const [id, conversationId] = [params.id ?? "", params.conversationId ?? ""];
       return { stopped: owner !== undefined && (await andante.agents.stop(id, conversationId, owner)) };
+    },
+  }),
+  route({
+    ...replies,
+    path: queuePath,
+    method: "GET",
+    action: "agents.queue",
+    operationId: "listQueue",
+    summary: "List the messages that wait for their replies in a conversation",
+    response: { kind: "json", description: "The messages, the next one first", data: queue },
+    handle: async (context) => {
+      const { andante, params } = context;
+      const owner = ownerFor(context);
+      const [id, conversationId] = [params.id ?? "", params.conversationId ?? ""];
+      return { messages: owner === undefined ? [] : await andante.agents.queue(id, conversationId, owner) };
+    },
+  }),
+  route({
+    ...replies,
+    path: `${queuePath}/:messageId`,
+    method: "DELETE",
+    action: "agents.withdraw",
+    operationId: "withdrawMessage",
+    summary: "Take back a message that waits for its reply",
+    response: { kind: "json", description: "It is removed", data: withdrawn },
+    handle: async (context) => {
+      const { andante, params } = context;
+      const owner = ownerFor(context);
+      const { id = "", conversationId = "", messageId = "" } = params;
+      if (owner === undefined) throw new QueuedMessageNotFoundError({ messageId });
+      await andante.agents.withdraw(id, conversationId, messageId, owner);
+      return { conversationId, messageId };
     },
   }),
   route({

@@ -223,6 +223,13 @@ export const messagePage = component("MessagePage", () =>
   z.object({ messages: z.array(message()), nextCursor: z.string().nullable() }),
 );
 
+export const queue = component("Queue", () =>
+  z.object({ messages: z.array(message()).describe("The next one first") }),
+);
+export const withdrawn = component("WithdrawnMessage", () =>
+  z.object({ conversationId: z.string(), messageId: z.string() }),
+);
+
 export const changeBody = component("ChangeConversationRequest", () =>
   z.object({ title: z.string().optional(), metadata: fields().optional() }),
 );

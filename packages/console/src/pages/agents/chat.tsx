@@ -18,6 +18,7 @@ import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { EditMessage, MessageActions } from "./message-actions.tsx";
 import { type CallDecision, type DecisionProps, decisionOf, MessagePart } from "./message-part.tsx";
 import { PlaygroundPanel, usePlayground } from "./playground.tsx";
+import { QueuedMessages } from "./queued-messages.tsx";
 import { SummaryDivider, summarizedBy } from "./summary-divider.tsx";
 import { useDecidedElsewhere } from "./use-decided-elsewhere.ts";
 import { useFollow } from "./use-follow.ts";
@@ -199,6 +200,10 @@ function OpenChat({
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
         </div>
       </section>
+      <QueuedMessages
+        {...{ agentId, conversationId }}
+        onWithdrawn={(messageId) => setMessages((shown) => shown.filter(({ id }) => id !== messageId))}
+      />
       <FinishedReply name={name} message={last} busy={isBusy} />
       <Composer name={name} busy={isBusy} onSend={(text) => void sendMessage({ text })} onStop={stop}>
         {choices && <PlaygroundPanel choices={choices} settings={settings} onChange={change} />}

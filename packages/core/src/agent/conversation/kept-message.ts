@@ -3,6 +3,6 @@ import type { StoredMessage } from "../../store/conversation-store.ts";
 import type { KeptMessage } from "./compaction.ts";
 
 /** The message: we wrote it ourselves. */
-export function messageOf({ body }: StoredMessage): KeptMessage {
+export function messageOf({ body }: Pick<StoredMessage, "body">): KeptMessage {
   return JSON.parse(body);
 }

@@ -1,5 +1,10 @@
 // The turns that run in this process: one at a time in each conversation, found by it, and ended when the process stops.
-import { ConversationNotFoundError, ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
+import {
+  ConversationNotFoundError,
+  MessageWithdrawnError,
+  ReplyLimitError,
+  ShuttingDownError,
+} from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { ActiveTurn, type Question } from "./active-turn.ts";
 import { KeyedQueue, type Place } from "./keyed-queue.ts";
@@ -143,6 +148,17 @@ export class ActiveTurns {
       if (whose === userId && turn.question !== undefined && isSame(turn.question, asked)) return turn;
     }
     return undefined;
+  }
+
+  /** Whether turns run or wait in the conversation. */
+  isBusy(conversationId: string): boolean {
+    return this.#queue.members(conversationId).length > 0;
+  }
+
+  /** Ends the turn that waits to reply to a message which was taken back. */
+  withdraw(conversationId: string, messageId: string): void {
+    for (const { turn } of this.#queue.members(conversationId))
+      if (turn.question?.messageId === messageId) turn.stop(new MessageWithdrawnError({ messageId }));
   }
 
   /** Resolves when the message is kept that the conversation's turn replies to: messages that wait come after it. */

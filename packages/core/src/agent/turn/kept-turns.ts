@@ -19,6 +19,7 @@ export interface KeptTurnsOptions {
   /** Makes the turn of an execution that began in another process, and lets it reply. */
   recover(turn: RunningTurn): KeptTurn;
   expire(call: ExpiredApproval): Promise<boolean>;
+  look(): Promise<void>;
 }
 
 export class KeptTurns implements TurnHost {
@@ -90,6 +91,10 @@ export class KeptTurns implements TurnHost {
 
   expire(call: ExpiredApproval): Promise<boolean> {
     return this.#options.expire(call);
+  }
+
+  look(): Promise<void> {
+    return this.#options.look();
   }
 
   async endingOf(executionId: string): Promise<TurnEnding> {

@@ -15,7 +15,7 @@ export interface Place {
 export interface EnterOptions {
   /** It goes ahead of all members that wait, but not of the one that is in. Default: false. */
   readonly ahead?: boolean;
-  /** Called only where it has to wait, with its place taken already; throws to leave. */
+  /** Called only where it has to wait, with its place taken already and after those of earlier members; throws to leave. */
   readonly mayWait?: () => Promise<void>;
 }
 
@@ -26,6 +26,8 @@ interface Standing<Member> {
   /** It was its turn, and it has entered. */
   isIn: boolean;
   isAside: boolean;
+  /** Resolves when it knows whether it waits. */
+  readonly asked: Promise<void>;
   /** Resolved while it is the first in the line. */
   turn: PromiseWithResolvers<void>;
 }
@@ -41,20 +43,25 @@ export class KeyedQueue<Member> {
     { ahead = false, mayWait = () => Promise.resolve() }: EnterOptions = {},
   ): Promise<Place> {
     const turn = Promise.withResolvers<void>();
-    const standing: Standing<Member> = { member, ahead, turn, isIn: false, isAside: false };
+    const asked = Promise.withResolvers<void>();
+    const standing = { member, ahead, turn, isIn: false, isAside: false, asked: asked.promise };
     const line = this.#lines.get(key) ?? [];
+    const before = ahead ? undefined : line.at(-1)?.asked;
     this.#lines.set(key, line);
     insert(line, standing);
     const leave = () => this.#leave(key, standing);
     try {
       signal.throwIfAborted();
       if (line[0] !== standing) {
-        await unlessAborted(mayWait(), signal);
+        await unlessAborted(inOrder(before, mayWait), signal);
+        asked.resolve();
         await unlessAborted(turn.promise, signal);
       }
     } catch (error) {
       leave();
       throw error;
+    } finally {
+      asked.resolve();
     }
     standing.isIn = true;
     return { leave, yieldWhile: (work) => yieldWhile(line, standing, work, signal) };
@@ -79,6 +86,11 @@ export class KeyedQueue<Member> {
     line[0]?.turn.resolve();
     if (line.length === 0) this.#lines.delete(key);
   }
+}
+
+async function inOrder(before: Promise<void> | undefined, work: () => Promise<void>): Promise<void> {
+  await before;
+  await work();
 }
 
 async function yieldWhile<Member>(

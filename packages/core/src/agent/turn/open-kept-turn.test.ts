@@ -43,9 +43,11 @@ function conversationForTest(begins: readonly object[] = [], elsewhere?: object)
       turns,
       clock,
       elsewhere,
+      maxQueued: 9,
+      queues: { process: "here" },
       kept: { begin, waitIn: async () => ({ messageId: "a1", waitsSince: 3000 }) },
     },
-    conversations: { read, recent, post },
+    conversations: { read, recent, post, leaveQueue: async () => true },
   });
   const ask = (
     { agent = {}, ...asked }: Partial<Omit<AskedTurn, "agent">> & { agent?: object } = {},
@@ -233,7 +235,14 @@ test("a message that waits for another reply is kept at once, after the one befo
   expect(posted).toEqual([
     {
       ...{ key, ...which, agentId: "clerk", messageId: "u2", body: JSON.stringify(next) },
-      ...{ title: "hello you", again: false, waits: true, at: 5000 },
+      ...{ title: "hello you", again: false, at: 5000 },
+      queue: {
+        most: 9,
+        request: JSON.stringify({
+          ...{ mode: "chat", settings: { topK: 1 }, schema: null, traceparent: null, process: "here" },
+          context: { a: 1 },
+        }),
+      },
     },
   ]);
   expect(read.mock.calls).toEqual([[{ conversationId: "c" }]]);

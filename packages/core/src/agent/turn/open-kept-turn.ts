@@ -1,11 +1,12 @@
 // Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
-import { randomUUID } from "node:crypto";
 import type { ToolSet, UIMessage } from "ai";
 import {
   type AndanteError,
   ConversationBusyError,
   ConversationConflictError,
   ConversationNotFoundError,
+  MessageWithdrawnError,
+  QueueFullError,
 } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
@@ -19,10 +20,11 @@ import type { WhenBusy } from "../call/when-busy.ts";
 import { notWaiting } from "../conversation/apply-tool-decisions.ts";
 import { dueSummary, seenMessages } from "../conversation/compaction.ts";
 import { messageOf } from "../conversation/kept-message.ts";
-import { openConversation, titleOf } from "../conversation/open-conversation.ts";
+import { openConversation } from "../conversation/open-conversation.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
 import type { ActiveTurn, Question, SharedReply, TurnMode } from "./active-turn.ts";
 import { KeptTurn } from "./kept-turn.ts";
+import { QueuePlace } from "./queue-place.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
 import type { RunningTurn } from "./turn-host.ts";
@@ -69,7 +71,7 @@ export async function openKeptTurn(
   const { agent, active, sent, conversationId, userId } = asked;
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
   // Callers of other modes wait for the conversation, also beside a recovered stream that chats may attach to.
-  const mayShare = isNew(asked) && (mode === "chat" || mode === "text");
+  const mayShare = isNew(asked) && !options.isLeft && (mode === "chat" || mode === "text");
   const running = () => (mayShare ? turns.same(conversationId, userId, question, active) : undefined);
   const same = running();
   const shared = same && (await unlessAborted(same.shared(), active.signal));
@@ -78,27 +80,51 @@ export async function openKeptTurn(
   active.question = question;
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
+  const place = new QueuePlace(environment, asked, options);
   try {
-    await enter(environment, asked, running, files, whenBusy);
+    await enter(environment, asked, { running, files, whenBusy, place });
+    for (;;) {
+      const opened = await begin(environment, asked, files, place, options);
+      if (opened.kind === "changed") continue;
+      if (opened.kind === "new") return opened;
+      files.forget();
+      if (opened.kind === "behind") {
+        await waitBehind(environment, asked, place, options.isLeft === true || whenBusy === "reject");
+        continue;
+      }
+      const reply = await waitElsewhere(environment, asked, { mode, whenBusy, place }, opened.executionId);
+      if (reply !== undefined) return { kind: "shared", reply };
+    }
   } catch (error) {
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
+    await place.giveUp(active.signal.aborted ? active.signal.reason : error);
     throw error;
   }
-  for (;;) {
-    const opened = await begin(environment, asked, files, options);
-    if (opened.kind === "changed") continue;
-    if (opened.kind !== "busy") return opened;
-    files.forget();
-    const reply = await waitElsewhere(environment, asked, { mode, whenBusy }, opened.executionId);
-    if (reply !== undefined) return { kind: "shared", reply };
-  }
+}
+
+/** Messages are queued before this one, whose process may be gone: lets them go first. */
+async function waitBehind(
+  { queues, turns }: TurnEnvironment,
+  { active, conversationId, userId }: AskedTurn,
+  place: QueuePlace,
+  isRefused: boolean,
+): Promise<void> {
+  if (isRefused) throw new ConversationBusyError({ conversationId });
+  await place.take();
+  active.begun();
+  await turns.yieldWhile(active, queues.letPass({ conversationId, userId }, active.signal));
+}
+
+interface Waiting {
+  readonly whenBusy: WhenBusy;
+  readonly place: QueuePlace;
 }
 
 /** Another process replies in the conversation: waits until it has, or returns its reply to the same message. */
 async function waitElsewhere(
   environment: TurnEnvironment,
   asked: AskedTurn,
-  { mode, whenBusy }: { readonly mode: TurnMode; readonly whenBusy: WhenBusy },
+  { mode, whenBusy, place }: Waiting & { readonly mode: TurnMode },
   executionId: string,
 ): Promise<SharedReply | undefined> {
   const { elsewhere, turns } = environment;
@@ -110,7 +136,7 @@ async function waitElsewhere(
     const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
     if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
     if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
-    await keepWaiting(environment, asked);
+    await place.take();
     active.begun();
   } else if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
   const which = { executionId };
@@ -120,19 +146,6 @@ async function waitElsewhere(
       : elsewhere.ended(which, active.signal);
   await turns.yieldWhile(active, ended);
   return undefined;
-}
-
-/**
- * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
- * user's meanwhile nothing is kept, and the beginning of its own turn fails.
- */
-async function keepWaiting(
-  { conversations, clock }: TurnEnvironment,
-  { agent, sent, conversationId, userId }: AskedTurn,
-): Promise<void> {
-  const where = { key: randomUUID(), conversationId, userId, agentId: agent.id };
-  const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
-  await conversations.post({ ...where, ...message, waits: true, at: clock.now() });
 }
 
 /** The same message came just before this one, and has its reply. */
@@ -147,9 +160,12 @@ class RunsAlready extends Error {
 async function enter(
   environment: TurnEnvironment,
   asked: AskedTurn,
-  running: () => ActiveTurn | undefined,
-  files: Attachments,
-  whenBusy: WhenBusy,
+  {
+    running,
+    files,
+    whenBusy,
+    place,
+  }: Waiting & { readonly running: () => ActiveTurn | undefined; readonly files: Attachments },
 ): Promise<void> {
   const { turns, conversations: store } = environment;
   const { active, conversationId, userId } = asked;
@@ -161,7 +177,7 @@ async function enter(
     if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
     if (isNew(asked)) {
       await turns.begun(conversationId);
-      await keepWaiting(environment, asked);
+      await place.take();
     }
     if (whenBusy === "interrupt") await interrupt(environment, conversationId);
   });
@@ -177,11 +193,17 @@ async function interrupt({ kept, elsewhere }: TurnEnvironment, conversationId: s
 }
 
 async function begin(
-  { conversations: store, clock, kept }: TurnEnvironment,
+  { conversations: store, clock, kept, maxQueued }: TurnEnvironment,
   { agent, conversationId, userId, active, settings, tools, operation, context, sent, again }: AskedTurn,
   files: Attachments,
+  place: QueuePlace,
   { mode, schema, traceparent, replaces, decision, playground }: StartTurnOptions,
-): Promise<OpenedTurn | Extract<BeginTurnResult, { kind: "busy" }> | { readonly kind: "changed" }> {
+): Promise<
+  | Extract<OpenedTurn, { kind: "new" }>
+  | Extract<BeginTurnResult, { kind: "busy" }>
+  | { readonly kind: "changed" }
+  | { readonly kind: "behind" }
+> {
   const at = clock.now();
   const named = replaces !== undefined;
   const asking = sent.role === "assistant" ? await kept.waitIn(conversationId) : undefined;
@@ -196,7 +218,10 @@ async function begin(
     const problem = known && budgetError(agent.budget.conversation, known.usage);
     if (problem !== undefined) throw problem;
   }
-  const { messages: messagesWith, messageId, message } = await openConversation(store, opening, sent);
+  const opened = await openConversation(store, opening, sent);
+  const { messages: messagesWith, messageId } = opened;
+  const message =
+    opened.message.kind === "post" && place.isTaken ? { ...opened.message, wasQueued: true } : opened.message;
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,
@@ -220,9 +245,11 @@ async function begin(
   const where = { agentId: agent.id, conversationId, userId, context };
   const begun = await kept.begin(turn, { ...where, message, before: agent.window });
   if (begun.kind === "busy") return begun;
+  if (begun.kind === "behind") return { kind: "behind" };
   // The call, or another one of the message, was decided meanwhile.
   if (begun.kind === "changed" && sent.role === "assistant") return { kind: "changed" };
-  if (begun.kind !== "begun") throw refusal(begun.kind, conversationId, sent.id);
+  if (begun.kind !== "begun")
+    throw refusal(begun.kind, { conversationId, messageId: sent.id, limit: maxQueued });
   active.begun();
   const running = await turn.running;
   try {
@@ -239,11 +266,14 @@ async function begin(
 }
 
 function refusal(
-  kind: Exclude<BeginTurnResult["kind"], "begun" | "busy">,
-  conversationId: string,
-  messageId: string,
+  kind: Exclude<BeginTurnResult["kind"], "begun" | "busy" | "behind">,
+  { conversationId, messageId, limit }: Record<"conversationId" | "messageId", string> & { limit: number },
 ): AndanteError {
   switch (kind) {
+    case "withdrawn":
+      return new MessageWithdrawnError({ messageId });
+    case "full":
+      return new QueueFullError({ conversationId, limit });
     case "foreign":
       return new ConversationNotFoundError({ conversationId });
     case "has-reply":

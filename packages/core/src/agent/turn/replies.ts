@@ -1,5 +1,6 @@
 // Everything that makes a reply, behind one door: it needs the AI SDK, and is loaded where there are agents.
 export { shapeOf } from "../schema/object-shape.ts";
+export { beginQueued } from "./begin-queued.ts";
 export { continueTurn } from "./continue-turn.ts";
 export { decideApproval } from "./decide-approval.ts";
 export { objectReply, streamObject } from "./object-reply.ts";

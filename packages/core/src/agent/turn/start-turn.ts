@@ -29,7 +29,10 @@ export async function startTurn(
   input: unknown,
   options: StartTurnOptions,
 ): Promise<StartedTurn> {
-  const active = environment.turns.begin(registered.id, options.signal, options.userId);
+  const { turns } = environment;
+  const active = options.isLeft
+    ? turns.recover(registered.id)
+    : turns.begin(registered.id, options.signal, options.userId);
   let operation: Operation | undefined;
   try {
     const agent = inPlayground(registered, options);

@@ -16,6 +16,7 @@ import type { ActiveTurns } from "./active-turns.ts";
 import type { AgentCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
 import type { KeptTurns } from "./kept-turns.ts";
+import type { QueuedTurns } from "./queued-turns.ts";
 import type { TurnsElsewhere } from "./turns-elsewhere.ts";
 
 /** The dependencies that the turns of one Andante share. */
@@ -23,6 +24,9 @@ export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly kept: KeptTurns;
+  readonly queues: QueuedTurns;
+  /** How many messages may wait in a conversation. */
+  readonly maxQueued: number;
   /** The facts that agents keep. */
   readonly facts: FactKeeper;
   /** Turns of other processes; undefined where one has the store to itself. */
@@ -62,6 +66,10 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly playground?: PlaygroundSettings | undefined;
   /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
   readonly stopUnread?: boolean | undefined;
+  /** The message keeps its place in the queue when its caller leaves. Default: false. */
+  readonly keepsPlace?: boolean | undefined;
+  /** The message is the first of a queue whose process is gone. Default: false. */
+  readonly isLeft?: boolean | undefined;
   /** A person decides about one tool call of the last message, beside the chat. Default: the message has all decisions. */
   readonly decision?: (ToolDecision & { readonly waitsSince: number | undefined }) | undefined;
 }

@@ -142,6 +142,8 @@ export interface TurnHost {
   run(turn: RunningTurn): Promise<TurnWait | undefined>;
   /** The write at the end of a turn that ends now. */
   endingOf(executionId: string): Promise<TurnEnding>;
+  /** Begins the replies to messages that processes which are gone have left in queues. */
+  look(): Promise<void>;
   /** Decides the call, and continues the reply. False when it is decided already. */
   expire(call: ExpiredApproval): Promise<boolean>;
 }

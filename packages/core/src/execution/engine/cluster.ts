@@ -153,7 +153,10 @@ export class Cluster {
     if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
     // A branch may still run where another one waits: then it has an owner. The waiting callers read the new state. Where
     // it runs here, its driver notifies them: the row may show this driver's own write.
-    const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);
+    const isLeft = owner === null && driver === undefined;
+    // A turn whose tools only sleep still runs by its status.
+    const isIdle = head.kind === "turn" && isLeft;
+    const settled = status === "running" ? parked || isIdle : paused || isLeft;
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }
 

@@ -73,6 +73,8 @@ export interface EngineKind {
   endCrashLoop(row: ClaimedExecution, token: string, recoveries: number): Promise<boolean>;
   /** It was loaded because its process was lost. */
   recovered(row: Pick<ExecutionRow, "workflowId">): void;
+  /** Begins work of this kind that is not an execution yet, and that another process has left. Undefined: there is none. */
+  readonly look?: (() => Promise<void>) | undefined;
   /** This process has released it. */
   released(executionId: string): void;
 }

@@ -165,7 +165,11 @@ export class Recovery {
   /** Executions without a slot go first: they are few, and a client waits for each. */
   async #loadSlotless(): Promise<boolean> {
     let more = false;
-    for (const kind of this.#engine.kinds) if (!kind.takesSlot && (await this.#loadAllOf(kind))) more = true;
+    for (const kind of this.#engine.kinds) {
+      if (kind.takesSlot) continue;
+      if (await this.#loadAllOf(kind)) more = true;
+      else if (this.#polling) await kind.look?.();
+    }
     return more;
   }
 

@@ -17,6 +17,8 @@ export interface AndanteLimits {
    * than a tenth of them get up to a tenth more. Default: 1000.
    */
   readonly agentReplies?: number;
+  /** Messages that wait in one conversation; more are refused with 409. Default: 100. */
+  readonly queuedMessages?: number;
   /**
    * The part of `running`, above 0 and up to 1, that one user may hold while others wait; then its starts are refused
    * with 503 and its resumes wait. Executions without a user count together, as those of one. Default: 0.5.
@@ -98,6 +100,11 @@ export function runningLimit({ running }: AndanteLimits): number {
 /** How many replies of agents may run here at once. */
 export function repliesLimit({ agentReplies }: AndanteLimits): number {
   return Math.floor(limitOf("agentReplies", agentReplies, 1000));
+}
+
+/** How many messages may wait in a conversation. */
+export function queueLimit({ queuedMessages }: AndanteLimits): number {
+  return Math.floor(limitOf("queuedMessages", queuedMessages, 100));
 }
 
 /** The part of them that one user may hold while others wait. */

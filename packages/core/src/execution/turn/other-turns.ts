@@ -46,6 +46,9 @@ function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): Ot
     try {
       const [head] = await store.heads([executionId]);
       if (head?.status !== "running") return false;
+      // A turn whose tools only sleep still runs by its status.
+      if (head.owner === null && (await running(head.conversationId ?? ""))?.executionId !== executionId)
+        return false;
       const { kind } = await engine.keepAlive.during(unlessAborted(wait.settled, signal));
       if (kind === "stopped") throw new ShuttingDownError();
       return true;

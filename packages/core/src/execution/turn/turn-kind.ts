@@ -130,6 +130,10 @@ export class TurnKind implements EngineKind {
 
   recovered(): void {}
 
+  look(): Promise<void> {
+    return this.#host.look();
+  }
+
   released(executionId: string): void {
     // Of one that only sleeps no other part of the engine reports that it is idle.
     if (this.#idle.has(executionId)) this.#waiters.settle(executionId, { kind: "elsewhere" });

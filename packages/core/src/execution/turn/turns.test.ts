@@ -76,6 +76,7 @@ function turnsOf(surroundings: Surroundings = {}) {
     engine.store,
     {
       agentIds,
+      look: async () => undefined,
       run: async (running) => {
         turns.push(running);
         await run(running);

@@ -1,5 +1,5 @@
 // Whether a turn of a conversation may begin.
-import type { BeginTurnResult, Cancel, ExecutionHead, NewTurn } from "../store.ts";
+import type { BeginTurnResult, Cancel, ExecutionHead, NewTurn, TurnMessage } from "../store.ts";
 
 export interface TurnFacts {
   /** The token of the execution with the id of the turn; undefined when there is none. */
@@ -8,17 +8,22 @@ export interface TurnFacts {
   readonly owner: string | null | undefined;
   /** The live turn of the conversation. */
   readonly live: Pick<ExecutionHead, "executionId" | "status"> | undefined;
+  /** Whether messages are queued before the one that begins it. */
+  readonly isBehind: boolean;
 }
 
 /** Undefined: its message may be kept. `repeated`: it has begun, and the result of that call was lost. */
 export function beforeTurn(
   { userId, claim }: NewTurn,
-  { token, owner, live }: TurnFacts,
+  message: TurnMessage,
+  { token, owner, live, isBehind }: TurnFacts,
 ): BeginTurnResult | "repeated" | undefined {
   if (token === claim.token) return "repeated";
   // A turn of another user stays unknown.
   if (owner !== undefined && owner !== userId) return { kind: "foreign" };
-  return live?.status === "running" ? { kind: "busy", executionId: live.executionId } : undefined;
+  if (live?.status === "running") return { kind: "busy", executionId: live.executionId };
+  // Another reply takes back the messages after its own, and a decision does not wait for them.
+  return isBehind && message.kind === "post" && !message.again ? { kind: "behind" } : undefined;
 }
 
 /** Ends the turn whose reply waited for a person: this turn continues the reply, or the user has gone on without it. */

@@ -33,6 +33,7 @@ export const intake: readonly OperationName[] = [
   "forkConversation",
   "removeConversation",
   "removeSummary",
+  "leaveQueue",
   "removeUnchanged",
   "removeUnfinishedFork",
   "appendFact",
@@ -78,6 +79,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "forkConversation",
   "removeConversation",
   "removeSummary",
+  "leaveQueue",
   "removeUnchanged",
   "removeUnfinishedFork",
   "appendFact",
@@ -105,6 +107,7 @@ const readsForCallers: readonly (keyof Reads)[] = [
   "recentMessages",
   "conversationMessages",
   "readConversation",
+  "queuedMessages",
   "listConversations",
   "readFacts",
 ];
@@ -118,6 +121,7 @@ const otherReads: readonly (keyof Reads)[] = [
   "outline",
   "countUnfinished",
   "endedBeyond",
+  "leftQueues",
   "keepFrom",
 ];
 

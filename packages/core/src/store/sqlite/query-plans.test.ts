@@ -33,6 +33,7 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
   { statement: /indexed by executions_by_start/, why: "walks the index from the newest execution" },
   { statement: /indexed by executions_running/, why: "walks what is running" },
   { statement: /indexed by executions_parked_by_start/, why: "walks what is parked" },
+  { statement: /indexed by messages_queued/, why: "walks and sorts the messages that wait, which are few" },
   { statement: /from timers cross join/, why: "walks the index from the first time" },
   {
     statement: /from trace_roots +(where [^x]*)?order by start_at desc/,

@@ -157,6 +157,9 @@ class SqliteStore implements Store {
     messages: this.#read("conversationMessages"),
     read: this.#read("readConversation"),
     list: this.#read("listConversations"),
+    queue: this.#read("queuedMessages"),
+    leaveQueue: this.#write("leaveQueue"),
+    leftQueues: this.#write("leftQueues"),
   };
 
   readonly search: SearchStore<ListedExecution> = {

@@ -6,6 +6,7 @@ import { changeConversation } from "./change-conversation.ts";
 import { forkConversation } from "./fork-conversation.ts";
 import { recordedOnce } from "./once.ts";
 import { postMessage } from "./post-message.ts";
+import { leaveQueue, leftQueues, queuedMessages } from "./queue.ts";
 import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeSummary } from "./remove-summary.ts";
@@ -26,6 +27,9 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     change: write("changeConversation", changeConversation(s)),
     fork: write("forkConversation", forkConversation(s)),
     remove: write("removeConversation", removeConversation(s)),
+    leaveQueue: write("leaveQueue", leaveQueue(s)),
+    queue: readers.forCallers(queuedMessages(readers, s)),
+    leftQueues: leftQueues(readers, s),
     removeSummary: write("removeSummary", removeSummary(s)),
     removeUnchanged: removeUnchanged(readers, s),
     removeUnfinishedFork: removeUnfinishedFork(readers, s),

@@ -5,6 +5,7 @@ import {
   beforeTurn,
   decisions,
   endOfWait,
+  type PostResult,
   type ReplaceLast,
   rowText,
 } from "@andante/core/store";
@@ -12,6 +13,7 @@ import { nullableText, status, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { lockConversation } from "../conversations/once.ts";
 import { postMessage } from "../conversations/post-message.ts";
+import { queuedBefore } from "../conversations/queue.ts";
 import { messagesBefore } from "../conversations/reads.ts";
 import { decideLocked } from "./end-turn.ts";
 
@@ -19,6 +21,7 @@ export function beginTurn(s: string) {
   const post = postMessage(s);
   const replace = replaceLast(s);
   const readBefore = messagesBefore(s);
+  const findBefore = queuedBefore(s);
   const tokenOf = `select token from ${s}.executions where execution_id = $1`;
   const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
   const findLive = `select execution_id, case when idle then 'suspended' else 'running' end as status from ${s}.executions
@@ -30,7 +33,7 @@ export function beginTurn(s: string) {
   const keep = async (
     query: Query,
     { message, turn }: BeginTurn,
-  ): Promise<"begun" | "has-reply" | "foreign" | "changed"> => {
+  ): Promise<"begun" | "changed" | Exclude<PostResult["kind"], "posted">> => {
     const { conversationId, userId, agentId } = turn;
     if (message.kind === "replace")
       return (await replace(query, { ...message, conversationId, userId })) ? "begun" : "changed";
@@ -43,17 +46,21 @@ export function beginTurn(s: string) {
   };
   return async (query: Query, argument: BeginTurn): Promise<BeginTurnResult> => {
     const { executionId, conversationId, userId, claim, events, ...turn } = argument.turn;
+    const { message } = argument;
+    const { messageId } = message;
     await lockConversation(query, s, conversationId);
     const found = await Promise.all([
       query(tokenOf, [executionId]),
       query(ownerOf, [conversationId]),
       query(findLive, [conversationId]),
+      query(findBefore, [conversationId, messageId, message.kind === "post" && message.wasQueued === true]),
     ]);
-    const [same, conversation, live] = found.map(({ rows }) => rows[0]);
-    const early = beforeTurn(argument.turn, {
+    const [same, conversation, live, before] = found.map(({ rows }) => rows[0]);
+    const early = beforeTurn(argument.turn, message, {
       token: same && nullableText(same, "token"),
       owner: conversation && nullableText(conversation, "user_id"),
       live: live && { executionId: text(live, "execution_id"), status: status(live) },
+      isBehind: before !== undefined,
     });
     if (early === "repeated") return begun(query, argument);
     if (early !== undefined) return early;

@@ -10,6 +10,7 @@ import { claims } from "./claims.ts";
 import { commit } from "./commit.ts";
 import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
+import { leftQueues } from "./conversations/queue.ts";
 import { countUnfinished } from "./count-unfinished.ts";
 import { create } from "./create.ts";
 import { define, definitions } from "./define.ts";
@@ -103,6 +104,7 @@ export function ownReads(database: DatabaseSync, bind: Bind = late) {
     claims: bind(database, claims),
     outline: bind(database, outline),
     countUnfinished: bind(database, countUnfinished),
+    leftQueues: bind(database, leftQueues),
   };
 }
 

@@ -6,6 +6,7 @@ import { conversationMessages } from "./conversation-messages.ts";
 import { forkConversation } from "./fork-conversation.ts";
 import { listConversations } from "./list-conversations.ts";
 import { postMessage } from "./post-message.ts";
+import { leaveQueue, queuedMessages } from "./queue.ts";
 import { readConversation } from "./read-conversation.ts";
 import { recentMessages } from "./recent-messages.ts";
 import { recordedOnce } from "./recorded-once.ts";
@@ -20,6 +21,7 @@ export function conversationWrites(database: DatabaseSync, bind: Bind) {
     changeConversation: bind(database, recordedOnce(changeConversation)),
     forkConversation: bind(database, recordedOnce(forkConversation)),
     removeConversation: bind(database, recordedOnce(removeConversation)),
+    leaveQueue: bind(database, recordedOnce(leaveQueue)),
     removeSummary: bind(database, recordedOnce(removeSummary)),
     // Without a key: a repeated call removes the rest.
     removeUnchanged: bind(database, removeUnchanged),
@@ -31,6 +33,7 @@ export function conversationReads(database: DatabaseSync, bind: Bind) {
   return {
     recentMessages: bind(database, recentMessages),
     conversationMessages: bind(database, conversationMessages),
+    queuedMessages: bind(database, queuedMessages),
     readConversation: bind(database, readConversation),
     listConversations: bind(database, listConversations),
   };

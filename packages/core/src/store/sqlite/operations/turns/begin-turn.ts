@@ -6,6 +6,7 @@ import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
 import { nullableText, status, text } from "../../columns.ts";
 import { appendEvents } from "../../journal-rows.ts";
 import type { PerformDecision } from "../../perform-decision.ts";
+import { queuedBefore } from "../conversations/queue.ts";
 import { messagesBefore } from "../conversations/recent-messages.ts";
 
 interface TurnWrites {
@@ -28,7 +29,10 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast, perform }
        conversation_id, start_at, sequence, owner, token)
      values (?, 'turn', '', ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const keep = ({ message, turn }: BeginTurn): "begun" | "has-reply" | "foreign" | "changed" => {
+  const keep = ({
+    message,
+    turn,
+  }: BeginTurn): "begun" | "changed" | Exclude<PostResult["kind"], "posted"> => {
     const { conversationId, userId, agentId } = turn;
     if (message.kind === "replace")
       return replaceLast({ ...message, conversationId, userId }) ? "begun" : "changed";
@@ -39,18 +43,20 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast, perform }
     if (before === undefined || message.kind !== "post") return { kind: "begun" };
     return { kind: "begun", before: readBefore(turn.conversationId, message.messageId, before) };
   };
+  const isBehind = queuedBefore(database);
   return (argument: BeginTurn): BeginTurnResult => {
-    const { turn } = argument;
+    const { turn, message } = argument;
     const { executionId, conversationId, userId, claim, events } = turn;
     const [same, conversation, live] = [
       tokenOf.get(executionId),
       ownerOf.get(conversationId),
       findLive.get(conversationId),
     ];
-    const early = beforeTurn(turn, {
+    const early = beforeTurn(turn, message, {
       token: same && nullableText(same, "token"),
       owner: conversation && nullableText(conversation, "user_id"),
       live: live && { executionId: text(live, "execution_id"), status: status(live) },
+      isBehind: conversation !== undefined && isBehind(conversationId, message),
     });
     if (early === "repeated") return begun(argument);
     if (early !== undefined) return early;

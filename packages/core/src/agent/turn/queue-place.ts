@@ -1,0 +1,73 @@
+// The place of a message in the queue of its conversation, which is kept: whatever happens to the process, it gets its reply.
+import { randomUUID } from "node:crypto";
+import type { UIMessage } from "ai";
+import { QueueFullError } from "../../errors/index.ts";
+import type { CallSettings } from "../call/call-settings.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
+import { titleOf } from "../conversation/open-conversation.ts";
+import type { ActiveTurn } from "./active-turn.ts";
+import { isPassing, type QueuedRequest } from "./queued-request.ts";
+import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
+
+/** The message, and who asks. */
+export interface Queueing {
+  readonly agent: Pick<CallableAgent, "id">;
+  readonly conversationId: string;
+  readonly userId: string | null;
+  readonly active: ActiveTurn;
+  readonly settings: CallSettings;
+  /** The caller's context, a JSON object. */
+  readonly context: string;
+  readonly sent: UIMessage;
+}
+
+export class QueuePlace {
+  readonly #environment: TurnEnvironment;
+  readonly #asked: Queueing;
+  readonly #options: StartTurnOptions;
+  #isTaken: boolean;
+
+  constructor(environment: TurnEnvironment, asked: Queueing, options: StartTurnOptions) {
+    this.#environment = environment;
+    this.#asked = asked;
+    this.#options = options;
+    this.#isTaken = options.isLeft === true;
+  }
+
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
+  /**
+   * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
+   * user's meanwhile nothing is kept, and the beginning of its own turn fails.
+   */
+  async take(): Promise<void> {
+    if (this.#isTaken) return;
+    const { conversations, clock, maxQueued: most } = this.#environment;
+    const { agent, active, sent, conversationId, userId } = this.#asked;
+    const where = { key: randomUUID(), conversationId, userId, agentId: agent.id };
+    const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
+    const queue = { request: JSON.stringify(this.#request()), most };
+    const { kind } = await conversations.post({ ...where, ...message, queue, at: clock.now() });
+    if (kind === "full") throw new QueueFullError({ conversationId, limit: most });
+    this.#isTaken = true;
+    if (this.#options.keepsPlace) active.keepPlace();
+  }
+
+  /** The turn does not begin. Its message stays queued where the next process can do better. */
+  async giveUp(reason: unknown): Promise<void> {
+    if (!this.#isTaken || isPassing(reason)) return;
+    const { conversationId, userId, sent } = this.#asked;
+    const which = { key: randomUUID(), conversationId, userId, messageId: sent.id, keep: true };
+    await this.#environment.conversations.leaveQueue(which).catch(() => undefined);
+  }
+
+  #request(): QueuedRequest {
+    const { settings } = this.#asked;
+    const { mode, schema = null, playground, traceparent = null } = this.#options;
+    const process = this.#environment.queues.process;
+    const context = JSON.parse(this.#asked.context);
+    return { mode, settings, schema, playground, traceparent, process, context };
+  }
+}

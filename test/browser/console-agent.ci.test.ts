@@ -1,6 +1,7 @@
 // The console's agent page in a real Chromium: the playground, who decided about a tool call, the inbox of an agent's chats,
 // text that runs from right to left; and the times in the heading of an execution.
-import { createWorkflow } from "@andante/core";
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -15,10 +16,30 @@ const slow = createWorkflow({ id: "slow", name: "Slow", input: z.object({}) })
   .andThen({ id: "work", execute: () => new Promise((resolve) => setTimeout(resolve, 30)) })
   .andThen({ id: "ask", execute: ({ suspend, resumeData }) => resumeData ?? suspend("Go on?") });
 
+const isSummary = ({ prompt }: { readonly prompt: readonly { readonly content: unknown }[] }) =>
+  JSON.stringify(prompt[0]?.content ?? "").includes("record of a conversation");
+
+/** Summarises all messages but the newest question once they have more than about sixty tokens. */
+const rememberer = new Agent({
+  id: "rememberer",
+  name: "Rememberer",
+  memory: { compact: { above: 60, keep: 1 } },
+  model: scriptedModel(
+    Array.from(
+      { length: 20 },
+      () => (call) =>
+        isSummary(call) ? "They asked for rivers." : "A reply of some words, long enough to count.",
+    ),
+  ),
+});
+
 describe("in Chromium", async () => {
   const browser = await openBrowser();
   const workflows = { ...houseWorkflows, slow };
-  const server = await serveForTest({ workflows, agents: houseAgents });
+  const server = await serveForTest({
+    ...{ workflows, agents: { ...houseAgents, rememberer } },
+    tracing: { content: true },
+  });
   const guarded = await serveForTest({
     ...{ workflows, agents: houseAgents, auth: provider() },
     authorize: ({ userId, action }) => (action === "agents.playground" ? userId === "ada" : true),
@@ -54,8 +75,13 @@ describe("in Chromium", async () => {
     expect(await words.textContent()).toBe("Replies with gpt-5-mini, temperature 0.2, other instructions");
     await say("How many orders?");
     await eventually(lastMessage).toContain("Fourteen, at 0.2 degrees, as told: Arrr,");
-    // The record of the reply names the model.
-    await eventually(() => page.locator(".model-calls li").first().textContent()).toContain("gpt-5-mini");
+    // The record of the reply names the model, and has the prompt where content is recorded.
+    const call = page.locator(".model-calls li").first();
+    await eventually(() => call.textContent()).toContain("gpt-5-mini");
+    await call.getByText("Prompt", { exact: true }).click();
+    await eventually(() => call.getByRole("region", { name: "Prompt", exact: true }).textContent()).toContain(
+      "How many orders?",
+    );
     await page.reload();
     await eventually(() => words.textContent()).toContain("gpt-5-mini");
     await page.locator(".message").last().hover();
@@ -164,6 +190,30 @@ describe("in Chromium", async () => {
     await page.locator(".said").waitFor();
     expect(await directionOf(".said")).toBe("rtl");
     await eventually(lastMessage).toContain("Fourteen");
+  });
+
+  test("a summary is a line between the messages, which can be read and removed", async () => {
+    await open("/agents/rememberer?chat=p-8");
+    const messages = page.locator(".message");
+    const ask = async (question: string, shown: number) => {
+      await say(question);
+      await eventually(() => messages.count()).toBe(shown);
+      await eventually(lastMessage).toContain("long enough to count");
+    };
+    for (const [index, river] of ["Danube", "Rhine", "Inn"].entries()) await ask(river, 2 * index + 2);
+    await page.reload();
+    const line = page.locator(".summary-divider");
+    const order = () => page.locator(".message .said, .summary-divider summary").allTextContents();
+    const whole = ["Danube", "Rhine", "The model reads a summary of the 4 messages above", "Inn"];
+    await eventually(order).toEqual(whole);
+    const summary = line.getByText("They asked for rivers.");
+    expect(await summary.isVisible()).toBe(false);
+    await line.locator("summary").click();
+    await summary.waitFor();
+    await line.getByRole("button", { name: "Remove the summary" }).click();
+    await eventually(() => line.count()).toBe(0);
+    await page.reload();
+    await eventually(order).toEqual(["Danube", "Rhine", "Inn"]);
   });
 
   test("the heading of an execution tells active and waiting time apart", async () => {

@@ -1,6 +1,6 @@
 // The page of an execution in a real Chromium: waits, races, long journals, answers, and the ways through them.
 import { createWorkflow } from "@andante/core";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -234,6 +234,27 @@ describe("in Chromium", async () => {
     await bar.focus();
     await page.keyboard.press("ArrowRight");
     await eventually(async () => (await sizes()).box?.width).toBeGreaterThan((box?.width ?? 0) + 20);
+  });
+
+  test("the heading is one line in a large window, and the form of a step that waits is in sight in a small one, too", async () => {
+    const { executionId } = await server.andante.execute(
+      "publish",
+      { topic: "rivers" },
+      { userId: "support-2" },
+    );
+    await open(executionId);
+    const yes = detail().getByRole("radio", { name: "Yes" });
+    await yes.waitFor();
+    await page.locator(".heading", { hasText: "tokens" }).waitFor();
+    await eventually(async () => (await page.locator(".heading").boundingBox())?.height).toBeLessThan(60);
+    const bottomOf = async (place: Locator) => {
+      const { y = 0, height = 0 } = (await place.boundingBox()) ?? {};
+      return y + height;
+    };
+    const end = () => bottomOf(page.locator(".three"));
+    expect(await bottomOf(detail().getByRole("button", { name: "Resume" }))).toBeLessThan(await end());
+    await page.setViewportSize({ width: 1024, height: 700 });
+    expect(await bottomOf(yes)).toBeLessThan(await end());
   });
 
   test.each([

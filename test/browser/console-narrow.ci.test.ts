@@ -144,6 +144,15 @@ describe("in Chromium", async () => {
     expect(await message.inputValue()).toBe("half a question");
   });
 
+  test("on a narrow page the open conversation is in sight among the others", async () => {
+    for (let n = 0; n < 6; n += 1)
+      await andante.agents.text("writer", `Write about river ${n}`, { conversationId: `n-4-${n}` });
+    await page.setViewportSize(tablet);
+    await open("/agents/writer?chat=n-4-0");
+    await page.locator(".talk").nth(5).waitFor({ state: "attached" });
+    await eventually(() => hidden(".talk.on")).toEqual([]);
+  });
+
   test("long instructions leave the tools of an agent in sight", async () => {
     await open("/agents/wordy");
     const tools = page.getByRole("heading", { name: "Tools" });

@@ -24,7 +24,9 @@ describe("in Chromium", async () => {
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
   const copied = async (button: string): Promise<string> => {
-    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await page.getByRole("menuitem", { name: button }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
     return page.evaluate("navigator.clipboard.readText()");
   };
 

@@ -122,6 +122,13 @@ const routes = root.addChildren([
   }),
 ]);
 
+declare module "@tanstack/react-router" {
+  interface HistoryState {
+    /** The answer to the question of the address, chosen before its form is shown. */
+    readonly decision?: boolean;
+  }
+}
+
 export function createConsoleRouter(client: QueryClient) {
   return createRouter({
     routeTree: routes,

@@ -5,10 +5,18 @@ import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 import { workflowsQuery } from "../api/queries.ts";
 
-export function Menu({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {
+export function Menu({
+  label,
+  className = "chip",
+  children,
+}: {
+  readonly label: ReactNode;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
   return (
     <DropdownMenu.Root>
-      <DropdownMenu.Trigger className="chip">
+      <DropdownMenu.Trigger className={className}>
         {label}
         <ChevronDown aria-hidden="true" width={12} />
       </DropdownMenu.Trigger>

@@ -4,7 +4,7 @@ import type { JsonSchema } from "@andante/client";
 import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { Component, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { asSchema } from "./as-schema.ts";
+import { asSchema, isObject } from "./as-schema.ts";
 import { fieldsOfUnions } from "./choice-field.tsx";
 import { withOpenChoices } from "./choices.ts";
 import { type Draft, keepDraft, readDraft } from "./draft.ts";
@@ -20,6 +20,8 @@ export interface SchemaFormProps {
   readonly schema: JsonSchema | undefined;
   /** The initial value. */
   readonly initial: unknown;
+  /** Fields that the user has chosen before; they replace those of a draft, too. */
+  readonly chosen?: Readonly<Record<string, unknown>> | undefined;
   /** The label of the button. */
   readonly submit: string;
   readonly onSubmit: (data: unknown) => Promise<unknown>;
@@ -30,7 +32,7 @@ export interface SchemaFormProps {
 }
 
 export default function SchemaForm(props: SchemaFormProps) {
-  const { schema, initial, submit, onSubmit, beside, draft } = props;
+  const { schema, initial, chosen, submit, onSubmit, beside, draft } = props;
   const [broken, setBroken] = useState(() => problemOf(schema));
   const canShow = schema !== undefined && broken === undefined && hasFields(schema);
   // Any text is accepted where nothing is known about the value.
@@ -39,7 +41,7 @@ export default function SchemaForm(props: SchemaFormProps) {
   const [mode, setMode] = useState<Draft["mode"]>(
     kept?.mode ?? (canShow ? "form" : isFree && initial === undefined ? "text" : "json"),
   );
-  const [data, setData] = useState<unknown>(kept === undefined ? initial : kept.data);
+  const [data, setData] = useState(() => withChosen(kept === undefined ? initial : kept.data, chosen));
   const [text, setText] = useState(() => kept?.text ?? jsonOf(initial));
   const isChanged = useRef(false);
   const [error, setError] = useState<unknown>();
@@ -226,6 +228,10 @@ function focusFirstError(box: HTMLElement | null): void {
   const found = field?.querySelector<HTMLElement>(control) ?? box?.querySelector<HTMLElement>(".btn.primary");
   found?.focus({ preventScroll: true });
   found?.scrollIntoView({ block: "center" });
+}
+
+function withChosen(value: unknown, chosen: SchemaFormProps["chosen"]): unknown {
+  return chosen === undefined ? value : { ...(isObject(value) && value), ...chosen };
 }
 
 function jsonOf(value: unknown): string {

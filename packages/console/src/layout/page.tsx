@@ -1,6 +1,7 @@
 // A page inside the frame: its header with breadcrumbs and the search box, and its content.
 import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
+import { CopyButton } from "../components/copy.tsx";
 import { isMac } from "../format/keys.ts";
 import { openPalette } from "./palette-state.ts";
 import type { Search } from "./search.ts";
@@ -15,6 +16,7 @@ export interface Crumb {
 export function Page({
   title,
   crumbs = [],
+  id,
   note,
   action,
   children,
@@ -22,6 +24,8 @@ export function Page({
   readonly title: string;
   /** Before the title. */
   readonly crumbs?: readonly Crumb[];
+  /** The whole id of which the title is the beginning. */
+  readonly id?: string;
   /** A short text next to the title. */
   readonly note?: ReactNode;
   readonly action?: ReactNode;
@@ -40,9 +44,10 @@ export function Page({
               <span>/</span>
             </Fragment>
           ))}
-          <h1 className="cut" style={{ color: "var(--ink)" }}>
+          <h1 className={id === undefined ? "cut" : "cut mono"} style={{ color: "var(--ink)" }} title={id}>
             {title}
           </h1>
+          {id !== undefined && <CopyButton quiet label="Copy the whole id" text={id} />}
         </div>
         {note !== undefined && <span className="faint cut">{note}</span>}
         <button type="button" className="search-box" onClick={openPalette}>

@@ -3,7 +3,7 @@ import type { Conversation } from "@andante/client";
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pencil, Trash2 } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { andante } from "../../api/andante.ts";
 import { conversationsQuery, waitsQuery } from "../../api/queries.ts";
 import { Confirm, Dialog } from "../../components/dialog.tsx";
@@ -76,8 +76,12 @@ function Talk({
   const renew = () => client.invalidateQueries({ queryKey: ["conversations", agentId] });
   const close = () => setAsking(undefined);
   const name = title ?? conversationId;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isChosen) box.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [isChosen]);
   return (
-    <div className={isChosen ? "talk on" : "talk"}>
+    <div className={isChosen ? "talk on" : "talk"} ref={box}>
       <Link to="/agents/$agentId" params={{ agentId }} search={{ chat: conversationId }}>
         <b className="cut">{name}</b>
         <small>

@@ -44,7 +44,7 @@ export function ExecutionPage() {
   const crumbs: Crumb[] = [{ name: "Executions", to: "/executions" }];
   if (workflowId !== undefined) crumbs.push({ name: workflowId, to: "/executions", search: { workflowId } });
   return (
-    <Page title={shortId(executionId)} crumbs={crumbs}>
+    <Page title={shortId(executionId)} id={executionId} crumbs={crumbs}>
       <Problem padded error={error} what={`Execution ${executionId} cannot be shown`} />
       {isPending && <Skeleton />}
       {workflowId !== undefined && <Whole executionId={executionId} workflowId={workflowId} />}

@@ -6,15 +6,16 @@ import { useState } from "react";
 import { address, part, serverRoot } from "../../api/andante.ts";
 import { executionsQuery, explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
-import { CopyButton } from "../../components/copy.tsx";
+import { useCopy } from "../../components/copy.tsx";
 import { ErrorText } from "../../components/error-text.tsx";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Fact } from "../../components/fact.tsx";
+import { Choice, Menu } from "../../components/menu.tsx";
 import { Sentence } from "../../components/sentence.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed, useNow } from "../../components/time.tsx";
 import { curlCommand } from "../../format/curl.ts";
-import { count, duration, shortId } from "../../format/numbers.ts";
+import { count, duration } from "../../format/numbers.ts";
 import { shownStatus } from "../../format/status.ts";
 import { topLevelId } from "../../run/step-runs.ts";
 import { CancelDialog, Continue, ReplayDialog, RunAgainDialog, SuspendDialog } from "./execution-actions.tsx";
@@ -57,10 +58,6 @@ export function Heading({
           </h2>
           <Status status={shownStatus(status, { parked, kind: explanation?.waits[0]?.kind })} />
         </div>
-        <span className="fact id" title={state.executionId}>
-          <span className="mono">{shortId(state.executionId)}</span>
-          <CopyButton quiet label="Copy the whole id" text={state.executionId} />
-        </span>
         <Fact before="started" value={<Clock time={startAt} />} />
         {typeof userId === "string" && <Fact before="by" value={userId} />}
         <Times from={startAt} to={endAt} active={active} />
@@ -71,8 +68,7 @@ export function Heading({
           </Link>
         ))}
         <div className="acts">
-          <CopyButton label="Copy as code" text={clientCode(workflowId, input)} />
-          <CopyButton label="Copy as curl" text={curl(`/workflows/${part(workflowId)}/execute`, { input })} />
+          <CopyMenu workflowId={workflowId} input={input} />
           <Continue state={state} />
           {status === "running" && (
             <button type="button" className="btn" onClick={() => setAsking("suspend")}>
@@ -189,6 +185,20 @@ function Times({
       <Fact before="active" value={duration(active)} />
       <Fact before="waiting" value={duration(waiting)} />
     </>
+  );
+}
+
+/** Copies the start of the execution. */
+function CopyMenu({ workflowId, input }: Pick<ExecutionState, "workflowId" | "input">) {
+  const [copied, copy, failed] = useCopy();
+  const label = failed ? "Copy failed" : copied ? "Copied" : "Copy";
+  return (
+    <Menu label={label} className="btn">
+      <Choice onSelect={() => copy(clientCode(workflowId, input))}>Copy as code</Choice>
+      <Choice onSelect={() => copy(curl(`/workflows/${part(workflowId)}/execute`, { input }))}>
+        Copy as curl
+      </Choice>
+    </Menu>
   );
 }
 

@@ -155,7 +155,7 @@ function Answer({
         <dd dir="auto">{reason || "none given"}</dd>
       </dl>
       {data !== undefined && (
-        <div style={{ marginTop: 10 }}>
+        <div className="asked" style={{ marginTop: 10 }}>
           <JsonView label="data" value={data} />
         </div>
       )}

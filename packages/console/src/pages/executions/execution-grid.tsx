@@ -154,9 +154,10 @@ const Row = memo(function Row({
   );
 });
 
-/** The text of a cell that may be cut: all matches of a search, or the whole error. */
-function titleOf({ matches, error }: ExecutionSummary): string | undefined {
-  return matches?.map(({ path, value }) => `${path}: ${value}`).join("\n") ?? error?.message;
+/** The text of a cell that may be cut: all matches of a search, the reason of a wait, or the whole error. */
+function titleOf({ matches, explanation, error }: ExecutionSummary): string | undefined {
+  const found = matches?.map(({ path, value }) => `${path}: ${value}`).join("\n");
+  return found ?? explanation?.sentence ?? error?.message;
 }
 
 /** A plain click is handled by the row; with a modifier key the browser opens the link in a new tab or window. */

@@ -12,13 +12,13 @@ export function RowStatus({ row }: { readonly row: ExecutionSummary }) {
   return <Status status={shownStatus(row.status, { parked: row.parked, kind: row.explanation?.kind })} />;
 }
 
-/** The reason why an execution waits, or its current step; in a search, the path of the match. */
-export function StepAt({ row }: { readonly row: ExecutionSummary }) {
+/** The reason why an execution waits, or its current step alone; in a search, the path of the match. */
+export function StepAt({ row, alone = false }: { readonly row: ExecutionSummary; readonly alone?: boolean }) {
   const [match] = row.matches ?? [];
   if (match !== undefined) return `${match.path}: ${match.value}`;
   if (row.parked !== undefined) return row.parked.reason;
   if (row.status === "completed") return "–";
-  if (row.explanation !== undefined) return <Sentence text={row.explanation.sentence} />;
+  if (row.explanation !== undefined && !alone) return <Sentence text={row.explanation.sentence} />;
   if (row.error !== undefined) return [row.error.step, row.error.message].filter(Boolean).join(" · ");
   return row.stepPath ?? <NamedStep row={row} />;
 }

@@ -66,8 +66,8 @@ function Row({
       <td>
         <ExecutionLink className="mono" id={executionId} />
       </td>
-      <td className="muted">
-        <StepAt row={row} />
+      <td className="muted" title={row.explanation?.sentence}>
+        <StepAt row={row} alone />
       </td>
       <td>
         <Progress row={row} counts={counts} />

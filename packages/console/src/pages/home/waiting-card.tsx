@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Ago, useNow } from "../../components/time.tsx";
 import { deadlineWords } from "../../format/due.ts";
+import { decisionField, decisionWords } from "../inbox/decision-field.ts";
 import { placeOf, titleOf } from "../inbox/item-title.ts";
 import { NotYet } from "./not-yet.tsx";
 
@@ -51,11 +52,27 @@ function WaitRow({ item }: { readonly item: InboxItem }) {
           <Deadline suspension={suspension} />
         </div>
       </div>
-      <Link to="/inbox" search={{ item: suspension.suspensionId }} className="btn primary">
-        Answer…
-      </Link>
+      <Ways item={item} />
     </div>
   );
+}
+
+/** To the form: with Yes or No chosen where that is the question. */
+function Ways({ item }: { readonly item: InboxItem }) {
+  const { suspensionId } = item.suspension;
+  const field = decisionField(item.suspension);
+  const words = field === undefined ? ["Answer…"] : decisionWords(item, field);
+  return words.map((word, index) => (
+    <Link
+      key={word}
+      to="/inbox"
+      search={{ item: suspensionId }}
+      state={field === undefined ? {} : { decision: index === 1 }}
+      className={index === words.length - 1 ? "btn primary" : "btn"}
+    >
+      {word}
+    </Link>
+  ));
 }
 
 function Deadline({ suspension }: Pick<InboxItem, "suspension">) {

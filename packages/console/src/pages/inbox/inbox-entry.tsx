@@ -17,21 +17,26 @@ import { attemptsOf, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { journalQuery } from "../execution/journal.ts";
 import { answerItem } from "./answer-item.ts";
 import { ChatLink } from "./chat-link.tsx";
+import { decisionField } from "./decision-field.ts";
 import { Facts, Text } from "./facts.tsx";
 import { titleOf } from "./item-title.ts";
 
 export function InboxEntry({
   item,
+  decision,
   onSkip,
   onAnswered,
 }: {
   readonly item: InboxItem;
+  /** Yes or No, if it was chosen already. */
+  readonly decision: boolean | undefined;
   readonly onAnswered: (item: InboxItem) => void;
   readonly onSkip: (() => void) | undefined;
 }) {
   const client = useQueryClient();
   const { suspension, executionId } = item;
   const { resumeSchema } = suspension;
+  const field = decisionField(suspension);
   const { data: server } = useQuery(serverQuery);
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
@@ -60,6 +65,7 @@ export function InboxEntry({
           <LazyForm
             schema={resumeSchema}
             initial={startingPoint(suspension)}
+            chosen={field === undefined || decision === undefined ? undefined : { [field]: decision }}
             submit="Answer and continue"
             draft={draftKey(server?.user?.id, executionId, suspension)}
             onSubmit={answer}
@@ -109,13 +115,17 @@ export function InboxEntry({
 function without(inbox: Inbox, suspensionId: string): Inbox {
   const left = inbox.items.find(({ suspension }) => suspension.suspensionId === suspensionId);
   const { counts } = inbox;
-  const workflows = counts?.workflows.map((each) =>
-    each.workflowId === left?.workflowId ? { ...each, count: each.count - 1 } : each,
-  );
+  const less = <Each extends { readonly count: number }>(each: Each, isIts: boolean): Each =>
+    isIts ? { ...each, count: each.count - 1 } : each;
+  const workflows = counts?.workflows.map((each) => less(each, each.workflowId === left?.workflowId));
+  const agents = counts?.agents.map((each) => less(each, each.agentId === left?.agentId));
   return {
     ...inbox,
     items: inbox.items.filter((each) => each !== left),
-    ...(counts && left && { counts: { ...counts, total: counts.total - 1, workflows: workflows ?? [] } }),
+    ...(counts &&
+      left && {
+        counts: { ...counts, total: counts.total - 1, workflows: workflows ?? [], agents: agents ?? [] },
+      }),
   };
 }
 

@@ -1,7 +1,7 @@
 // The inbox: the open suspensions, and the form that answers one.
 import type { InboxItem, Step } from "@andante/client";
 import { useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useLocation, useSearch } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import {
@@ -34,6 +34,7 @@ const steps: Readonly<Record<string, number>> = { j: 1, k: -1 };
 
 export function InboxPage() {
   const search = useSearch({ strict: false });
+  const { decision } = useLocation().state;
   const change = useSearchChange();
   const { data: oldest, error, isPending } = useQuery(inboxQuery);
   const all = oldest?.items ?? [];
@@ -131,6 +132,7 @@ export function InboxPage() {
             <InboxEntry
               key={item.suspension.suspensionId}
               item={item}
+              decision={item.suspension.suspensionId === search.item ? decision : undefined}
               onAnswered={(done) => {
                 setAnswered(done);
                 const next = nextAfter(items, done);

@@ -302,7 +302,7 @@ describe("in Chromium", async () => {
     const row = desk.locator(".wait-row", { hasText: "The tool deleteCustomer needs approval" });
     await eventually(() => row.textContent()).toContain("assistant / chat");
     await eventually(() => desk.locator('link[rel="icon"]').getAttribute("href")).toContain("icon-waiting");
-    await row.getByRole("link", { name: "Answer…" }).click();
+    await row.getByRole("link", { name: "Allow…" }).click();
     const id = desk.getByLabel(/^Id/);
     await eventually(() => id.inputValue()).toBe("cus_8813");
     await id.fill("cus_9999");

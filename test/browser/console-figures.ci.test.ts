@@ -104,6 +104,37 @@ describe("in Chromium", async () => {
     await eventually(() => figure.textContent()).toMatch(/next deadline in \d/);
   });
 
+  test("Home offers Yes and No where that is the question, and the form opens with the choice; the answers of the day are counted", async () => {
+    const { andante, url } = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+    const asked = await andante.execute("refund", { order: "o", amount: 1240, reason: "returned" });
+    await page.goto(`${url}/console/`);
+    const row = page.locator(".wait-row");
+    const no = row.getByRole("link", { name: "Decline…" });
+    await no.waitFor();
+    expect(await row.getByRole("link", { name: "Approve…" }).count()).toBe(1);
+    await no.click();
+    const checked = page.locator("[role=radio][aria-checked=true]");
+    await eventually(() => checked.allTextContents()).toEqual(["No"]);
+    // Nothing is sent before the form is.
+    expect((await andante.state("refund", asked.executionId)).status).toBe("suspended");
+    // The choice is of this question alone.
+    const other = await andante.execute("refund", { order: "o", amount: 1100, reason: "returned" });
+    await page.locator(".inbox-item", { hasText: "€ 1100" }).click();
+    await page.getByRole("heading", { name: "Approve the refund of € 1100" }).waitFor();
+    await page.getByRole("radio", { name: "Yes" }).waitFor();
+    expect(await checked.count()).toBe(0);
+    await andante.cancel("refund", other.executionId);
+    await page.goto(`${url}/console/`);
+    await no.click();
+    await eventually(() => checked.allTextContents()).toEqual(["No"]);
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.getByText("Nothing waits for a person").waitFor();
+    await eventually(async () => (await andante.state("refund", asked.executionId)).result).toEqual(
+      expect.objectContaining({ paid: 0 }),
+    );
+    await page.getByText(/^Answered today: 1 · median wait /).waitFor();
+  });
+
   test("many are replayed at once, after a question, with their progress", async () => {
     await open("/executions?workflowId=invoice");
     await eventually(() => page.locator(".grid-row").count()).toBe(3);

@@ -177,6 +177,16 @@ describe("in Chromium", async () => {
     await eventually(below).toBeLessThan(2);
   });
 
+  test("on a phone Home shows each question above the ways to answer it", async () => {
+    await andante.execute("refund", { order: "o", amount: 1240, reason: "returned" });
+    await page.setViewportSize(phone);
+    await open("");
+    const row = page.locator(".wait-row", { hasText: "Approve the refund" }).first();
+    await row.getByRole("link", { name: "Approve…" }).waitFor();
+    expect((await row.locator(".grow").boundingBox())?.width).toBeGreaterThan(250);
+    await eventually(() => hidden(".wait-row .btn")).toEqual([]);
+  });
+
   test("on a phone one signs out", async () => {
     const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
     const guarded = await serveForTest({ ...house, auth });

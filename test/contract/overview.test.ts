@@ -194,6 +194,21 @@ describe("without authentication", async () => {
     expect(listOf(dataOf(await server.get("/api/activity?points=500")), "points")).toHaveLength(60);
   });
 
+  test("the answers of people are counted, with the time that the questions waited, and no deadlines", async () => {
+    const answers = async () => dataOf(await server.get("/api/activity?workflowId=approval")).answers;
+    expect(await answers()).toEqual({ count: 0, p50: null });
+    const { executionId } = dataOf(
+      await server.post("/workflows/approval/execute", { input: { topic: "x" } }),
+    );
+    const place = `/workflows/approval/executions/${executionId}`;
+    await server.post(`${place}/suspend`, { reason: "a pause" });
+    // A pause that is lifted is no answer.
+    await server.post(`${place}/resume`, {});
+    expect((await answers())?.count).toBe(0);
+    await server.post(`${place}/resume`, { resumeData: { approved: true } });
+    expect(await answers()).toEqual({ count: 1, p50: expect.any(Number) });
+  });
+
   test("the activity of a workflow's steps has durations and failures", async () => {
     const counted = dataOf(await server.get("/api/workflows/failing/activity"));
     expect(counted.runs).toBeNull();
@@ -247,7 +262,7 @@ describe("without authentication", async () => {
     const without = await serveForTest({ rollups: false });
     await without.post("/workflows/sum/execute", { input: { a: 1 } });
     expect(dataOf(await without.get("/api/activity"))).toMatchObject({
-      workflows: [{ workflowId: "sum", started: 1, completed: 1 }],
+      ...{ workflows: [{ workflowId: "sum", started: 1, completed: 1 }], answers: null },
     });
     const steps = dataOf(await without.get("/api/workflows/sum/activity"));
     expect(steps).toMatchObject({ runs: 20, steps: [{ completed: 1 }, { completed: 1 }] });
@@ -327,6 +342,7 @@ describe("with authentication a caller sees its own", async () => {
     expect(inbox.counts).toMatchObject({ total: 1, complete: true });
     const sum = (points: Fields[]) => points.reduce((all, point) => all + Number(point.started), 0);
     const activity = dataOf(await server.get("/api/activity", ada));
+    expect(activity.answers).toBeNull();
     expect(sum(listOf(activity, "points"))).toBe(1);
     const body = { input: { a: 1 } };
     for (const user of [ada, bob, bob]) await server.post("/workflows/sum/execute", body, user);

@@ -93,6 +93,10 @@ export const activityQuery = (
     placeholderData: keepPreviousData,
   });
 
+/** The counts since a time in milliseconds: the answers of a day. */
+export const answersQuery = (since: number) =>
+  activityQuery({ from: new Date(since).toISOString(), points: 1 });
+
 export const stepActivityQuery = (workflowId: string) =>
   queryOptions({
     queryKey: ["activity", "steps", workflowId],

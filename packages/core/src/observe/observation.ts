@@ -146,9 +146,10 @@ export class Observation {
     this.metrics.recovered(workflowId);
   }
 
-  /** A resume was accepted: of an execution that runs here, or that is about to be loaded. */
-  resumed(workflowId: string): void {
+  /** A resume was accepted: of an execution that runs here, or that is about to be loaded. `waits`: milliseconds. */
+  resumed(workflowId: string, at: number, waits: readonly number[]): void {
     this.metrics.resumed(workflowId);
+    for (const waited of waits) this.rollups?.answered(workflowId, at, waited);
   }
 
   /** The execution has left this process; its spans so far, when it is traced. */

@@ -4,7 +4,7 @@
 
 /**
  * The kind of event. A step is `completed`, `failed` or `retried`, and `tokens` are those of its agents; the others are of
- * executions.
+ * executions. The duration of `answered` is the time that a suspension waited for its answer.
  */
 export type RollupKind = (typeof rollupKinds)[number];
 
@@ -16,6 +16,7 @@ const rollupKinds = [
   "cancelled",
   "retried",
   "tokens",
+  "answered",
 ] as const;
 
 /** For stores: whether a column holds one. */

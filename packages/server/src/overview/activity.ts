@@ -65,6 +65,9 @@ export async function readActivity(
       ...durationsOf(some),
     })),
     ...durationsOf(totals),
+    answers: parts.every(({ isOfAll }) => isOfAll)
+      ? { count: countOf(totals, "answered"), p50: durationsOf(totals, "answered").p50 }
+      : null,
     complete: parts.every(({ complete }) => complete),
   };
 }
@@ -80,6 +83,8 @@ interface Span {
 interface CountedPart {
   readonly overTime: readonly (Counted & { readonly index: number })[];
   readonly totals: readonly (Counted & { readonly workflowId: string })[];
+  /** From the counts of all users: the list of a user's executions does not have their answers. */
+  readonly isOfAll: boolean;
   readonly complete: boolean;
 }
 
@@ -97,7 +102,7 @@ async function countPart(
     // An execution that started in this period may have ended after it.
     const indexAt = (at: number) => Math.min(last, Math.floor((at / minute - from) / width));
     const overTime = counts.map((each) => ({ ...each, index: indexAt(each.at) }));
-    return { overTime, totals: counts, complete };
+    return { overTime, totals: counts, isOfAll: false, complete };
   }
   const { workflowIds = [undefined] } = part;
   const overTime: CountedPart["overTime"][number][] = [];
@@ -108,7 +113,7 @@ async function countPart(
     overTime.push(...(await rollups.overTime({ ...range, width })));
     totals.push(...(await rollups.totals({ ...range, of: "executions" })));
   }
-  return { overTime, totals, complete: true };
+  return { overTime, totals, isOfAll: true, complete: true };
 }
 
 /** The minutes that overlap a period, in minutes since 1970. */
@@ -120,11 +125,14 @@ export function countOf(totals: readonly Counted[], kind: Counted["kind"]): numb
   return totals.reduce((sum, total) => (total.kind === kind ? sum + total.count : sum), 0);
 }
 
-/** The durations of completed executions. */
-export function durationsOf(totals: readonly Counted[]): Pick<Activity, "p50" | "p95" | "p99"> {
+/** The durations of completed executions, or of another kind. */
+export function durationsOf(
+  totals: readonly Counted[],
+  of: Counted["kind"] = "completed",
+): Pick<Activity, "p50" | "p95" | "p99"> {
   const counts = new Map<number, number>();
   for (const { kind, bucket, count } of totals)
-    if (kind === "completed") counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+    if (kind === of) counts.set(bucket, (counts.get(bucket) ?? 0) + count);
   return {
     p50: percentileOf(counts, 0.5),
     p95: percentileOf(counts, 0.95),

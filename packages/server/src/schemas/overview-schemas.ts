@@ -117,6 +117,13 @@ export const activity = component("Activity", () =>
       }),
     ),
     ...durations(),
+    answers: z
+      .object({
+        count: z.int(),
+        p50: z.number().nullable().describe("Milliseconds from the question to its answer; null without any"),
+      })
+      .nullable()
+      .describe("Answers to suspensions of workflows, without deadlines; null where they are not counted"),
     complete: z.boolean().describe("False when there were more executions than were counted"),
   }),
 );

@@ -157,7 +157,15 @@ function Failure({
           <span className="cut grow" dir="auto">
             {text.split("\n", 1)[0]?.slice(0, 300)}
           </span>
-          <button type="button" className="text-button" onClick={() => onSelect(step)}>
+          <button
+            type="button"
+            className="text-button"
+            onClick={() => {
+              onSelect(step);
+              // On a narrow page it is below the graph and the events.
+              document.querySelector(".detail")?.scrollIntoView({ block: "nearest" });
+            }}
+          >
             Show {step}
           </button>
         </>

@@ -5,6 +5,7 @@ import { Link, useLocation, useSearch } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import {
+  answersQuery,
   exampleQuery,
   executionQuery,
   inboxQuery,
@@ -19,6 +20,7 @@ import { Status } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { useKeys } from "../../components/use-keys.ts";
 import { deadlineWords } from "../../format/due.ts";
+import { count, duration } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
 import { ChatLink } from "./chat-link.tsx";
@@ -124,6 +126,7 @@ export function InboxPage() {
                 Show more
               </button>
             )}
+            <AnsweredToday />
           </div>
           <Link to="/inbox" search={{ ...search, item: undefined }} className="inbox-back link">
             <ArrowLeft aria-hidden="true" width={14} /> All that waits
@@ -170,6 +173,18 @@ function Answered({ item }: { readonly item: InboxItem }) {
         </ExecutionLink>
       )}
     </div>
+  );
+}
+
+/** The answers since midnight; nothing for a user who sees only its own executions. */
+function AnsweredToday() {
+  const { data } = useQuery(answersQuery(new Date().setHours(0, 0, 0, 0)));
+  const { count: answers = 0, p50 = null } = data?.answers ?? {};
+  if (p50 === null) return null;
+  return (
+    <p className="faint none" title="Questions of workflows; decisions in chats are not counted">
+      Answered today: {count(answers)} · median wait {duration(p50)}
+    </p>
   );
 }
 
@@ -238,6 +253,7 @@ function EmptyInbox() {
         answer the execution or the reply continues at once.
       </p>
       {example && <TryIt id={example.id} name={example.name} />}
+      <AnsweredToday />
     </div>
   );
 }

@@ -67,7 +67,9 @@ function engineOf(...replies: readonly ResumeResult[]) {
     calls.push({ run });
     return true;
   });
-  vi.spyOn(engine.observation, "resumed").mockImplementation((id) => void calls.push(`resumed ${id}`));
+  vi.spyOn(engine.observation, "resumed").mockImplementation(
+    (id, at, waits) => void calls.push(`resumed ${id} at ${at} after ${waits}`),
+  );
   vi.spyOn(engine.workflowKind, "publish").mockImplementation((_, events) => {
     calls.push(`published ${events.map(({ sequence }) => sequence)}`);
   });
@@ -94,7 +96,7 @@ test("a claim is run when there is a slot, with the state that the resume leads 
   expect(await writeResume(engine, { resume, state, journal: known, dueAt: 40 }, written)).toBe(true);
   expect(calls).toEqual([
     { resume: { ...resume, last: { sequence: 1, at: 7 } } },
-    ...["written", "resumed nap", "published 2"],
+    ...["written", "resumed nap at 8 after 3", "published 2"],
     {
       run: {
         ...{ executionId: "e1", kind: engine.workflowKind, claim: resume.claim, user: "ada", dueAt: 40 },
@@ -149,7 +151,7 @@ test("one that runs here gets the events of the resume", async () => {
     return { deliver: delivered } as never;
   });
   expect(await writeResume(engine, { resume, state }, written)).toBe(true);
-  expect(calls).toEqual([{ resume }, "written", "resumed nap", "published 2"]);
+  expect(calls).toEqual([{ resume }, "written", "resumed nap at 8 after 3", "published 2"]);
   expect(asked).toEqual(["e1"]);
   expect(delivered.mock.calls).toEqual([
     [[expect.objectContaining({ type: "workflow-resumed", sequence: 2, resumeData: "5" })]],

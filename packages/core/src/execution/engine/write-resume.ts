@@ -46,7 +46,7 @@ export async function writeResume(
     const { result, isCurrent } = await writeAfter(engine.store, resume, journal?.fold);
     if (result.kind === "refused") return result;
     written?.();
-    if (kind.hasSpans) engine.observation.resumed(state.execution.workflowId);
+    if (kind.hasSpans) reportResumed(engine, state, resume);
     const page = pageOf(result.events);
     kind.publish(state.execution, page.events);
     engine.progress.notify();
@@ -74,6 +74,20 @@ export async function writeResume(
     driver?.deliver(result.events.map(decodeEvent));
   }
   return result.kind !== "refused";
+}
+
+/** The answers of people count with the time that they took: not a deadline, and not a pause that is lifted. */
+function reportResumed(
+  { observation }: Pick<Engine, "observation">,
+  { execution, suspensions }: LoadableState,
+  { suspensionIds, events, byDeadline }: Resume,
+): void {
+  const at = events[0]?.timestamp ?? 0;
+  const answered = suspensions.filter(
+    ({ suspensionId, path }) => !byDeadline && path !== null && suspensionIds.includes(suspensionId),
+  );
+  const waits = answered.map(({ suspendedAt }) => Math.max(0, at - suspendedAt));
+  observation.resumed(execution.workflowId, at, waits);
 }
 
 /**

@@ -36,6 +36,16 @@ test("the tokens of a step's agents are added up; a step without any has no row 
   ]);
 });
 
+test("answers are counted with the time that their questions waited", () => {
+  const tally = new RollupTally();
+  for (const waited of [90_000, 90_000, 5]) tally.answered("publish", 60_000, waited);
+  const place = { minute: 1, workflowId: "publish", step: "", kind: "answered" };
+  expect(tally.take()).toEqual([
+    { ...place, bucket: bucketOf(90_000), count: 2 },
+    { ...place, bucket: bucketOf(5), count: 1 },
+  ]);
+});
+
 test("executions and steps are counted by minute, with how long they took", () => {
   const tally = new RollupTally();
   const one = execution();

@@ -46,6 +46,11 @@ export class RollupTally {
     for (const event of events) this.#receive(execution, event);
   }
 
+  /** An execution has the answer to a question that it asked `waited` milliseconds before. */
+  answered(workflowId: string, timestamp: number, waited: number): void {
+    this.#count(timestamp, workflowId, "", "answered", bucketOf(waited));
+  }
+
   /** Everything that was counted; from now on it counts from 0. */
   take(): RollupCount[] {
     const counts: RollupCount[] = [];
@@ -172,6 +177,7 @@ function kindsOf(counter: Counter): [RollupKind, Map<number, number>][] {
     "cancelled",
     "retried",
     "tokens",
+    "answered",
   ];
   return kinds.flatMap((kind): [RollupKind, Map<number, number>][] => {
     const buckets = counter[kind];

@@ -56,6 +56,11 @@ export class Rollups extends BackgroundWriter<RollupCount> {
     this.schedule(period);
   }
 
+  answered(workflowId: string, timestamp: number, waited: number): void {
+    this.#tally.answered(workflowId, timestamp, waited);
+    this.schedule(period);
+  }
+
   /** Executions over time. Counts of other processes within the last seconds may be missing. */
   async overTime(query: RollupRange & { readonly width: number }): Promise<readonly RollupPoint[]> {
     await this.flush();

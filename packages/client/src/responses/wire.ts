@@ -16,6 +16,12 @@ export interface Activity {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly p99: number | null;
+  /** Answers to suspensions of workflows, without deadlines; null where they are not counted. */
+  readonly answers: {
+    readonly count: number;
+    /** Milliseconds from the question to its answer; null without any. */
+    readonly p50: number | null;
+  } | null;
   /** False when there were more executions than were counted. */
   readonly complete: boolean;
 }

@@ -74,6 +74,9 @@ describe("in Chromium", async () => {
     const listed = (id: string) => page.locator(".grid-row", { hasText: id.slice(0, 13) });
     await eventually(() => listed(executionId).textContent()).toContain("Step night sleeps until");
     expect(await listed(executionId).locator(".pill").textContent()).toBe("sleeping");
+    expect(await listed(executionId).locator(".steps-bar i[data-tone]").getAttribute("data-tone")).toBe(
+      "off",
+    );
     await eventually(() => listed(parcel.executionId).textContent()).toContain(
       "Step signatures/legal waits since",
     );
@@ -228,6 +231,13 @@ describe("in Chromium", async () => {
     expect(step?.y).toBeGreaterThan(box?.y ?? 0);
     expect((step?.y ?? 0) + (step?.height ?? 0)).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
     await page.locator(".react-flow__minimap").waitFor();
+    // The line around the visible part leaves the rest of the map in sight.
+    const line = `(() => {
+      const map = document.querySelector(".react-flow__minimap svg");
+      const { strokeWidth } = getComputedStyle(map.querySelector(".react-flow__minimap-mask"));
+      return (parseFloat(strokeWidth) * map.clientHeight) / map.viewBox.baseVal.height;
+    })()`;
+    await eventually(() => page.evaluate(line)).toBeLessThan(4);
     await page.getByRole("button", { name: "Zoom In" }).click();
     await eventually(async () => (await sizes()).step?.height).toBeGreaterThan(step?.height ?? 0);
     const bar = page.getByRole("separator", { name: "Width of the graph" });

@@ -78,6 +78,12 @@ describe("in Chromium", async () => {
     await eventually(() => page.evaluate("document.activeElement.tagName")).toBe("MAIN");
     await page.keyboard.press("Tab");
     await eventually(() => page.evaluate("document.activeElement.matches('main *')")).toBe(true);
+    // Also where a list is scrolled to its chosen entry.
+    await server.andante.agents.text("writer", "Write about rivers", { conversationId: "c-3" });
+    await open("/agents/writer?chat=c-3");
+    await page.locator(".talk.on").waitFor();
+    await page.keyboard.press("Tab");
+    await eventually(() => page.evaluate("document.activeElement.matches('.skip')")).toBe(true);
   });
 
   test("the frame is there before the server's status, and a skeleton before the rows", async () => {

@@ -19,6 +19,7 @@ test.each([
   ["fail", "fails in 1 min"],
   ["cancel", "is cancelled in 1 min"],
   [{ resume: { approved: false } }, "answers “no” in 1 min"],
+  [{ resume: { approved: false, note: "no answer came" } }, "answers “no” in 1 min"],
   [{ resume: true }, "answers “yes” in 1 min"],
   [{ resume: "too late" }, "answers “too late” in 1 min"],
   [{ resume: { choice: "post", note: "late" } }, "answers “post · late” in 1 min"],

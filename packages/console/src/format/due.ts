@@ -30,7 +30,8 @@ const longest = 40;
 function answerWords(answer: unknown): string {
   if (typeof answer === "boolean") return answer ? "yes" : "no";
   const values = typeof answer === "object" && answer !== null ? Object.values(answer) : [];
-  if (values.length === 1 && typeof values[0] === "boolean") return answerWords(values[0]);
+  const decisions = values.filter((value) => typeof value === "boolean");
+  if (decisions.length === 1) return answerWords(decisions[0]);
   if (answer === null || answer === undefined) return "nothing";
   const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
   const words = plain.length > 0 ? plain.join(" · ") : String(JSON.stringify(answer)).replace(/^"|"$/g, "");

@@ -118,7 +118,8 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
           nodeStrokeWidth={nodes.length}
           maskColor="transparent"
           maskStrokeColor="var(--ink2)"
-          maskStrokeWidth={nodes.length}
+          // In pixels of the map, unlike the strokes of its nodes.
+          maskStrokeWidth={1.5}
         />
       )}
     </ReactFlow>

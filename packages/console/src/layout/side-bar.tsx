@@ -7,6 +7,7 @@ import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
+import { scrollIntoSight } from "../components/scroll-into-sight.ts";
 import { bytes, count, plural } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
@@ -19,7 +20,7 @@ export function SideBar() {
   // On a phone the bar is one row that scrolls, and the number of inbox items takes room in it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the link of the new page is marked after the navigation
   useEffect(() => {
-    bar.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    scrollIntoSight(bar.current, bar.current?.querySelector("[aria-current]"));
   }, [pathname, waits, digits]);
   return (
     <nav ref={bar} className="side" aria-label="Main">

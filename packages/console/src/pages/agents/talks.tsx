@@ -8,6 +8,7 @@ import { andante } from "../../api/andante.ts";
 import { conversationsQuery, waitsQuery } from "../../api/queries.ts";
 import { Confirm, Dialog } from "../../components/dialog.tsx";
 import { Problem } from "../../components/problem.tsx";
+import { scrollIntoSight } from "../../components/scroll-into-sight.ts";
 import { Status } from "../../components/status.tsx";
 import { Ago } from "../../components/time.tsx";
 import { count } from "../../format/numbers.ts";
@@ -78,7 +79,7 @@ function Talk({
   const name = title ?? conversationId;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (isChosen) box.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (isChosen) scrollIntoSight(box.current?.parentElement, box.current);
   }, [isChosen]);
   return (
     <div className={isChosen ? "talk on" : "talk"} ref={box}>

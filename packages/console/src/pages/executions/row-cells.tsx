@@ -36,7 +36,7 @@ export function useStepsCounts(): ReadonlyMap<string, number> {
 
 /** The progress of an execution: finished steps in green, the current one in the colour of its status. */
 export function Progress({
-  row: { workflowId, status, stepIndex },
+  row: { workflowId, status, stepIndex, parked, explanation },
   counts,
 }: {
   readonly row: ExecutionSummary;
@@ -45,11 +45,12 @@ export function Progress({
   const steps = Math.max(1, counts.get(workflowId) ?? stepIndex + 1);
   const done = status === "completed" ? steps : Math.min(stepIndex, steps);
   const words = status === "completed" ? "all steps done" : `${done} of ${steps} steps done`;
+  const tone = toneOf(shownStatus(status, { parked, kind: explanation?.kind }));
   const share = (part: number) => ({ width: `${(100 * part) / steps}%` });
   return (
     <span className="steps-bar" role="img" aria-label={words} title={words}>
       <i data-done={done === steps || undefined} style={share(done)} />
-      {status !== "cancelled" && done < steps && <i data-tone={toneOf(status)} style={share(1)} />}
+      {status !== "cancelled" && done < steps && <i data-tone={tone} style={share(1)} />}
     </span>
   );
 }

@@ -41,7 +41,7 @@ const resumed: StoredEvent = {
 };
 const state: LoadableState = {
   execution: rowForTest({ status: "suspended", sequence: 1 }),
-  ...{ suspensions: [suspension({ suspensionId: "s1", path: "one" })], timers: [] },
+  ...{ suspensions: [suspension({ suspensionId: "s1", path: "one", suspendedAt: 5 })], timers: [] },
 };
 const journal = () => {
   const fold = emptyFold(state.execution);
@@ -156,4 +156,13 @@ test("one that runs here gets the events of the resume", async () => {
   expect(delivered.mock.calls).toEqual([
     [[expect.objectContaining({ type: "workflow-resumed", sequence: 2, resumeData: "5" })]],
   ]);
+});
+
+test("neither a pause that is lifted nor a deadline counts as an answer", async () => {
+  const { engine, calls, resume } = engineOf(claimed, claimed);
+  await writeResume(engine, { resume: { ...resume, byDeadline: true }, state });
+  const pause = suspension({ suspensionId: "s1", path: null });
+  await writeResume(engine, { resume, state: { ...state, suspensions: [pause] } });
+  const reported = calls.filter((call) => typeof call === "string" && call.startsWith("resumed"));
+  expect(reported).toEqual(["resumed nap at 8 after ", "resumed nap at 8 after "]);
 });

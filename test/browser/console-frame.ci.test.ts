@@ -113,6 +113,8 @@ describe("in Chromium", async () => {
       ...["/agents", "/agents/assistant", "/traces", "/traces/1", "/failures", "/nodes", "/api"],
     ]) {
       await open(path);
+      // While its code is on its way, the page has no heading and a skeleton of its own.
+      await page.locator("main h1").waitFor();
       await page.locator("main").getByRole("status", { name: "Loading" }).first().waitFor();
       expect(await page.locator("main").textContent(), path).not.toMatch(/[Nn]othing|\b0\b/);
     }

@@ -1,4 +1,7 @@
 // One execution, found again in its stream, its logs, its trace and the metrics by its ids.
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
+import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { typesOf } from "../support/event-reader.ts";
@@ -143,6 +146,25 @@ test("a tool that fails is a span with an error and a line with the ids of agent
       .parse(spans)
       .find(({ name }) => name === "execute_tool weather")?.status,
   ).toBe("error");
+});
+
+test("a tool that waits for approval has not failed: nothing of it is a warning", async () => {
+  const careful = new Agent({
+    id: "careful",
+    model: scriptedModel([{ toolCalls: [{ toolName: "pay", input: {} }] }, "paid"]),
+    tools: { pay: tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "paid" }) },
+  });
+  const settle = createWorkflow({ id: "settle", input: z.object({}) }).andAgent({
+    ...{ id: "ask", agent: careful, prompt: "go" },
+  });
+  server = await serveForTest({ workflows: { settle }, logs: { level: "debug" } });
+  const started = await server.post("/workflows/settle/execute", { input: {} });
+  expect(dataOf(started).status).toBe("suspended");
+  const lines = z
+    .array(z.looseObject({ level: z.string(), msg: z.string() }))
+    .parse(payloadOf(await server.get("/api/logs?agentId=careful")));
+  expect(lines.map(({ level, msg }) => [level, msg])).toContainEqual(["debug", "the tool call was left"]);
+  expect(lines.filter(({ level }) => level !== "debug")).toEqual([]);
 });
 
 test("with tracing off tokens are counted all the same", async () => {

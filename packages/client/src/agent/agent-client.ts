@@ -25,10 +25,10 @@ export interface AskOptions extends CallOptions {
   /** Further data for the agent's functions and tools. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * What happens to the message while a reply runs in its conversation: it waits, stops that reply, or is refused
-   * (`conversation-busy`, 409). Default: as the agent has it.
+   * What happens to the message while a reply runs in its conversation: it waits, reaches that reply with its next call of
+   * the model (`chat` only), stops it, or is refused (`conversation-busy`, 409). Default: as the agent has it.
    */
-  readonly whenBusy?: "queue" | "interrupt" | "reject" | undefined;
+  readonly whenBusy?: "queue" | "steer" | "interrupt" | "reject" | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;

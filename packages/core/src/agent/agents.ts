@@ -335,7 +335,11 @@ export class Agents {
     const turn = this.#running(agentId, conversationId, owner);
     if (turn === undefined) {
       const which = { agentId, conversationId, ...owner };
-      return (await this.#endWait(which)) || this.#stopElsewhere(which);
+      if (await this.#endWait(which)) return true;
+      if (!(await this.#stopElsewhere(which))) return false;
+      // Its tools may have begun to wait just before.
+      await this.#endWait(which);
+      return true;
     }
     turn.stop();
     await turn.over;

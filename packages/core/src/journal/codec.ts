@@ -281,6 +281,7 @@ function call(detail: Fields): CheckpointCall | undefined {
   if (kind === "model") return { kind, model: fields.text("model"), ...agent, prompt: fields.text("prompt") };
   if (kind === "tool")
     return { kind, toolName: fields.text("toolName"), toolCallId: fields.text("toolCallId") };
+  if (kind === "steering") return { kind };
   return { kind: "agent", ...agent };
 }
 

@@ -125,6 +125,8 @@ export type CheckpointCall =
       /** The change of facts that it has made. Default: none. */
       readonly fact?: FactChange;
     }
+  /** Messages that the next call of the model reads. */
+  | { readonly kind: "steering" }
   /** An agent whose calls cannot be seen, as a whole. */
   | { readonly kind: "agent"; readonly agentId?: string | undefined };
 

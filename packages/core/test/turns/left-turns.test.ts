@@ -146,6 +146,35 @@ test("a turn that began exactly as long ago as the agent allows is continued", a
   await expect.poll(() => kept(andante)).toContainEqual(["assistant", "hello"]);
 });
 
+test("the time counts from the last recorded call, not from the beginning of the turn", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const agent = { recoverWithin: "10m" } as const;
+  const asked = Promise.withResolvers<void>();
+  const work = tool({
+    inputSchema: z.object({}),
+    execute: () => {
+      clock.advance("9m");
+      return "done";
+    },
+  });
+  const never = () => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  const slow = controlledModel(({ prompt }) =>
+    prompt.at(-1)?.role === "tool" ? { text: [""], hold: never } : { calls: [{ name: "work", input: {} }] },
+  );
+  const first = startProcess(store, { model: slow, tools: { work }, clock, agent });
+  await ask(first.andante, "u1");
+  await inTime(asked.promise, "the second call");
+  await first.end();
+  clock.advance("9m");
+  const second = startProcess(store, { model: hello, tools: { work }, clock, agent });
+  await second.andante.ready();
+  await expect.poll(() => kept(second.andante)).toContainEqual(["assistant", "hello"]);
+});
+
 test("a turn whose conversation is gone when it is continued is not a failure of the model", async () => {
   const store = await openStore();
   const held = heldModel();

@@ -7,6 +7,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
 
@@ -243,4 +244,38 @@ test("without a conversation a tool cannot wait", async () => {
   const { text } = await andante.agents.text("clerk", "hello");
   expect(text).toContain("cannot suspend here");
   expect(effects.offers, "its checkpoints do their work").toEqual(["tea"]);
+});
+
+test("a stop from another process ends a turn that falls asleep before the stop has reached it", async () => {
+  const join = sharedStore(await openStore());
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const nap = tool({
+    inputSchema: z.object({}),
+    execute: async (_, options) => {
+      asked.resolve();
+      await gate.promise;
+      await durable(options).sleep("3d");
+      return "awake";
+    },
+  });
+  const model = controlledModel(() => ({ calls: [{ name: "nap", input: {} }] }));
+  const first = startProcess(join(), { model, tools: { nap } }).andante;
+  const reply = ask(first, "u1").then(all);
+  await inTime(asked.promise, "the tool");
+  const store = join();
+  const stopping = Promise.withResolvers<void>();
+  const { clusterChannel } = store;
+  if (clusterChannel === undefined) throw new Error("the store is not shared");
+  // The message to the other process is lost.
+  const askToStop = () => stopping.resolve();
+  const lossy = { ...store, clusterChannel: { ...clusterChannel, askToStop } };
+  const second = startProcess(lossy, { model, tools: { nap } }).andante;
+  await second.ready();
+  const stopped = second.agents.stop("clerk", conversationId, { userId: "ada" });
+  await stopping.promise;
+  gate.resolve();
+  expect(await inTime(stopped, "the stop")).toBe(true);
+  await reply;
+  expect(await store.liveTurn(conversationId)).toBeUndefined();
 });

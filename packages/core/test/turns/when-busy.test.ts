@@ -125,7 +125,7 @@ test("an unknown policy is refused", async () => {
   const wrong = { conversationId: "talk", userId: "ada", whenBusy: Object("later") };
   await expect(first.agents.chat("clerk", [userMessage("u2")], wrong)).rejects.toMatchObject({
     ...{ code: "invalid-option", status: 400 },
-    message: expect.stringContaining("expected one of queue, interrupt, reject"),
+    message: expect.stringContaining("expected one of queue, steer, interrupt, reject"),
   });
   go();
   await reply;

@@ -57,6 +57,14 @@ export function MessagePart({
         <Markdown text={part.text} />
       </details>
     );
+  if (part.type === "steering-message")
+    return (
+      <div className="message user">
+        <div className="said" dir="auto">
+          {part.parts.map((each) => ("text" in each ? each.text : "")).join("")}
+        </div>
+      </div>
+    );
   if (part.type === "data-waiting") return <Waiting data={part.data} />;
   if (!isToolUIPart(part)) return null;
   const [status, word] = words[part.state] ?? ["off", part.state];

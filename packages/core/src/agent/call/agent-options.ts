@@ -144,15 +144,16 @@ export interface AgentOptions<CallOptions = unknown>
   /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
   readonly subAgents?: readonly AnyAgent[];
   /**
-   * What happens to a message while a reply runs in its conversation: it waits, ends the reply, which is kept as far as it
-   * came, or is refused. A caller may choose for one message. Default: "queue".
+   * What happens to a message while a reply runs in its conversation: it waits, reaches the reply with its next call of the
+   * model, ends the reply, which is kept as far as it came, or is refused. A caller may choose for one message. Default: "queue".
    */
   readonly whenBusy?: WhenBusy;
   /** The part of a conversation that the model sees; false keeps no conversation. Default: the last 50 messages. */
   readonly memory?: false | MemoryOptions;
   /**
    * A reply in a conversation that was under way when the process ended is continued by the next one. One whose last
-   * recorded call, or else its beginning, is longer ago than this ends as it is, with the outcomes of its tools.
+   * recorded call, or else its beginning, is longer ago than this ends as it is, with the outcomes of its tools. A message
+   * that waited then gets its reply if it was sent within this time.
    * Default: 15 minutes.
    */
   readonly recoverWithin?: Duration;

@@ -88,6 +88,7 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       // The AI SDK knows a type for it only from tools that are known at compile time.
       ...(toolsContext && { toolsContext: toolsContext as never }),
       ...(toolOrder && { toolOrder: [...toolOrder] }),
+      ...(loop?.steering && { experimental_steering: loop.steering.sdk }),
       ...(activeTools && { activeTools: [...activeTools] }),
       ...(prepareStep && { prepareStep: preparing(prepareStep, model, wrap) }),
       experimental_download:
@@ -241,6 +242,7 @@ function callbacks(
         await callHook(context, "onStepEnd", () => options.onStepEnd?.(step));
       }
       await onStepEnd?.(step);
+      await loop?.steering?.offer();
     },
     onToolExecutionEnd: async (event: ToolExecutionEndEvent) => {
       const { toolOutput } = event;

@@ -1,14 +1,16 @@
 // The loop of one agent over its records: recorded calls return their record, other calls are made, recorded, and then
 // returned. The AI SDK's own loop runs again; this class intercepts each of its calls.
 import { setImmediate as turn } from "node:timers/promises";
+import type { UIMessage } from "ai";
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import type { JsonText } from "../../values/json.ts";
+import { type JsonText, toJson } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { CallsWaitError, RetryWaitError } from "./call-waits.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
 import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
+import type { Steering } from "./steering.ts";
 import { ToolCall } from "./tool-call.ts";
 import type { ToolFacts } from "./tool-run.ts";
 import type { ToolWait } from "./tool-steps.ts";
@@ -44,6 +46,9 @@ export class DurableLoop {
   #isLive = false;
   #left: LoopLeftError | undefined;
   #warnedOfPrompt = false;
+
+  /** Lets messages reach the reply while it is made; undefined where none can. */
+  steering: Steering | undefined;
 
   /** The waits of its tools, and of those of sub-agents. */
   readonly waits: ToolWait[];
@@ -136,6 +141,22 @@ export class DurableLoop {
   /** True when something of the current call of the model, or of the tools that it asked for, was done here. */
   get isLive(): boolean {
     return this.#isLive;
+  }
+
+  /** The messages that the next call reads with it: those that are recorded, else those that wait, once they are recorded. */
+  async steered(waiting: () => Promise<readonly UIMessage[]>): Promise<readonly UIMessage[]> {
+    const place = `${this.nextPlace}.steering`;
+    const known = this.recorder.read(place);
+    if (known !== undefined) return readSteering(known.output);
+    if (this.#left !== undefined || this.nextCallIsRecorded) return [];
+    const messages = await waiting();
+    if (messages.length === 0) return [];
+    this.checkMayBegin();
+    await this.committed();
+    const output = toJson(messages, "Messages that steer");
+    const startedAt = this.recorder.now();
+    await this.#record({ place, call: { kind: "steering" }, output, startedAt, usage: undefined });
+    return messages;
   }
 
   /** The record of the next call of the model, which has then ended. `found` receives its model and its usage. */
@@ -326,6 +347,11 @@ export class DurableLoop {
     const fields = { stepPath: this.recorder.pathOf(place) };
     this.logger.warn(fields, "the prompt differs from the one whose reply is recorded; the record is used");
   }
+}
+
+/** We wrote them ourselves. */
+function readSteering(output: JsonText): UIMessage[] {
+  return JSON.parse(output ?? "[]");
 }
 
 function isWait(reason: unknown): boolean {

@@ -19,6 +19,15 @@ export interface Question {
   readonly body: string | undefined;
 }
 
+/** The reason for which a caller waits no more: a reply that runs already has its message. */
+export class JoinsReply extends Error {
+  readonly reply: SharedReply;
+  constructor(reply: SharedReply) {
+    super("a reply has the message already");
+    this.reply = reply;
+  }
+}
+
 /** A running reply, for a caller that sends the same message again. */
 export type SharedReply =
   | { readonly mode: "chat"; readonly read: ReadReply }
@@ -37,6 +46,8 @@ export class ActiveTurn {
   question: Question | undefined;
   /** Whether another process continues it when this one stops. */
   isDurable = false;
+  /** Messages wait that may reach the reply while it is made. */
+  isSteered = false;
   /** Whether another process began it. */
   isRecovered = false;
   #attachable: { readonly reply: RunningReply; readonly read: ReadReply } | undefined;
@@ -66,7 +77,7 @@ export class ActiveTurn {
     return this.#attachable !== undefined;
   }
 
-  stop(reason: AndanteError = new ReplyStoppedError()): void {
+  stop(reason: AndanteError | JoinsReply = new ReplyStoppedError()): void {
     this.#controller.abort(reason);
   }
 

@@ -6,7 +6,7 @@ import {
   ShuttingDownError,
 } from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { ActiveTurn, type Question } from "./active-turn.ts";
+import { ActiveTurn, JoinsReply, type Question, type SharedReply } from "./active-turn.ts";
 import { KeyedQueue, type Place } from "./keyed-queue.ts";
 
 /** Milliseconds that an aborted turn gets to end in order. */
@@ -159,6 +159,18 @@ export class ActiveTurns {
   withdraw(conversationId: string, messageId: string): void {
     for (const { turn } of this.#queue.members(conversationId))
       if (turn.question?.messageId === messageId) turn.stop(new MessageWithdrawnError({ messageId }));
+  }
+
+  /** A message waits that may reach the reply of the conversation. */
+  steer(conversationId: string): void {
+    const turn = this.#queue.holder(conversationId)?.turn;
+    if (turn !== undefined) turn.isSteered = true;
+  }
+
+  /** A reply has a message that waits: its caller reads that one. */
+  join(conversationId: string, messageId: string, reply: SharedReply): void {
+    for (const { turn } of this.#queue.members(conversationId).slice(1))
+      if (turn.question?.messageId === messageId) turn.stop(new JoinsReply(reply));
   }
 
   /** Resolves when the message is kept that the conversation's turn replies to: messages that wait come after it. */

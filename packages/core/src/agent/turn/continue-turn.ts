@@ -13,6 +13,7 @@ import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
 import { inPlayground, operationOf, recordingOperation, titleAfter } from "./start-turn.ts";
+import { steerTurn } from "./steer-turn.ts";
 import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
@@ -66,6 +67,7 @@ async function openAgain(
   const known = (recent ?? []).map(messageOf);
   const history = seenMessages(agent, known);
   const tools = await agent.toolsFor(operation);
+  if (mode === "chat") steerTurn(environment, { agent, operation, tools, active, conversationId, userId });
   const loaded = await attachmentsOf(agent, operation).resolve(history);
   const messages = await historyForModel(agent, loaded, tools, operation);
   const completed = titleAfter(environment, { agent, operation, history, conversationId, userId });

@@ -240,7 +240,7 @@ test("a message that waits for another reply is kept at once, after the one befo
         most: 9,
         request: JSON.stringify({
           ...{ mode: "chat", settings: { topK: 1 }, schema: null, traceparent: null, process: "here" },
-          context: { a: 1 },
+          ...{ context: { a: 1 }, steers: false },
         }),
       },
     },

@@ -22,7 +22,13 @@ import { dueSummary, seenMessages } from "../conversation/compaction.ts";
 import { messageOf } from "../conversation/kept-message.ts";
 import { openConversation } from "../conversation/open-conversation.ts";
 import { attachmentsOf, historyForModel } from "../messages/given-messages.ts";
-import type { ActiveTurn, Question, SharedReply, TurnMode } from "./active-turn.ts";
+import {
+  type ActiveTurn,
+  JoinsReply,
+  type Question,
+  type SharedReply,
+  type TurnMode,
+} from "./active-turn.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import { QueuePlace } from "./queue-place.ts";
 import type { TurnOptions } from "./turn.ts";
@@ -76,7 +82,7 @@ export async function openKeptTurn(
   const same = running();
   const shared = same && (await unlessAborted(same.shared(), active.signal));
   if (shared !== undefined) return { kind: "shared", reply: shared };
-  if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
+  if (stopUnread && whenBusy !== "steer") turns.find(conversationId, userId)?.stopWhenUnread();
   active.question = question;
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
@@ -96,7 +102,11 @@ export async function openKeptTurn(
       if (reply !== undefined) return { kind: "shared", reply };
     }
   } catch (error) {
-    if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
+    if (error instanceof JoinsReply) return { kind: "shared", reply: error.reply };
+    if (error instanceof MessageWithdrawnError && place.steers) {
+      const reply = await environment.elsewhere?.steeredBy(sent.id, { conversationId, userId });
+      if (reply !== undefined) return { kind: "shared", reply };
+    }
     await place.giveUp(active.signal.aborted ? active.signal.reason : error);
     throw error;
   }
@@ -148,15 +158,6 @@ async function waitElsewhere(
   return undefined;
 }
 
-/** The same message came just before this one, and has its reply. */
-class RunsAlready extends Error {
-  readonly reply: SharedReply;
-  constructor(reply: SharedReply) {
-    super("the reply runs already");
-    this.reply = reply;
-  }
-}
-
 async function enter(
   environment: TurnEnvironment,
   asked: AskedTurn,
@@ -173,7 +174,7 @@ async function enter(
   await turns.enter(active, conversationId, userId, readOwner, async () => {
     files.forget();
     const shared = await running()?.shared();
-    if (shared !== undefined) throw new RunsAlready(shared);
+    if (shared !== undefined) throw new JoinsReply(shared);
     if (whenBusy === "reject") throw new ConversationBusyError({ conversationId });
     if (isNew(asked)) {
       await turns.begun(conversationId);

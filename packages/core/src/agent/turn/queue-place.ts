@@ -11,7 +11,7 @@ import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
 
 /** The message, and who asks. */
 export interface Queueing {
-  readonly agent: Pick<CallableAgent, "id">;
+  readonly agent: Pick<CallableAgent, "id" | "whenBusy">;
   readonly conversationId: string;
   readonly userId: string | null;
   readonly active: ActiveTurn;
@@ -38,13 +38,19 @@ export class QueuePlace {
     return this.#isTaken;
   }
 
+  /** It may reach the reply that runs: a caller of another kind cannot read that one. */
+  get steers(): boolean {
+    const { mode, whenBusy = this.#asked.agent.whenBusy } = this.#options;
+    return mode === "chat" && whenBusy === "steer";
+  }
+
   /**
    * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
    * user's meanwhile nothing is kept, and the beginning of its own turn fails.
    */
   async take(): Promise<void> {
     if (this.#isTaken) return;
-    const { conversations, clock, maxQueued: most } = this.#environment;
+    const { conversations, turns, clock, maxQueued: most } = this.#environment;
     const { agent, active, sent, conversationId, userId } = this.#asked;
     const where = { key: randomUUID(), conversationId, userId, agentId: agent.id };
     const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
@@ -53,6 +59,7 @@ export class QueuePlace {
     if (kind === "full") throw new QueueFullError({ conversationId, limit: most });
     this.#isTaken = true;
     if (this.#options.keepsPlace) active.keepPlace();
+    if (this.steers) turns.steer(conversationId);
   }
 
   /** The turn does not begin. Its message stays queued where the next process can do better. */
@@ -68,6 +75,7 @@ export class QueuePlace {
     const { mode, schema = null, playground, traceparent = null } = this.#options;
     const process = this.#environment.queues.process;
     const context = JSON.parse(this.#asked.context);
-    return { mode, settings, schema, playground, traceparent, process, context };
+    const how = { mode, settings, schema, playground, traceparent };
+    return { ...how, process, context, steers: this.steers };
   }
 }

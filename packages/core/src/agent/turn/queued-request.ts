@@ -9,6 +9,8 @@ export interface QueuedRequest
   /** The process in which its caller waits. */
   readonly process: string;
   readonly context: Readonly<Record<string, unknown>>;
+  /** It may reach the reply that runs. */
+  readonly steers: boolean;
 }
 
 /** The stored request of a queued message: we wrote it ourselves. */

@@ -13,6 +13,7 @@ import type { ActiveTurn, SharedReply, TurnMode } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
 import { openKeptTurn } from "./open-kept-turn.ts";
+import { steerTurn } from "./steer-turn.ts";
 import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
 import type { RunningTurn } from "./turn-host.ts";
@@ -56,6 +57,7 @@ export async function startTurn(
         mode: options.mode,
         onlyRecorded: false,
       });
+      if (options.mode === "chat") steerTurn(environment, { agent, operation, tools, active, ...where });
       const completed = titleAfter(environment, { agent, operation, history: opened.history, ...where });
       return newTurn({ ...call, ...opened, operation, completed });
     }

@@ -149,6 +149,7 @@ export class Turn {
 
   /** Commits the complete reply before the caller sees its end, so the conversation already holds it. */
   async complete(message: UIMessage | undefined): Promise<void> {
+    await this.operation.loop?.steering?.settled;
     if (waitsForTools(this.operation)) return this.#leaveForWait(message);
     await this.#keep(message, false);
     this.#complete = true;
@@ -187,6 +188,7 @@ export class Turn {
   }
 
   async #keepPartial(partial: PartialMessage | undefined): Promise<void> {
+    await this.operation.loop?.steering?.settled.catch(() => undefined);
     if (waitsForTools(this.operation)) return this.#leaveForWait(await partial?.());
     const { loop, signal } = this.operation;
     // A tool may not notice that the reply was stopped: its outcome is recorded.

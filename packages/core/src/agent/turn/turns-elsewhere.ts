@@ -2,14 +2,19 @@
 // where it is made.
 import type { UIMessageChunk } from "ai";
 import { ReplyStoppedError } from "../../errors/index.ts";
-import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import type { KeptMessage } from "../conversation/compaction.ts";
 import { messageOf } from "../conversation/kept-message.ts";
+import type { SharedReply } from "./active-turn.ts";
 import { readTurnInput } from "./kept-turn.ts";
 import type { LiveTurn, OtherTurns } from "./turn-host.ts";
 
 /** Milliseconds until a process is asked again to stop a turn. */
 const askAgain = 1000;
+
+/** The newest messages among which the reply is that a message has steered. */
+const steeredAmong = 50;
 
 export interface WhichTurn {
   readonly agentId: string;
@@ -91,6 +96,29 @@ export class TurnsElsewhere {
       if (!left.aborted) yield { type: "error", errorText: new ReplyStoppedError().message };
       return undefined;
     }
+    yield* this.#rest(kept);
+    return undefined;
+  }
+
+  /** The kept reply that a message has steered. */
+  async steeredBy(
+    messageId: string,
+    which: { readonly conversationId: string; readonly userId: string | null },
+  ): Promise<SharedReply | undefined> {
+    const recent = await this.#conversations.recent({ ...which, limit: steeredAmong });
+    const isIt = (part: KeptMessage["parts"][number]) =>
+      part.type === "steering-message" && part.id === messageId;
+    const reply = recent?.findLast((message) => messageOf(message).parts.some(isIt));
+    return reply && { mode: "chat", read: () => this.#kept(reply) };
+  }
+
+  async *#kept(reply: StoredMessage): AsyncGenerator<UIMessageChunk, undefined> {
+    yield { type: "start", messageId: reply.messageId };
+    yield* this.#rest(reply);
+    return undefined;
+  }
+
+  async *#rest(kept: StoredMessage): AsyncGenerator<UIMessageChunk, undefined> {
     // It brings the AI SDK with it.
     const { chunksOf } = await import("../reply/replay-message.ts");
     yield* chunksOf(messageOf(kept));

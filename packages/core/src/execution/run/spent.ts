@@ -15,7 +15,7 @@ export function spentIn(events: readonly NewEvent[], spender: Spender): readonly
   for (const event of events) {
     if (event.type !== "checkpoint-complete" || event.usage === undefined) continue;
     const { call, usage, timestamp } = event;
-    const agentId = call?.kind === "tool" ? undefined : call?.agentId;
+    const agentId = call !== undefined && "agentId" in call ? call.agentId : undefined;
     const model = call?.kind === "model" ? call.model : undefined;
     entries ??= [];
     entries.push(usageEntry(keyOf(timestamp, spender, agentId, model), usage));

@@ -80,6 +80,7 @@ const table: Readonly<Record<string, Expectation>> = {
   },
   "DELETE /api/users/:userId/facts": { access: "protected", listed: "protected", status: 200 },
   "GET /api/usage": { access: "protected", listed: "protected", status: 400 },
+  "GET /api/budgets": { access: "protected", listed: "protected", status: 200 },
   [`DELETE ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   "GET /workflows": { access: "public", listed: "protected", status: 200 },
   "GET /workflows/:id": { access: "public", listed: "public", status: 200 },

@@ -15,7 +15,8 @@ declare global {
 
 describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   const browser = await openBrowser();
-  const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+  const budgets = [{ per: "all", window: "1d", tokens: 10_000_000 }] as const;
+  const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents, budgets });
   const { andante } = server;
   await andante.execute("measure", { text: "one two" });
   await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
@@ -44,6 +45,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/traces", "tr"],
     ["/failures", "tr"],
     ["/nodes", "tbody tr"],
+    ["/usage?by=agent", ".budgets tbody tr"],
     ["/workflows/publish?tab=definitions", ".steps"],
     [`/traces/${traceId}`, ".fall"],
     ["/api?item=executeWorkflow", ".operation-body"],

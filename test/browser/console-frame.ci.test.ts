@@ -110,7 +110,7 @@ describe("in Chromium", async () => {
     });
     for (const path of [
       ...["/inbox", "/executions", `/executions/${executionId}`, "/workflows", "/workflows/measure"],
-      ...["/agents", "/agents/assistant", "/traces", "/traces/1", "/failures", "/nodes", "/api"],
+      ...["/agents", "/agents/assistant", "/traces", "/traces/1", "/failures", "/usage", "/nodes", "/api"],
     ]) {
       await open(path);
       // While its code is on its way, the page has no heading and a skeleton of its own.

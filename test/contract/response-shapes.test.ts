@@ -263,6 +263,7 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
   expectShape("GET /api/failures", await server.get("/api/failures"));
   expectShape("GET /api/usage", await server.get("/api/usage?by=agent"));
+  expectShape("GET /api/budgets", await server.get("/api/budgets"));
   expectShape("GET /api/nodes", await server.get("/api/nodes"));
   expectShape("GET /api/workflows/:id/definitions", await server.get("/api/workflows/sum/definitions"));
   const found = await server.get("/api/search?text=ada");

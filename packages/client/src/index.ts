@@ -16,6 +16,7 @@ export type { CallOptions, ClientOptions, PageOptions } from "./connection/optio
 export type { HostTypes, TypesOf, WorkflowTypes } from "./host-types.ts";
 export type {
   ActivityFilter,
+  BudgetFilter,
   FailuresFilter,
   InboxFilter,
   LogFilter,

@@ -5,6 +5,7 @@ import type { CallOptions, PageOptions } from "./connection/options.ts";
 import { attach, cutOff, readEvents } from "./connection/read-events.ts";
 import type {
   Activity,
+  BudgetReport,
   ChangeEvent,
   DefinitionHistory,
   ExecutionStatus,
@@ -58,6 +59,11 @@ export interface UsageFilter<WorkflowId extends string = string> extends PageOpt
   readonly workflowId?: WorkflowId | undefined;
   /** Provider and name. */
   readonly model?: string | undefined;
+}
+
+export interface BudgetFilter extends CallOptions {
+  /** Default: all budgets that the caller may see. */
+  readonly userId?: string | undefined;
 }
 
 export interface StepActivityFilter extends CallOptions {
@@ -127,6 +133,11 @@ export class Overview<WorkflowId extends string = string> {
   /** Tokens and money of models by day, user, agent, workflow or model, a page at a time. */
   usage({ signal, ...query }: UsageFilter<WorkflowId>): Promise<UsageReport> {
     return this.connection.repeat({ path: "/api/usage", query, signal });
+  }
+
+  /** How much of each budget over time is used in its current window. */
+  budgets({ signal, ...query }: BudgetFilter = {}): Promise<BudgetReport> {
+    return this.connection.repeat({ path: "/api/budgets", query, signal });
   }
 
   /** Failed executions in groups of the same error, the largest first. */

@@ -113,6 +113,10 @@ const routes = root.addChildren([
     component: page(() => import("./pages/traces/trace-page.tsx").then(({ TracePage }) => TracePage)),
   }),
   createRoute({
+    ...at("/usage"),
+    component: page(() => import("./pages/usage/usage-page.tsx").then(({ UsagePage }) => UsagePage)),
+  }),
+  createRoute({
     ...at("/nodes"),
     component: page(() => import("./pages/nodes/nodes-page.tsx").then(({ NodesPage }) => NodesPage)),
   }),

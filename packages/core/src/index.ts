@@ -37,6 +37,8 @@ export { createLogger } from "./observe/log/create-logger.ts";
 export type { LogOptions } from "./observe/log/log-options.ts";
 export type { Logger } from "./observe/log/logger.ts";
 export type { TracingOptions } from "./observe/trace/tracing-options.ts";
+export type { BudgetOptions, BudgetSubject } from "./observe/usage/budget-options.ts";
+export type { BudgetState } from "./observe/usage/budgets.ts";
 export type { ModelPrice, Prices } from "./observe/usage/prices.ts";
 export type { UsageGroup, UsageOptions, UsagePage, UsageRow, UsageSum } from "./observe/usage/read-usage.ts";
 export { memoryStore, sqliteStore } from "./store/sqlite/sqlite-store.ts";

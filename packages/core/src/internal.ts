@@ -36,6 +36,7 @@ export {
   searchedEvents,
 } from "./store/search/entries.ts";
 export { maxValueBytes } from "./store/search/scalars.ts";
+export { toBudgetAccount, toKeptAccount, toOtherShares } from "./store/sql/budget-rows.ts";
 export {
   integer,
   nullableInteger,

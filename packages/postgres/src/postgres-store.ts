@@ -12,6 +12,7 @@ import { Servers } from "./connection/servers.ts";
 import { SilenceWatch } from "./connection/silence-watch.ts";
 import { Writers } from "./group/writers.ts";
 import { approvals } from "./operations/approvals.ts";
+import { budgets } from "./operations/budgets.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { claims } from "./operations/claims.ts";
 import { conversations } from "./operations/conversations/index.ts";
@@ -166,6 +167,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     observations: observations(readers, s, node),
     rollups: rollups(readers, s),
     usage: usage(readers, s),
+    budgets: budgets(readers, s),
     conversations: conversations(readers, s),
     facts: facts(readers, s),
     approvals: approvals(readers, s),

@@ -6,6 +6,7 @@ import { listen } from "./client/endpoint.ts";
 import { Hints } from "./client/hints.ts";
 import { problemIn, register } from "./client/register.ts";
 import { Shards } from "./client/shards.ts";
+import { budgetOperations } from "./operations/budgets.ts";
 import { approvalOperations, conversationOperations, turnOperations } from "./operations/conversations.ts";
 import { executionOperations } from "./operations/executions.ts";
 import { factOperations } from "./operations/facts.ts";
@@ -86,6 +87,7 @@ export function restateStore(options: RestateStoreOptions): Store {
     observations: observationOperations(shards),
     rollups: rollupOperations(shards),
     usage: usageOperations(shards),
+    budgets: budgetOperations(shards),
     health: async () => {
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))

@@ -77,6 +77,30 @@ export interface AgentSummary {
   readonly status: "idle" | "running";
 }
 
+export interface BudgetReport {
+  /** The current windows, the 100 highest of each budget; empty where the host has none. */
+  readonly budgets: readonly BudgetState[];
+}
+
+export interface BudgetState {
+  readonly per: "user" | "agent" | "tag" | "all";
+  /** The user, agent or tag; null for all, and for calls without a user. */
+  readonly subject: string | null;
+  readonly unit: "money" | "tokens";
+  /** Milliseconds. */
+  readonly window: number;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  /** With the amounts that people have added for this window. */
+  readonly limit: number;
+  readonly used: number;
+  /** As much as the calls in flight may use. */
+  readonly held: number;
+  /** The part of the limit at which a log line warns. */
+  readonly warnAt: number;
+  readonly onReached: "refuse" | "suspend";
+}
+
 export type ChangeEvent =
   | {
       /** The feed is open: read the current state, then follow. */
@@ -254,6 +278,10 @@ export interface Explanation {
   readonly sentence: string;
   /** Everything that it waits for, the most important first; empty once it has ended. */
   readonly waits: readonly Wait[];
+  /** The usage of its agents, when it has any. */
+  readonly usage?: Usage | undefined;
+  /** The budgets over time that its calls count for; a caller that sees only its own gets those of its user. */
+  readonly budgets?: readonly BudgetState[] | undefined;
 }
 
 export interface Facts {

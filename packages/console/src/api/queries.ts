@@ -7,6 +7,7 @@ import {
   type InboxFilter,
   type ServerStatus,
   type TraceFilter,
+  type UsageReport,
 } from "@andante/client";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { andante } from "./andante.ts";
@@ -115,6 +116,37 @@ export const nodesQuery = queryOptions({
   refetchInterval: 2000,
   retry: false,
 });
+
+/** The usage of models over so many days with today. */
+export const usageQuery = (by: UsageReport["by"], days: number) =>
+  infiniteQueryOptions({
+    queryKey: ["usage", by, days],
+    queryFn: ({ signal, pageParam }) =>
+      andante.usage({ by, from: daysAgo(days - 1), cursor: pageParam || undefined, signal }),
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+
+export const todayQuery = queryOptions({
+  queryKey: ["usage", "today"],
+  queryFn: ({ signal }) => andante.usage({ by: "day", from: daysAgo(0), limit: 1, signal }),
+  refetchInterval: 30_000,
+  // A caller that may read no usage sees Home without it.
+  retry: false,
+});
+
+export const budgetsQuery = queryOptions({
+  queryKey: ["budgets"],
+  queryFn: ({ signal }) => andante.budgets({ signal }),
+  refetchInterval: 10_000,
+});
+
+/** The day so long ago, UTC. */
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}
 
 export const failuresQuery = (from: string | undefined) =>
   queryOptions({

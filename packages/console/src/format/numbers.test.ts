@@ -1,6 +1,6 @@
 // Formatting of numbers, durations and ids.
 import { expect, test } from "vitest";
-import { age, bytes, count, duration, plural, share, shortCount, shortId } from "./numbers.ts";
+import { age, amount, bytes, count, duration, plural, share, shortCount, shortId } from "./numbers.ts";
 
 test.each([
   [9, "9 ms"],
@@ -12,6 +12,13 @@ test.each([
   [273_600_000, "3 d 4 h"],
   [-5, "0 ms"],
 ])("%i ms is %s", (milliseconds, words) => expect(duration(milliseconds)).toBe(words));
+
+test.each([
+  [0, "0.00"],
+  [0.003_14, "0.0031"],
+  [12.5, "12.50"],
+  [1_204.5, "1\u2009204.50"],
+])("an amount of %d is %s", (value, text) => expect(amount(value)).toBe(text));
 
 test.each([
   [100, "now"],

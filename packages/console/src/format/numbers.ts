@@ -14,6 +14,12 @@ export function shortCount(value: number): string {
   return `${(value / 1_000_000).toFixed(1)} M`;
 }
 
+/** Money in the currency of the server's prices: 1 204.50, 0.0031. */
+export function amount(value: number): string {
+  const [whole = "0", part = ""] = value.toFixed(Math.abs(value) >= 1 || value === 0 ? 2 : 4).split(".");
+  return `${whole.replace(/\B(?=(\d{3})+(?!\d))/g, thin)}.${part}`;
+}
+
 export function bytes(value: number): string {
   if (value < 1024) return `${value} B`;
   if (value < 1024 ** 2) return `${Math.round(value / 1024)} KB`;

@@ -3,6 +3,7 @@ import {
   Bot,
   Braces,
   CircleX,
+  Coins,
   House,
   Inbox,
   List,
@@ -21,6 +22,7 @@ export const navigation = [
   { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
   { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },
+  { name: "Usage", to: "/usage", Icon: Coins },
   { name: "Nodes", to: "/nodes", Icon: Server },
   { name: "API", to: "/api", Icon: Braces, heading: "Develop" },
 ] as const;

@@ -16,6 +16,7 @@ const names = [
     "event",
     "tab",
     "item",
+    "by",
     "sort",
     "chat",
   ] as const),

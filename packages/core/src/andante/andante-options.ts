@@ -13,6 +13,7 @@ import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { RollupOptions } from "../observe/rollups/rollups.ts";
 import type { TracingOptions } from "../observe/trace/tracing-options.ts";
+import { type BudgetOptions, countedBudgets } from "../observe/usage/budget-options.ts";
 import { checkPrices, type Prices } from "../observe/usage/prices.ts";
 import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
@@ -47,6 +48,8 @@ export interface AndanteOptions<
   readonly limits?: AndanteLimits;
   /** Prices of models, for the money in usage. Default: none, and all money is unknown. */
   readonly prices?: Prices;
+  /** Limits of tokens or money over windows of time. Default: none. */
+  readonly budgets?: readonly BudgetOptions[];
   /** Which ended executions are kept; the others are deleted. Default: all are kept. */
   readonly retention?: RetentionOptions;
   /** The time as executions see it, for tests. Default: the machine's clock. */
@@ -62,6 +65,7 @@ export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
   tracing: true,
   rollups: true,
   prices: true,
+  budgets: true,
   limits: true,
   retention: true,
   clock: true,
@@ -122,4 +126,5 @@ export function checkAndanteOptions(options: AndanteOptions): void {
   for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
   retentionBounds(options.retention ?? {});
   checkPrices(options.prices);
+  countedBudgets(options.budgets, options.prices);
 }

@@ -56,6 +56,7 @@ import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
+import type { BudgetState } from "../observe/usage/budgets.ts";
 import type { UsageOptions, UsagePage } from "../observe/usage/read-usage.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { callerPageLength } from "../store/text-length.ts";
@@ -72,6 +73,9 @@ import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds after the store is open and recovery has begun, in which requests that waited for that go first. */
 const loadingPause = 250;
+
+/** Accounts of each budget in a report. */
+const maxAccounts = 100;
 
 export class AndanteService implements Andante {
   readonly logger: Logger;
@@ -332,6 +336,13 @@ export class AndanteService implements Andante {
     const workflow = this.#engine.workflows.get(workflowId);
     const stored = await this.store.events({ executionId, after, limit, length: callerPageLength });
     return stored.map((event) => viewEvent(workflow, executionId, decodeEvent(event), "full"));
+  }
+
+  async budgets({ userId }: { readonly userId?: string | undefined } = {}): Promise<readonly BudgetState[]> {
+    await this.#ready;
+    const { budgets } = this.#engine.observation.usage;
+    if (userId === undefined) return (await budgets?.states(maxAccounts)) ?? [];
+    return ((await budgets?.statesOf({ userId })) ?? []).filter(({ per }) => per === "user");
   }
 
   async usage(options: UsageOptions): Promise<UsagePage> {

@@ -16,6 +16,7 @@ import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Traces } from "../observe/trace/traces.ts";
+import type { BudgetState } from "../observe/usage/budgets.ts";
 import type { UsageOptions, UsagePage } from "../observe/usage/read-usage.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import type { Json } from "../values/json.ts";
@@ -110,6 +111,11 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   readonly facts: Pick<Facts, "read" | "change" | "remove">;
   /** Tokens and money of models by day, user, agent, workflow or model. */
   usage(options: UsageOptions): Promise<UsagePage>;
+  /**
+   * The budgets over time with their use in the current windows, the 100 highest of each budget; with `userId` only
+   * the budgets of this user. Empty where the host has none.
+   */
+  budgets(options?: { readonly userId?: string | undefined }): Promise<readonly BudgetState[]>;
   /** Changes, counts and open suspensions of all executions. */
   readonly live: Live;
   /** True from the call of `close` on. */

@@ -202,6 +202,42 @@ export class BudgetReachedError extends AndanteError {
   }
 }
 
+/** A budget over a window of time allows no further call of a model until the window ends. */
+export class BudgetUsedUpError extends AndanteError {
+  constructor({
+    per,
+    limit,
+    unit,
+    endsAt,
+    at,
+  }: {
+    readonly per: "user" | "agent" | "tag" | "all";
+    readonly limit: number;
+    readonly unit: "money" | "tokens";
+    /** Milliseconds since 1970. */
+    readonly endsAt: number;
+    readonly at: number;
+  }) {
+    const whose = per === "all" ? "" : ` of this ${per}`;
+    const amount = unit === "tokens" ? `${limit} tokens` : String(limit);
+    super(`The budget${whose} of ${amount} is used up until ${new Date(endsAt).toISOString()}`, {
+      code: "budget-used-up",
+      status: 429,
+      retryAfter: Math.max(1, Math.ceil((endsAt - at) / 1000)),
+    });
+  }
+}
+
+/** A budget of money cannot count the calls of a model whose price is not known. */
+export class ModelPriceError extends AndanteError {
+  constructor({ model }: { model: string }) {
+    super(`The model ${model} has no price, which a budget of money needs`, {
+      code: "model-price",
+      status: 500,
+    });
+  }
+}
+
 /** A function that the host gave to an agent threw. */
 export class AgentFunctionError extends AndanteError {
   constructor({ option, cause }: { option: string; cause: unknown }) {

@@ -28,6 +28,7 @@ import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
 import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
 import type { TracingOptions } from "./trace/tracing-options.ts";
+import type { BudgetOptions } from "./usage/budget-options.ts";
 import type { Prices } from "./usage/prices.ts";
 import { UsageMeter } from "./usage/usage-meter.ts";
 
@@ -39,6 +40,7 @@ export interface ObservationOptions {
   readonly tracing?: TracingOptions | false | undefined;
   readonly rollups?: RollupOptions | false | undefined;
   readonly prices?: Prices | undefined;
+  readonly budgets?: readonly BudgetOptions[] | undefined;
   readonly retention?: { readonly usage?: Duration } | undefined;
   /** The time of calls of models. Default: that of the store. */
   readonly clock?: Clock | undefined;
@@ -85,6 +87,8 @@ export class Observation {
     this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger, clock);
     this.usage = new UsageMeter({
       prices: options.prices,
+      budgets: options.budgets,
+      budgetStore: store.budgets,
       retention: options.retention?.usage,
       store: store.usage,
       logger: this.logger,
@@ -212,6 +216,7 @@ export class Observation {
     await this.#closeTracing();
     await this.rollups?.close();
     await this.usage.close();
+    await this.usage.budgets?.close();
     await this.#writer.close();
     this.metrics.close();
   }

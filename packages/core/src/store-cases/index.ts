@@ -1,6 +1,7 @@
 // The public surface of @andante/core/store-cases: the cases that every store must pass, for authors of stores.
 import type { Store } from "../store/store.ts";
 import { approvalCases } from "./approval-cases.ts";
+import { budgetCases } from "./budget-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { factCases } from "./fact-cases.ts";
@@ -56,6 +57,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     observationCases,
     rollupCases,
     usageCases,
+    budgetCases,
     waitingCases,
     searchCases,
   ];

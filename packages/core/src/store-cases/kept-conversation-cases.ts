@@ -49,6 +49,20 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       });
     });
 
+    test("money and tokens written to a cache are added up; calls before there were prices count as unpriced", async () => {
+      await post("u1");
+      const total = async () => (await store.conversations.read({ conversationId }))?.usage;
+      await keep("a1");
+      expect(await total()).toEqual(usage);
+      await keep("a2", { usage: { ...usage, money: 0.000_000_002 } });
+      expect(await total()).toMatchObject({ money: 0.000_000_002, unpricedCalls: 1 });
+      await keep("a3", { usage: { ...usage, unpricedCalls: 1 } });
+      const inputTokenDetails = { cacheReadTokens: 0, cacheWriteTokens: 2 };
+      await keep("a4", { usage: { ...usage, money: 1.5, inputTokenDetails } });
+      const all = { calls: 4, money: 1.500_000_002, unpricedCalls: 2, inputTokenDetails };
+      expect(await total()).toMatchObject(all);
+    });
+
     test("title and metadata are changed one by one", async () => {
       await post("u1");
       const change = (fields: object) =>

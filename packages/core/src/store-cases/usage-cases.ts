@@ -40,7 +40,7 @@ export function usageCases(name: string, makeStore: () => Store): void {
     const add = (entries: readonly UsageEntry[], writer = randomUUID(), number = 1) =>
       store.usage.add({ writer, number, entries });
     const totals = (query: Partial<UsageQuery>) =>
-      store.usage.totals({ by: "day", from: 0, to: 1000, limit: 100, offset: 0, ...query });
+      store.usage.totals({ by: "day", from: 0, to: 1000, limit: 100, offset: 0, rows: 1000, ...query });
 
     test("usage of several processes is added up, by each part of its key", async () => {
       const userId = randomUUID();
@@ -93,6 +93,15 @@ export function usageCases(name: string, makeStore: () => Store): void {
       expect(await names({ agentId: "writer", workflowId: "publish", limit: 1 })).toEqual(["d"]);
       expect(await names({ agentId: "absent" })).toEqual([]);
       expect([await names({ from: 101 }), await names({ to: 100 })]).toEqual([[], []]);
+    });
+
+    test("so many rows are read, those of the newest days", async () => {
+      const userId = randomUUID();
+      await add([7, 8, 9].map((day) => entry({ userId, day })));
+      const days = async (rows: number) => (await totals({ userId, rows })).map(({ of }) => of);
+      expect(await days(3)).toEqual(["9", "8", "7"]);
+      // Restate's SQL reads all rows.
+      expect((await days(2)).slice(0, 2)).toEqual(["9", "8"]);
     });
 
     test("names of any text are kept apart", async () => {

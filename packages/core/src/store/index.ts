@@ -1,6 +1,7 @@
 // The public surface of @andante/core/store: the contract between Andante and a store, for authors of stores.
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
 export type * from "./approval-store.ts";
+export * from "./budget-store.ts";
 export type * from "./cluster-channel.ts";
 export type * from "./conversation-store.ts";
 export * from "./decide/index.ts";
@@ -33,5 +34,5 @@ export {
 export type * from "./suspension.ts";
 export { childWaitOf, isChildWait, waitsForPerson } from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
-export { nothingUsed, sumUsage, usageDetails, usageSince } from "./usage.ts";
+export { cacheWritesOf, moneyColumns, nothingUsed, sumUsage, usageDetails, usageSince } from "./usage.ts";
 export * from "./usage-store.ts";

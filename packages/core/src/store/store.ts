@@ -6,6 +6,7 @@
 // with no body in flight. A *turn* is an execution of its own kind: the reply to one message of a conversation. It has
 // no workflow, and lists, counts and deletions of executions mean those of workflows unless stated otherwise.
 import type { ApprovalStore } from "./approval-store.ts";
+import type { BudgetCharge, BudgetStore } from "./budget-store.ts";
 import type { ClusterChannel } from "./cluster-channel.ts";
 import type {
   ConversationStore,
@@ -235,6 +236,8 @@ export interface Commit {
   readonly spent?: readonly UsageEntry[];
   /** It has children from now on, which its `links` note. Default: as before. */
   readonly hasChildren?: true;
+  /** The use of those calls in place of the shares of budgets that they hold. Default: none. */
+  readonly charges?: readonly BudgetCharge[];
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /**
@@ -656,6 +659,8 @@ export interface Store {
   readonly rollups: RollupStore;
   /** Usage of models by day, user, agent, workflow and model. */
   readonly usage: UsageStore;
+  /** Budgets over windows of time. */
+  readonly budgets: BudgetStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
   /** The facts that agents keep. */

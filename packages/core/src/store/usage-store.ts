@@ -55,6 +55,8 @@ export interface UsageQuery extends UsageFilters {
   readonly to: number;
   readonly limit: number;
   readonly offset: number;
+  /** The most rows that are read, those of the newest days. A filter by workflow or model counts after that. */
+  readonly rows: number;
 }
 
 export interface UsageTotal extends UsageCounts {

@@ -74,6 +74,18 @@ export function unpricedOf({ calls, money, unpricedCalls }: StoredUsage): number
   return unpricedCalls ?? (money === undefined ? calls : 0);
 }
 
+/** Money as columns keep it: null where it is not known, and for calls of a host without prices. */
+export function moneyColumns(usage: StoredUsage): {
+  readonly nanos: number | null;
+  readonly unpriced: number | null;
+} {
+  const { money } = usage;
+  return {
+    nanos: money === undefined ? null : toNanos(money),
+    unpriced: hasPrices(usage) ? unpricedOf(usage) : null,
+  };
+}
+
 function hasPrices({ money, unpricedCalls }: StoredUsage): boolean {
   return money !== undefined || unpricedCalls !== undefined;
 }

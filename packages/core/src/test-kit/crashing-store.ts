@@ -78,6 +78,13 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       read: passing((argument) => inner.conversations.read(argument)),
       list: passing((argument) => inner.conversations.list(argument)),
     },
+    budgets: {
+      hold: passing((argument) => inner.budgets.hold(argument)),
+      charge: passing((argument) => inner.budgets.charge(argument)),
+      renew: passing((argument) => inner.budgets.renew(argument)),
+      accounts: passing((argument) => inner.budgets.accounts(argument)),
+      trim: passing((argument) => inner.budgets.trim(argument)),
+    },
     open: async () => undefined,
     close: async () => undefined,
     create: counted((argument) => inner.create(argument)),

@@ -36,6 +36,7 @@ import { type StoredEvent, storedLength, type WrittenEvent } from "../../src/sto
 import { isChildWait, type Suspension } from "../../src/store/suspension.ts";
 import { nothingUsed, type StoredUsage, usageSince } from "../../src/store/usage.ts";
 import { isBelow } from "../../src/values/step-path.ts";
+import { plainBudgets } from "./plain-budgets.ts";
 import { PlainConversations } from "./plain-conversations.ts";
 import { PlainFacts } from "./plain-facts.ts";
 import { plainObservations } from "./plain-observations.ts";
@@ -81,6 +82,7 @@ export function plainStore(): Store {
   const approvals = new Map<string, { readonly expiresAt: number; readonly key: string }>();
   let secret: string | undefined;
   const usage = plainUsage();
+  const budgets = plainBudgets();
 
   const kept = (executionId: string): Kept => {
     const found = executions.get(executionId);
@@ -188,6 +190,7 @@ export function plainStore(): Store {
         if (of.timeoutAt !== null) of.timeoutAt += by;
       }),
       spend: later((_, entries) => usage.spend(entries)),
+      charge: later((charges) => budgets.charge(charges)),
     };
   };
   const perform = <Argument extends { readonly executionId: string }, Result>(
@@ -661,6 +664,7 @@ export function plainStore(): Store {
     rollups: guarded(plainRollups()),
     facts: guarded(keptFacts.operations),
     usage: guarded(usage.operations),
+    budgets: guarded(budgets),
     approvals: guarded({
       use: ({ key, approval, expiresAt, at }: Parameters<Store["approvals"]["use"]>[0]): boolean => {
         for (const [id, used] of approvals) if (used.expiresAt < at) approvals.delete(id);

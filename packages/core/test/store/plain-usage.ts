@@ -19,7 +19,10 @@ export function plainUsage() {
       rows.set(key, before === undefined ? entry : { ...entry, ...addCounts(before, entry) });
     }
   };
-  const fits = (row: UsageEntry, { from, to, ...filters }: Omit<UsageQuery, "by" | "limit" | "offset">) =>
+  const fits = (
+    row: UsageEntry,
+    { from, to, ...filters }: Omit<UsageQuery, "by" | "limit" | "offset" | "rows">,
+  ) =>
     row.day >= from &&
     row.day < to &&
     (["userId", "agentId", "workflowId", "model"] as const).every(
@@ -33,9 +36,14 @@ export function plainUsage() {
         writers.set(writer, number);
         spend(entries);
       },
-      totals: ({ by, limit, offset, ...query }: UsageQuery): UsageTotal[] => {
+      totals: ({ by, limit, offset, rows: most, ...query }: UsageQuery): UsageTotal[] => {
         const totals = new Map<string, UsageTotal>();
-        for (const row of rows.values()) {
+        const { workflowId: _w, model: _m, ...indexed } = query;
+        const newest = [...rows.values()]
+          .filter((row) => fits(row, indexed))
+          .sort((one, other) => other.day - one.day)
+          .slice(0, most);
+        for (const row of newest) {
           if (!fits(row, query)) continue;
           const of = String(row[by]);
           const { day: _, userId: __, agentId: ___, workflowId: ____, model: _____, ...counts } = row;

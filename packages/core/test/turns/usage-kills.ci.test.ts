@@ -1,9 +1,9 @@
 // Rows of usage equal the log of the provider after hundreds of crashes at random writes.
 import { expect, test } from "vitest";
 import { openStore } from "./processes.ts";
-import { chat, crashing, rowsOf, whole, workflow } from "./usage-processes.ts";
+import { budgetOf, chat, crashing, rowsOf, whole, wholeBudget, workflow } from "./usage-processes.ts";
 
-test("200 crashes at random writes leave rows that equal the log of the provider", {
+test("200 crashes at random writes leave rows and a budget that equal the log of the provider", {
   timeout: 240_000,
 }, async () => {
   const store = await openStore();
@@ -24,6 +24,7 @@ test("200 crashes at random writes leave rows that equal the log of the provider
     const { log, lost, kills: more } = await crashing(store, run % 2 === 0 ? chat : workflow, id, next);
     kills += more;
     expect(await rowsOf(store, id), id).toEqual(whole);
+    expect(await budgetOf(store, id), id).toEqual({ used: wholeBudget, held: 0 });
     expect(new Set(log.map(({ agent, step }) => `${agent} ${step}`)).size, id).toBe(4);
     expect(log.length - 4, id).toBeLessThanOrEqual(lost);
   }

@@ -22,6 +22,10 @@ export const whole = [
   { of: "helper", calls: 1, inputTokens: 40_000, nanos: 40_000_000, unpricedCalls: 0 },
   { of: "clerk", calls: 3, inputTokens: 3210, nanos: 0, unpricedCalls: 3 },
 ];
+/** Its window does not end while a test runs. */
+const budgets = [{ per: "user", window: 366 * 86_400_000, tokens: 1_000_000 }] as const;
+/** The tokens of all calls. */
+export const wholeBudget = 43_210 + 4 * 5;
 const prices: Prices = { "helping/scripted": { input: 1, output: 0 } };
 
 export function clerkWith(log: Log) {
@@ -52,7 +56,15 @@ export function startProcess(store: Store, log: Log, crash?: Crash) {
   });
   const logger = new RecordingLogger();
   const andante = createAndante({
-    ...{ agents: { clerk }, workflows: { asking }, store: life.store, logger, prices, tracing: false },
+    ...{
+      agents: { clerk },
+      workflows: { asking },
+      store: life.store,
+      logger,
+      prices,
+      budgets,
+      tracing: false,
+    },
   });
   const end = async () => {
     await andante.close({ grace: 0 });
@@ -114,8 +126,23 @@ export async function crashing(store: Store, scenario: Scenario, id: string, nex
 }
 
 export async function rowsOf(store: Store, userId: string) {
-  const rows = await store.usage.totals({ by: "agentId", userId, from: 0, to: 1e6, limit: 10, offset: 0 });
+  const rows = await store.usage.totals({
+    by: "agentId",
+    userId,
+    from: 0,
+    to: 1e6,
+    limit: 10,
+    offset: 0,
+    rows: 1e6,
+  });
   return rows.map(({ of, calls, inputTokens, nanos, unpricedCalls }) => ({
     ...{ of, calls, inputTokens, nanos, unpricedCalls },
   }));
+}
+
+/** The tokens that the budget of the user has counted, and those that calls in flight hold. */
+export async function budgetOf(store: Store, subject: string) {
+  const budget = `user/${366 * 86_400_000}/tokens`;
+  const [account] = await store.budgets.accounts({ budget, subject, at: Date.now(), limit: 1 });
+  return account && { used: account.used, held: account.held };
 }

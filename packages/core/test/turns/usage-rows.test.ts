@@ -7,6 +7,7 @@ import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts"
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { openStore } from "./processes.ts";
 import {
+  budgetOf,
   chat,
   clerkWith,
   crashing,
@@ -14,6 +15,7 @@ import {
   rowsOf,
   startProcess,
   whole,
+  wholeBudget,
   workflow,
 } from "./usage-processes.ts";
 
@@ -49,6 +51,7 @@ test.each([
         const id = `${name} ${write} ${variant}`.replaceAll(" ", "-");
         const { log } = await crashing(store, scenario, id, once({ write, variant }));
         expect(await rowsOf(store, id), id).toEqual(whole);
+        expect(await budgetOf(store, id), id).toEqual({ used: wholeBudget, held: 0 });
         // The provider has answered a call again only where the commit of the first answer was never made.
         expect(log.length, id).toBeLessThanOrEqual(variant === "lost" ? 5 : 4);
       }

@@ -224,7 +224,12 @@ create table conversations (
   total_tokens bigint not null default 0,
   calls bigint not null default 0,
   cached_input_tokens bigint not null default 0,
+  cache_write_tokens bigint not null default 0,
   reasoning_tokens bigint not null default 0,
+  -- Billionths of the host's currency; null while no call has a known price.
+  nanos bigint,
+  -- Calls without a known price; null while the host has no prices.
+  unpriced_calls bigint,
   -- A JSON object of the host.
   metadata text,
   -- Counts changed messages and replies: a copy that has begun starts over.
@@ -425,3 +430,42 @@ create table usage_writers (
 );
 
 create index usage_writers_by_day on usage_writers (day);
+
+-- Reports of one user or of one agent.
+create index usage_by_user on usage (user_id, day);
+create index usage_by_agent on usage (agent_id, day);
+
+-- Budgets over windows of time: the use of one subject in its current window.
+create table budgets (
+  budget text collate "C" not null,
+  subject text collate "C" not null,
+  starts_at bigint not null,
+  ends_at bigint not null,
+  -- Tokens, or billionths of the host's currency.
+  used bigint not null,
+  -- The largest call so far.
+  largest bigint not null,
+  -- Amounts that people have added, a JSON object.
+  raises text not null,
+  primary key (budget, subject)
+)
+with (fillfactor = 70);
+
+create index budgets_by_use on budgets (budget, used);
+create index budgets_by_end on budgets (ends_at);
+
+-- The shares of calls in flight.
+create table budget_holds (
+  hold_id text collate "C" not null,
+  attempt text collate "C" not null,
+  budget text collate "C" not null,
+  subject text collate "C" not null,
+  amount bigint not null,
+  unbounded boolean not null,
+  expires_at bigint not null,
+  primary key (hold_id, budget, subject)
+);
+
+create index budget_holds_by_account on budget_holds (budget, subject);
+create index budget_holds_by_attempt on budget_holds (attempt);
+create index budget_holds_by_expiry on budget_holds (expires_at);

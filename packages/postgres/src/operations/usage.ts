@@ -19,17 +19,22 @@ export function usage(readers: Readers, s: string): UsageStore {
   );
   return {
     add: add(readers, s),
-    totals: readers.forCallers(async ({ by, from, to, limit, offset, ...filters }) => {
+    totals: readers.forCallers(async ({ by, from, to, limit, offset, rows: most, ...filters }) => {
       const where = new Where()
         .add("day >= ?", from)
         .add("day < ?", to)
         .add("user_id = ?", filters.userId)
-        .add("agent_id = ?", filters.agentId)
-        .add("workflow_id = ?", filters.workflowId)
-        .add("model = ?", filters.model);
+        .add("agent_id = ?", filters.agentId);
+      const newest = `select * from ${s}.usage ${where} order by day desc limit ${where.bind(most)}`;
+      // No index has these.
+      const later = [
+        filters.workflowId === undefined ? "" : `and workflow_id = ${where.bind(filters.workflowId)}`,
+        filters.model === undefined ? "" : `and model = ${where.bind(filters.model)}`,
+      ];
       const page = `limit ${where.bind(limit)} offset ${where.bind(offset)}`;
       const rows = await readers.search(
-        `select * from (select ${usageColumnOf[by]} as of, ${sums} from ${s}.usage ${where} group by 1) as totals
+        `select * from (select ${usageColumnOf[by]} as of, ${sums} from (${newest}) as newest where true ${later.join(" ")}
+           group by 1) as totals
          order by ${usageOrder(by)} ${page}`,
         where.values,
       );

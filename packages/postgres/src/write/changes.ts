@@ -1,5 +1,6 @@
 // The changes that the decisions of a group make: collected item by item, written with few statements.
 import {
+  type BudgetCharge,
   type Changes,
   type ExecutionRecord,
   type FactChange,
@@ -13,6 +14,7 @@ import {
 } from "@andante/core/store";
 import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
+import { chargeStatement } from "./budgets.ts";
 import { updateRows, valuesOf } from "./row.ts";
 import { spendStatement } from "./usage.ts";
 
@@ -54,6 +56,7 @@ export class CollectedChanges implements Changes {
   readonly #released: string[] = [];
   readonly #moved = new Map<string, number>();
   readonly #spent: UsageEntry[] = [];
+  readonly #charges: BudgetCharge[] = [];
 
   update(record: ExecutionRecord): void {
     this.#records.push(record);
@@ -105,6 +108,10 @@ export class CollectedChanges implements Changes {
 
   spend(_: string, entries: readonly UsageEntry[]): void {
     this.#spent.push(...entries);
+  }
+
+  charge(charges: readonly BudgetCharge[]): void {
+    this.#charges.push(...charges);
   }
 
   /** The statements, in the order in which they have to run. */
@@ -177,6 +184,7 @@ export class CollectedChanges implements Changes {
     add(changed, queueStatement(s), [changed]);
     // Last, because other connections change the same rows.
     if (this.#spent.length > 0) found.push(spendStatement(s, mergeEntries(this.#spent)));
+    if (this.#charges.length > 0) found.push(chargeStatement(s, this.#charges));
     return found;
   }
 

@@ -1,6 +1,7 @@
 // The state of an object during one call: read in few trips, changed item by item, written at the end.
 //
 // Each value is JSON, with the fields before it by which SQL finds it. The changes of an item count once the item has succeeded.
+import type { BudgetCharge } from "@andante/core/store";
 import {
   isRestatePromise,
   type ObjectContext,
@@ -27,6 +28,9 @@ export class Cells {
   /** The changes of the items that have succeeded, and of the item under way. */
   readonly #changed = new Map<string, Text>();
   #changing = new Map<string, Text>();
+  /** The charges of budgets by the items that have succeeded, and by the item under way. */
+  readonly charged: BudgetCharge[] = [];
+  #charging: readonly BudgetCharge[] = [];
   /** The error with which Restate has ended this attempt: no item may keep it for itself. */
   fault: unknown;
 
@@ -79,8 +83,15 @@ export class Cells {
     this.#changing.set(key, text);
   }
 
+  /** Replaces shares of budgets, which another object keeps. */
+  charge(charges: readonly BudgetCharge[]): void {
+    this.#charging = [...this.#charging, ...charges];
+  }
+
   /** Ends an item: its changes count, or are dropped. */
   end(succeeded: boolean): void {
+    if (succeeded) this.charged.push(...this.#charging);
+    this.#charging = [];
     if (succeeded) for (const [key, value] of this.#changing) this.#changed.set(key, value);
     this.#changing = new Map();
   }

@@ -118,7 +118,7 @@ export function earliest(timers: readonly { readonly dueAt: number }[]): number 
 }
 
 /** Applies the changes of a decision to the row. A decision without an execution changes nothing. */
-function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend"> {
+function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" | "charge"> {
   const row = (): Kept => {
     if (kept !== undefined) return kept;
     throw new Error("a decision has changed an execution that does not exist");
@@ -248,6 +248,7 @@ export async function perform<Argument extends { readonly executionId: string },
   const result = decision.decide(argument, kept && { ...kept.record }, facts, {
     ...changes,
     spend: (key, entries) => void spending.push([key, entries]),
+    charge: (charges) => cells.charge(charges),
     update: (record) => {
       isChanged = true;
       if (endAt !== undefined && record.endAt !== null) record.endAt = endAt;

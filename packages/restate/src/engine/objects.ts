@@ -1,5 +1,5 @@
 // The virtual objects that Restate calls. A name carries a format number: the commands behind it never change.
-import type { Commit } from "@andante/core/store";
+import type { BudgetCharge, Commit } from "@andante/core/store";
 import {
   handlers,
   type ObjectContext,
@@ -7,6 +7,7 @@ import {
   object,
   TerminalError,
 } from "@restatedev/restate-sdk";
+import { budgetReads, budgetWrites } from "./budgets.ts";
 import { Cells } from "./cells.ts";
 import { conversationReads, conversationWrites } from "./conversations.ts";
 import { executionWrites, Moved } from "./executions.ts";
@@ -27,8 +28,9 @@ export const writes = {
   ...keepsakeWrites,
   ...observationWrites,
   ...usageWrites,
+  ...budgetWrites,
 };
-export const reads = { ...executionReads, ...conversationReads, ...keepsakeReads };
+export const reads = { ...budgetReads, ...executionReads, ...conversationReads, ...keepsakeReads };
 
 export type Writes = typeof writes;
 export type Reads = typeof reads;
@@ -100,6 +102,19 @@ function firstKeys(items: readonly Item<string>[]): string[] {
 
 export const shardName = "AndanteShard1";
 
+function sendCharges(
+  context: ObjectContext,
+  { items, at }: { readonly items: readonly BudgetCharge[]; readonly at: number },
+): void {
+  context.genericSend({
+    service: shardName,
+    method: "write",
+    key: `${context.key.slice(0, context.key.lastIndexOf("."))}.log`,
+    parameter: { at, items: [{ name: "chargeBudgets", argument: items }] },
+    inputSerde: json,
+  });
+}
+
 const shard = object({
   name: shardName,
   handlers: {
@@ -107,6 +122,7 @@ const shard = object({
       const cells = new Cells(context);
       await cells.load(firstKeys(items));
       const results = await perform(cells, items, writes, at);
+      if (cells.charged.length > 0) sendCharges(context, { items: cells.charged, at });
       await cells.write(context);
       return results;
     },

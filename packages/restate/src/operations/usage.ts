@@ -27,7 +27,7 @@ export function usageOperations(shards: Shards): UsageStore {
   const objects = () => [...shards.all(), "log"];
   return {
     add: (batch) => shards.write(shards.log, "addUsage", batch),
-    totals: async ({ by, from, to, limit, offset, ...filters }) => {
+    totals: async ({ by, from, to, limit, offset, rows: _, ...filters }) => {
       const conditions = [
         compared(day, ">=", from),
         compared(day, "<", to),

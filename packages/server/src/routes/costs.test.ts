@@ -15,6 +15,7 @@ test("every route that reads much, streams or exports counts against its bound, 
     export: ["GET /api/conversations/:conversationId/export"],
     read: [
       "GET /api/activity",
+      "GET /api/budgets",
       "GET /api/conversations",
       "GET /api/conversations/:conversationId",
       "GET /api/conversations/:conversationId/facts",

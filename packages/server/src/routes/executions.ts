@@ -266,7 +266,10 @@ export const executionRoutes = [
     errors: [404],
     handle: async (context) => {
       const { executionId } = await findVisible(context);
-      return context.andante.explain(executionId);
+      const explained = await context.andante.explain(executionId);
+      if (context.scope === "all" || explained.budgets === undefined) return explained;
+      // Those of tags and of all calls are the use of other users, too.
+      return { ...explained, budgets: explained.budgets.filter(({ per }) => per === "user") };
     },
   }),
   route({

@@ -11,6 +11,7 @@ import { readInbox } from "../overview/inbox.ts";
 import { readDefinitions, readNodes } from "../overview/nodes.ts";
 import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
+import { budgetQuery, budgetReport } from "../schemas/budget-schemas.ts";
 import {
   activity,
   activityQuery,
@@ -257,12 +258,28 @@ export const overviewRoutes = [
     errors: [400, 503],
     handle: (context) => {
       const { andante, query, http, cachedReads } = context;
-      const { userId = ownerIn(context), ...filters } = query;
-      if (context.scope !== "all" && (userId === null || userId !== context.caller.userId))
-        throw new ForbiddenError({ action: "usage.read" });
-      const asked = { ...filters, userId: userId ?? undefined };
+      const asked = { ...query, userId: userOfUsage(context, query.userId) };
       const key = `usage ${JSON.stringify(asked)}`;
       const read = () => andante.usage(asked);
+      return cachedReads.get({ key, milliseconds: usageKept, signal: http.req.raw.signal, read });
+    },
+  }),
+  route({
+    ...ofVisible,
+    path: "/api/budgets",
+    action: "usage.read",
+    resource: ["userId"],
+    costs: "read",
+    operationId: "getBudgets",
+    summary: "Show how much of each budget is used in its current window",
+    query: budgetQuery,
+    response: { kind: "json", description: "The budgets", data: budgetReport },
+    errors: [400, 503],
+    handle: (context) => {
+      const { andante, http, cachedReads } = context;
+      const userId = userOfUsage(context, context.query.userId);
+      const key = `budgets ${JSON.stringify(userId)}`;
+      const read = async () => ({ budgets: await andante.budgets({ userId }) });
       return cachedReads.get({ key, milliseconds: usageKept, signal: http.req.raw.signal, read });
     },
   }),
@@ -353,6 +370,14 @@ async function visibleCounts(context: RouteContext, { counts, complete }: Counte
     })),
     complete: complete && asked.length === counts.length,
   };
+}
+
+/** The user whose usage is read; undefined for all users. A caller that sees only its own gets no other. */
+function userOfUsage(context: RouteContext, asked: string | undefined): string | undefined {
+  const userId = asked ?? ownerIn(context);
+  if (context.scope !== "all" && (userId === null || userId !== context.caller.userId))
+    throw new ForbiddenError({ action: "usage.read" });
+  return userId ?? undefined;
 }
 
 /** The user whose executions the caller sees: undefined for all users, null for none. */

@@ -1,6 +1,7 @@
 // Every schema that the API description gives a name.
 import { z } from "zod";
 import * as agents from "./agent-schemas.ts";
+import * as budgets from "./budget-schemas.ts";
 import { type Component, shape } from "./component.ts";
 import * as executions from "./execution-schemas.ts";
 import * as logs from "./log-schemas.ts";
@@ -11,7 +12,7 @@ import * as reports from "./usage-schemas.ts";
 
 export const components = shape(() => {
   const registry: z.core.$ZodRegistry<{ id: string }> = z.registry();
-  for (const schemas of [agents, executions, logs, overview, traces, usage, reports])
+  for (const schemas of [agents, budgets, executions, logs, overview, traces, usage, reports])
     for (const each of Object.values(schemas)) if (isComponent(each)) registry.add(each(), { id: each.id });
   return registry;
 });

@@ -1,5 +1,6 @@
 // The schemas of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
+import { budgetState } from "./budget-schemas.ts";
 import {
   component,
   fields,
@@ -176,6 +177,13 @@ export const explanation = component("Explanation", () =>
     waits: z
       .array(wait())
       .describe("Everything that it waits for, the most important first; empty once it has ended"),
+    usage: usage().optional().describe("The usage of its agents, when it has any"),
+    budgets: z
+      .array(budgetState())
+      .optional()
+      .describe(
+        "The budgets over time that its calls count for; a caller that sees only its own gets those of its user",
+      ),
   }),
 );
 

@@ -15,7 +15,7 @@ import { Sentence } from "../../components/sentence.tsx";
 import { Status } from "../../components/status.tsx";
 import { Clock, Elapsed, useNow } from "../../components/time.tsx";
 import { curlCommand } from "../../format/curl.ts";
-import { count, duration } from "../../format/numbers.ts";
+import { amount, count, duration } from "../../format/numbers.ts";
 import { shownStatus } from "../../format/status.ts";
 import { topLevelId } from "../../run/step-runs.ts";
 import { CancelDialog, Continue, ReplayDialog, RunAgainDialog, SuspendDialog } from "./execution-actions.tsx";
@@ -62,6 +62,12 @@ export function Heading({
         {typeof userId === "string" && <Fact before="by" value={userId} />}
         <Times from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
+        {usage?.money !== undefined && (
+          <Fact
+            before={usage.unpricedCalls === undefined ? "cost" : "cost of the calls with a price"}
+            value={amount(usage.money)}
+          />
+        )}
         {state.tags?.map((tag) => (
           <Link key={tag} className="chip" to="/executions" search={{ tag }}>
             {tag}

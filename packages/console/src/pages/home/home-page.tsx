@@ -14,6 +14,7 @@ import { Problem } from "../../components/problem.tsx";
 import { Status } from "../../components/status.tsx";
 import { Ago } from "../../components/time.tsx";
 import { Page } from "../../layout/page.tsx";
+import { CostToday } from "./cost-today.tsx";
 import { Figures } from "./figures.tsx";
 import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";
@@ -44,6 +45,7 @@ export function HomePage() {
         <Problem error={error} what="The server does not respond as it should" />
         <div className="home">
           <Figures server={server} activity={activity} inbox={inbox} />
+          <CostToday />
           {isNew ? (
             <Welcome />
           ) : (

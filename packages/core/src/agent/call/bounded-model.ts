@@ -10,11 +10,23 @@ import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
 import { ModelFailedError, ModelTimeoutError } from "../../errors/index.ts";
 import { PartStream, type PartWatch } from "../durable/part-stream.ts";
 
-/** The same model with `timeout` milliseconds for each of its calls. `used` receives the usage of each when it ends. */
+/** Learns of each call's end. */
+type Used = (usage: LanguageModelV4Usage) => void;
+
+/** A call before it is made: it waits, and is not made when this rejects. */
+export type BeginCall = (
+  params: LanguageModelV4CallOptions,
+) => Promise<{ readonly used: Used; readonly failed: () => void }>;
+
+/**
+ * The same model with `timeout` milliseconds for each of its calls. `used` receives the usage of each when it ends, and then
+ * that of `begin` does.
+ */
 export function boundedModel(
   model: LanguageModel,
   timeout: number,
-  used: (usage: LanguageModelV4Usage) => void = () => undefined,
+  used: Used = () => undefined,
+  begin?: BeginCall,
 ): LanguageModelV4 {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return wrapLanguageModel({
@@ -22,20 +34,29 @@ export function boundedModel(
     middleware: {
       specificationVersion: "v4",
       wrapGenerate: async ({ model, params }) => {
-        const bound = new Bound(timeout, params.abortSignal);
+        const begun = await begin?.(params);
+        const bound = new Bound(timeout, params.abortSignal, begun?.failed);
         try {
           const result = await bound.race(model.doGenerate(bound.call(params)));
           used(result.usage);
+          bound.ended();
+          begun?.used(result.usage);
           return result;
         } finally {
           bound.release();
         }
       },
       wrapStream: async ({ model, params }) => {
-        const bound = new Bound(timeout, params.abortSignal);
+        const begun = await begin?.(params);
+        const bound = new Bound(timeout, params.abortSignal, begun?.failed);
         try {
           const result = await bound.race(model.doStream(bound.call(params)));
-          return { ...result, stream: bound.stream(result.stream, used) };
+          const ended: Used = (usage) => {
+            used(usage);
+            bound.ended();
+            begun?.used(usage);
+          };
+          return { ...result, stream: bound.stream(result.stream, ended) };
         } catch (error) {
           bound.release();
           throw error;
@@ -51,9 +72,12 @@ class Bound {
   readonly #broken = Promise.withResolvers<never>();
   readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal | undefined;
+  /** To be called when the call is over without having ended. */
+  #failed: (() => void) | undefined;
 
-  constructor(timeout: number, outer: AbortSignal | undefined) {
+  constructor(timeout: number, outer: AbortSignal | undefined, failed?: () => void) {
     this.#outer = outer;
+    this.#failed = failed;
     this.#timer = setTimeout(() => this.#break(new ModelTimeoutError({ timeout })), timeout);
     // There may be no waiter when it breaks.
     this.#broken.promise.catch(() => undefined);
@@ -72,7 +96,14 @@ class Bound {
     return Promise.race([promise, this.#broken.promise]);
   }
 
+  /** The model has replied. */
+  ended(): void {
+    this.#failed = undefined;
+  }
+
   release(): void {
+    this.#failed?.();
+    this.#failed = undefined;
     clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#abort);
   }

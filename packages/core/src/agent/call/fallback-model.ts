@@ -2,11 +2,12 @@
 // that replies first makes all further calls of the reply, also when the reply continues after a crash.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { LanguageModel } from "ai";
-import { DefinitionError, ModelTimeoutError } from "../../errors/index.ts";
+import { BudgetUsedUpError, DefinitionError, ModelTimeoutError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import { propertyOf } from "../../values/fields.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { ModelPart } from "../durable/model-parts.ts";
 import { PartStream } from "../durable/part-stream.ts";
 
@@ -64,7 +65,9 @@ export function fallbackModel(
         kept = model;
         return result;
       } catch (error) {
-        const reason = call.abortSignal?.aborted === true ? undefined : reasonOf(error);
+        // A budget that is used up, or a wait for a person, is not the model's failure.
+        const isOurs = error instanceof LoopLeftError || error instanceof BudgetUsedUpError;
+        const reason = call.abortSignal?.aborted === true || isOurs ? undefined : reasonOf(error);
         if (isLast || reason === undefined || !on.includes(reason)) throw error;
         const fields = { err: error, model: modelName(model), reason };
         logger.warn(fields, "the model did not reply; the next one is asked");

@@ -68,6 +68,8 @@ class ForeignAgent extends CallableAgent {
     output,
     callOptions,
   }: AgentRequest) {
+    const { userId, tags, meter } = operation;
+    await meter?.budgets?.check({ userId, tags, agentId: this.id }, { model: null });
     const format = await output?.responseFormat;
     const schema = format?.type === "json" ? format.schema : undefined;
     const { boundedDownload, downloadAll } = await import("./bounded-download.ts");

@@ -4,6 +4,7 @@ import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import type { BudgetReachedError } from "../../errors/index.ts";
 import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
+import type { Budgets } from "../../observe/usage/budgets.ts";
 import type { FactChange } from "../../store/fact-store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import type { Schema } from "../../values/schema.ts";
@@ -55,6 +56,8 @@ export interface CallMaker {
 
 /** Puts prices on calls, and keeps the usage of those that are not recorded. */
 export interface Meter {
+  /** Undefined where the host has none. */
+  readonly budgets?: Budgets | undefined;
   priced(model: string | null, usage: AgentUsage): AgentUsage;
   count(call: CallMaker & { readonly userId: string | undefined; readonly usage: AgentUsage }): void;
 }
@@ -84,6 +87,8 @@ export interface OperationParts {
   readonly files?: FileBudget | undefined;
   /** Default: calls have no price, and only the caller learns of their usage. */
   readonly meter?: Meter | undefined;
+  /** The tags of the execution that calls. Default: none. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 export class Operation implements OperationContext {
@@ -105,13 +110,19 @@ export class Operation implements OperationContext {
   /** The remaining budget of its files. */
   readonly files: FileBudget;
   readonly meter: Meter | undefined;
+  /** The tags of the execution. */
+  readonly tags: readonly string[];
   #usage: AgentUsage = nothingUsed;
   /** The calls of tools that have asked agents whose own calls are not recorded one by one. */
   #toolCalls: Set<ToolCall> | undefined;
 
   /** An operation inside another one writes to the same reply and shares the budget of its files. */
-  constructor(context: OperationContext, { telemetry, loop, facts, files, meter }: OperationParts = {}) {
+  constructor(
+    context: OperationContext,
+    { telemetry, loop, facts, files, meter, tags = [] }: OperationParts = {},
+  ) {
     this.telemetry = telemetry;
+    this.tags = context instanceof Operation ? context.tags : tags;
     this.meter = context instanceof Operation ? context.meter : meter;
     this.writer = context instanceof Operation ? context.writer : new DataWriter();
     this.files = context instanceof Operation ? context.files : (files ?? new FileBudget());
@@ -169,7 +180,10 @@ export class Operation implements OperationContext {
 
   /** Counts one call of an agent whose calls are not recorded one by one: the record of the tool that called it has its usage. */
   countUnrecorded(agentId: string, usage: CountedTokens): AgentUsage {
-    return this.called({ agentId, model: null }, oneCall(usage));
+    const { userId, tags } = this;
+    const counted = this.called({ agentId, model: null }, oneCall(usage));
+    void this.meter?.budgets?.count({ userId, tags, agentId }, counted);
+    return counted;
   }
 
   /** Keeps a change of facts: with the record of this call of a tool, else at once. */

@@ -16,8 +16,9 @@ import type { AgentOptions } from "./agent-options.ts";
 import type { Context } from "./any-agent.ts";
 import { hostApproval } from "./approval-deadline.ts";
 import { boundedDownload, downloadAll } from "./bounded-download.ts";
-import { boundedModel } from "./bounded-model.ts";
+import { type BeginCall, boundedModel } from "./bounded-model.ts";
 import { budgetConditions } from "./budget.ts";
+import { beginBudgeted, chargeUnrecorded } from "./budgeted-call.ts";
 import { type AgentParameters, type CalledAgent, callArguments, defined } from "./call-arguments.ts";
 import type { AgentInfo, AgentResult } from "./callable-agent.ts";
 import { distinctCalls } from "./distinct-calls.ts";
@@ -144,7 +145,9 @@ function modelWrapper(
   const bound = (given: LanguageModel): LanguageModelV4 => {
     const used = (usage: LanguageModelV4Usage) =>
       operation.called({ agentId, model: modelName(bounded) }, usageOf(usage));
-    const bounded = boundedModel(given, timeout, used);
+    const begin: BeginCall = async (params) =>
+      beginBudgeted(operation, { agentId, model: modelName(bounded) }, params);
+    const bounded = boundedModel(given, timeout, used, operation.meter?.budgets && begin);
     return bounded;
   };
   const wrapped = new Map<unknown, LanguageModelV4>();
@@ -161,8 +164,10 @@ function modelWrapper(
     const shown = guard === undefined ? distinct : guardedModel(distinct, guard, operation);
     const walked = (usage: AgentUsage) => operation.add(usage);
     const priced = (name: string, usage: AgentUsage) => operation.meter?.priced(name, usage) ?? usage;
-    const ready =
-      loop === undefined ? shown : recordedModel(shown, loop, { agentId, walked, priced, several });
+    const unrecorded = (name: string, usage: AgentUsage) =>
+      chargeUnrecorded(operation, { agentId, model: name }, usage);
+    const parts = { agentId, walked, priced, unrecorded, several };
+    const ready = loop === undefined ? shown : recordedModel(shown, loop, parts);
     wrapped.set(model, ready);
     return ready;
   };

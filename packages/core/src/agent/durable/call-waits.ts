@@ -47,6 +47,9 @@ export interface EndedWait {
   readonly data: string;
   /** Its deadline has passed, without data. */
   readonly expired: boolean;
+  /** The wait, and its data as JSON text. */
+  readonly suspensionId?: string | undefined;
+  readonly asked?: string | undefined;
 }
 
 /** Where calls can wait. */

@@ -30,6 +30,8 @@ export interface RecordedModelParts {
   walked(usage: StoredUsage): void;
   /** The usage of a new call with its money. */
   priced(model: string, usage: StoredUsage): StoredUsage;
+  /** A new call has ended that cannot be recorded. */
+  unrecorded?(model: string, usage: StoredUsage): void;
   readonly several?: SeveralModels | undefined;
 }
 
@@ -111,7 +113,12 @@ class ModelCall {
     const call = { kind: "model" as const, model, agentId, prompt: this.#prompt };
     const output = toJson(withoutBytes(reply), `Reply of model ${model}`);
     const ended = { call, output, startedAt: this.#startedAt, usage: priced(model, usageOf(usage)) };
-    await this.#loop.recordModelCall(ended, reply);
+    try {
+      await this.#loop.recordModelCall(ended, reply);
+    } catch (error) {
+      this.#parts.unrecorded?.(model, ended.usage);
+      throw error;
+    }
   }
 }
 

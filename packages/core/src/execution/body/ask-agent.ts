@@ -37,6 +37,8 @@ export interface AskingBody
   readonly files: FilePool;
   /** Puts prices on calls. */
   readonly meter: Meter | undefined;
+  /** The tags of the execution. */
+  readonly tags: readonly string[];
   /** Resolves when calls of agents can be observed. */
   observed(): Promise<void>;
   /** The usage of the models; set when it is known. */
@@ -71,7 +73,10 @@ export async function askAgent(
   const files = new FileBudget({ pool: body.files, userId });
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
-    { telemetry: (agentId) => body.telemetryFor(agentId), loop, facts: body.facts, files, meter: body.meter },
+    {
+      telemetry: (agentId) => body.telemetryFor(agentId),
+      ...{ loop, facts: body.facts, files, meter: body.meter, tags: body.tags },
+    },
   );
   const ask = askerOf(step, path, { operation, loop, body, gate, callOptions });
   try {

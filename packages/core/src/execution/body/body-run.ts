@@ -32,6 +32,7 @@ export interface ExecutionFacts {
   readonly conversationId: string | undefined;
   /** A JSON object as text. */
   readonly context: string;
+  readonly tags: readonly string[];
   /** When the execution last made progress before it was loaded, in milliseconds since 1970. */
   readonly activeAt: number;
   readonly journal: Journal;

@@ -137,6 +137,10 @@ export class RunningStepContext implements StepContext {
     return this.#facts.files;
   }
 
+  get tags(): readonly string[] {
+    return this.#facts.tags;
+  }
+
   get meter(): UsageMeter {
     return this.#facts.observation.usage;
   }

@@ -1,4 +1,5 @@
 // Records the calls of the agent that an andAgent step asks, each as a checkpoint of the step's body.
+import { overTimeIn } from "../../agent/durable/budget-waits.ts";
 import { CallsWaitError, type CallWaits, RetryWaitError } from "../../agent/durable/call-waits.ts";
 import type { Children } from "../../agent/durable/children.ts";
 import type {
@@ -128,13 +129,19 @@ export class StepRecorder implements CallRecorder {
     for (const path of facts.journal.pathsInside(command.path)) {
       const { suspension, resumption } = facts.journal.get(path) ?? {};
       if (suspension === undefined || resumption === undefined || !modelCall.test(path)) continue;
+      // Those of budgets over time have a gate of their own.
+      if (overTimeIn(suspension.data) !== undefined) continue;
       yield { suspensionId: suspension.suspensionId, data: resumption.data };
     }
   }
 
   readonly waits: CallWaits = {
     resumedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption?.data,
-    ended: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption,
+    ended: (place) => {
+      const { suspension, resumption } = this.#run.facts.journal.get(this.pathOf(place)) ?? {};
+      const { suspensionId, data: asked } = suspension ?? {};
+      return resumption && { ...resumption, suspensionId, asked };
+    },
     wait: (place, { reason, data, resumeSchema, deadline = null, onDeadline, again = false }) => {
       const path = this.pathOf(place);
       const text = checkOutput(

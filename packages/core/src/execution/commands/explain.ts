@@ -21,7 +21,7 @@ import { afterDeadline } from "../body/deadline.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Explanation, ShortExplanation, Wait } from "../stream/explanation.ts";
 
-type ExplainParts = Pick<Engine, "store" | "clock" | "workflows" | "drivers" | "admission">;
+type ExplainParts = Pick<Engine, "store" | "clock" | "workflows" | "drivers" | "admission" | "observation">;
 type ExplainedRow = Pick<
   ExecutionRow,
   "executionId" | "status" | "stepIndex" | "parked" | "workflowId" | "startAt"
@@ -49,14 +49,17 @@ interface Situation {
 }
 
 export async function explainExecution(engine: ExplainParts, state: StoredExecution): Promise<Explanation> {
-  const { executionId, workflowId, status, sequence } = state.execution;
+  const { executionId, workflowId, status, sequence, userId, tags } = state.execution;
+  const { budgets } = engine.observation.usage;
   const after = Math.max(0, sequence - tailEvents);
-  const [stored, heads] = await Promise.all([
+  const [stored, heads, states] = await Promise.all([
     engine.store.events({ executionId, after, limit: tailEvents, length: tailLength }),
     engine.store.heads([executionId]),
+    budgets?.statesOf({ userId, tags }),
   ]);
   const tail = stored.map(decodeEvent);
-  const common = { executionId, workflowId, status };
+  const costs = { ...(state.usage && { usage: state.usage }), ...(states && { budgets: states }) };
+  const common = { executionId, workflowId, status, ...costs };
   if (!isOpen(status)) return { ...common, sentence: endSentence(state.execution, tail), waits: [] };
   const hasSlot = hasSlotNow(engine, heads[0]);
   const workflow = engine.workflows.get(workflowId);

@@ -144,7 +144,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   const trace = engine.observation.traceOf(executionId, run.traceparent);
   const { driver, claim } = engine.prepare(
     engine.workflowKind,
-    { ...row, trace, links },
+    { ...row, trace, links, tags: run.tags },
     {
       workflow,
       token,

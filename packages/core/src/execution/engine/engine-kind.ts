@@ -14,7 +14,11 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { HookSubject } from "./call-hooks.ts";
 
 /** The columns that an execution has from its beginning. */
-export type RunRow = HookSubject & Pick<ExecutionRow, "trace" | "links">;
+export type RunRow = HookSubject &
+  Pick<ExecutionRow, "trace" | "links"> & {
+    /** Absent for a kind without tags. */
+    readonly tags?: readonly string[];
+  };
 
 /** The columns of an execution that a resume and a load need. */
 export type LoadableRow = RunRow &

@@ -23,13 +23,14 @@ export function factsOf(
   { journal, lastAt, timers }: Pick<LoadedExecution, "journal" | "lastAt" | "timers">,
 ): ExecutionFacts {
   const { store, clock, logger, limits, facts, files, observation, feed } = sources;
-  const { executionId, workflowId, userId, conversationId, context } = row;
+  const { executionId, workflowId, userId, conversationId, context, tags = [] } = row;
   return {
     executionId,
     workflowId,
     userId: userId ?? undefined,
     conversationId: conversationId ?? undefined,
     context,
+    tags,
     // One that slept was not idle for want of a process.
     activeAt: timers.length > 0 ? clock.now() : lastAt,
     journal,

@@ -9,7 +9,7 @@ import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
-import { type Spender, spentIn } from "./spent.ts";
+import { chargesIn, type Spender, spentIn } from "./spent.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
 
 /**
@@ -137,9 +137,13 @@ function childrenOf({ hasChildren }: CommitTarget): Pick<Commit, "hasChildren"> 
   return hasChildren ? { hasChildren } : undefined;
 }
 
-function spending(events: readonly NewEvent[], { spender }: CommitTarget): Pick<Commit, "spent"> | undefined {
+function spending(
+  events: readonly NewEvent[],
+  { executionId, spender }: CommitTarget,
+): Pick<Commit, "spent" | "charges"> | undefined {
   const spent = spentIn(events, spender);
-  return spent && { spent };
+  const charges = spent && chargesIn(events, executionId, spender);
+  return spent && { spent, ...(charges && { charges }) };
 }
 
 function idleOf(idle: IdleRequest | undefined, event: NewEvent | undefined): Commit["idle"] {

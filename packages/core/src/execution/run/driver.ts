@@ -93,7 +93,8 @@ export class Driver implements CheckpointLog {
     this.#paused = execution.paused;
     const { executionId } = this;
     const { store, storage } = options;
-    const spender = { userId: facts.userId ?? null, workflowId: facts.workflowId };
+    const { userId = null, workflowId, tags, observation } = facts;
+    const spender = { userId, workflowId, tags, budgets: observation.usage.budgets };
     this.#loop = new CommitLoop({
       executionId,
       execution,

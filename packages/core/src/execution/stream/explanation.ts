@@ -1,5 +1,7 @@
 // The explanation of an execution: the reason why it waits, or the way in which it ended.
+import type { BudgetState } from "../../observe/usage/budgets.ts";
 import type { ExecutionStatus } from "../../store/store.ts";
+import type { StoredUsage } from "../../store/usage.ts";
 
 /**
  * - `parked`: no process may run it. `pause`: it was suspended from outside.
@@ -50,6 +52,10 @@ export interface Explanation {
   readonly sentence: string;
   /** Everything that it waits for, the most important first; empty for an execution that has ended. */
   readonly waits: readonly Wait[];
+  /** Tokens and money of its agents; absent without calls of models. */
+  readonly usage?: StoredUsage;
+  /** The budgets over time of its user, its tags and all calls; absent where the host has none. */
+  readonly budgets?: readonly BudgetState[];
 }
 
 /** The explanation of an execution in a list: without texts of its steps. */

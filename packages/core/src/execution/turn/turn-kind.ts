@@ -231,12 +231,14 @@ export class TurnKind implements EngineKind {
   }
 }
 
-type Used = Pick<Commit, "usage" | "spent">;
+type Used = Pick<Commit, "usage" | "spent" | "charges">;
 
 /** The usage of a commit with that of calls which are not recorded. */
-function usedWith({ usage, spent }: Used, more: StoredUsage | null, key: UsageKey): Used {
-  if (more === null) return { usage, ...(spent && { spent }) };
-  return { usage: sumUsage(usage, more), spent: mergeEntries([...(spent ?? []), usageEntry(key, more)]) };
+function usedWith({ usage, spent, charges }: Used, more: StoredUsage | null, key: UsageKey): Used {
+  const charged = charges && { charges };
+  if (more === null) return { usage, ...(spent && { spent }), ...charged };
+  const entries = mergeEntries([...(spent ?? []), usageEntry(key, more)]);
+  return { usage: sumUsage(usage, more), spent: entries, ...charged };
 }
 
 function workflowOf(execute: (context: StepContext) => unknown): WorkflowDefinition {

@@ -66,8 +66,9 @@ const dimensions: Readonly<Record<UsageGroup, UsageDimension>> = {
 };
 
 const defaultDays = 30;
-/** The most days of one read, which bounds the sum. */
+/** The most days of one read, and the most rows, those of the newest days. */
 const maxDays = 3660;
+const maxRows = 200_000;
 
 export async function readUsage(
   store: Pick<UsageStore, "totals">,
@@ -80,7 +81,7 @@ export async function readUsage(
   const problem = `expected a span of at most ${maxDays} days`;
   if (!(end - begin <= maxDays)) throw new InvalidOptionError({ option: "from", problem });
   const offset = cursor === undefined ? 0 : placeOf(cursor);
-  const span = { from: begin, to: end, ...filters };
+  const span = { from: begin, to: end, rows: maxRows, ...filters };
   const [found, days] = await Promise.all([
     store.totals({ by: dimensions[by], ...span, limit: limit + 1, offset }),
     store.totals({ by: "day", ...span, limit: maxDays, offset: 0 }),

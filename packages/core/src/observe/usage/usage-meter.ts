@@ -1,5 +1,6 @@
 // Puts prices on calls of models, and keeps the usage of calls that no commit has: those outside of conversations.
 import { randomUUID } from "node:crypto";
+import type { BudgetStore } from "../../store/budget-store.ts";
 import type { StoredUsage } from "../../store/usage.ts";
 import {
   dayOf,
@@ -12,6 +13,8 @@ import type { Clock } from "../../values/clock.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import { BackgroundWriter } from "../background-writer.ts";
 import type { Logger } from "../log/logger.ts";
+import { type BudgetOptions, countedBudgets } from "./budget-options.ts";
+import { Budgets } from "./budgets.ts";
 import { PriceList, type Prices } from "./prices.ts";
 import { readUsage, type UsageOptions, type UsagePage } from "./read-usage.ts";
 
@@ -26,6 +29,8 @@ export interface UncommittedCall {
 
 export interface UsageMeterOptions {
   readonly prices: Prices | undefined;
+  readonly budgets?: readonly BudgetOptions[] | undefined;
+  readonly budgetStore?: BudgetStore | undefined;
   /** How long rows are kept. */
   readonly retention: Duration | undefined;
   readonly store: UsageStore;
@@ -43,6 +48,8 @@ const batchSize = 100;
 const maxWaiting = 10_000;
 
 export class UsageMeter extends BackgroundWriter<UsageEntry> {
+  /** Undefined where the host has none. */
+  readonly budgets: Budgets | undefined;
   readonly #prices: PriceList | undefined;
   readonly #store: UsageStore;
   readonly #clock: Pick<Clock, "now">;
@@ -55,8 +62,20 @@ export class UsageMeter extends BackgroundWriter<UsageEntry> {
   #waiting: (readonly UsageEntry[])[] = [];
   #lost = 0;
 
-  constructor({ prices, retention = defaultRetention, store, logger, clock }: UsageMeterOptions) {
+  constructor({
+    prices,
+    budgets,
+    budgetStore,
+    retention = defaultRetention,
+    store,
+    logger,
+    clock,
+  }: UsageMeterOptions) {
     super(trimPeriod, logger, "usage of models");
+    const counted = countedBudgets(budgets, prices);
+    const priced = (model: string | null, usage: StoredUsage) => this.priced(model, usage);
+    if (counted !== undefined && budgetStore !== undefined)
+      this.budgets = new Budgets({ budgets: counted, store: budgetStore, clock, logger, priced });
     this.#prices = prices && new PriceList(prices, logger);
     this.#maxAge = parseDuration(retention, "retention.usage");
     this.#store = store;
@@ -110,7 +129,11 @@ export class UsageMeter extends BackgroundWriter<UsageEntry> {
 
   protected override async trimmer(): Promise<() => Promise<number>> {
     const before = dayOf(this.#clock.now() - this.#maxAge);
-    return () => (this.closed ? Promise.resolve(0) : this.#store.trim({ before, limit: trimBatch }));
+    return async () => {
+      if (this.closed) return 0;
+      const accounts = (await this.budgets?.trim(trimBatch)) ?? 0;
+      return accounts + (await this.#store.trim({ before, limit: trimBatch }));
+    };
   }
 
   #takeBatches(): (readonly UsageEntry[])[] {

@@ -1,5 +1,6 @@
 // The changes that a decision makes: a store applies all of them, or none.
 
+import type { BudgetCharge } from "../budget-store.ts";
 import type { FactChange } from "../fact-store.ts";
 import type { Timer } from "../store.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
@@ -29,6 +30,8 @@ export interface Changes {
   moveTimeout(executionId: string, by: number): void;
   /** Adds to the rows of usage. The key is that of the write. */
   spend(key: string, entries: readonly UsageEntry[]): void;
+  /** Replaces shares of budgets by the use of their calls. */
+  charge(charges: readonly BudgetCharge[]): void;
 }
 
 export interface Outcome {

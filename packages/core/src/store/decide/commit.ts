@@ -26,7 +26,7 @@ export const commit: Decision<Commit, CommitResult> = {
     if (first !== undefined) return first;
     if (record.endAt !== null) return refusal("ended");
     if (record.token !== argument.token) return refusal("fenced");
-    const { executionId, others, usage, spent = [], end } = argument;
+    const { executionId, others, usage, spent = [], charges = [], end } = argument;
     const time = others && facts.timeOf(executionId, others.sequence);
     if (hasLost(argument, record, time)) return refusal("lost");
     record.commits = argument.number;
@@ -34,6 +34,7 @@ export const commit: Decision<Commit, CommitResult> = {
     if (usage !== null) record.usage = sumUsage(record.usage, usage);
     for (const change of argument.facts ?? []) changes.remember(change);
     if (spent.length > 0) changes.spend(writeKey(argument, "ok", false), spent);
+    if (charges.length > 0) changes.charge(charges);
     const result = record.paused
       ? recordPaused(argument, record, facts, changes)
       : end === null

@@ -88,6 +88,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     update: (record) => void changed.push(["update", { ...record }]),
     end: change("end"),
     append: change("append"),
+    charge: change("charge"),
     open: change("open"),
     remember: change("remember"),
     close: change("close"),

@@ -10,7 +10,7 @@ import type {
   Timer,
 } from "../store.ts";
 import type { WaitingSuspension } from "../suspension.ts";
-import { usageDetails } from "../usage.ts";
+import { fromNanos, moneyDetails, usageDetails } from "../usage.ts";
 import { integer, nullableInteger, nullableText, type Row, status, text } from "./columns.ts";
 
 /** Values that databases keep differently. */
@@ -128,7 +128,15 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
         outputTokens: integer(row, "output_tokens"),
         totalTokens: integer(row, "total_tokens"),
         calls: integer(row, "calls"),
-        ...usageDetails(integer(row, "cached_input_tokens"), integer(row, "reasoning_tokens")),
+        ...usageDetails(
+          integer(row, "cached_input_tokens"),
+          integer(row, "reasoning_tokens"),
+          integer(row, "cache_write_tokens"),
+        ),
+        ...moneyDetails(
+          row.nanos === null ? undefined : fromNanos(integer(row, "nanos")),
+          nullableInteger(row, "unpriced_calls") ?? 0,
+        ),
       },
     }),
     toMessage: (row: Row): StoredMessage => ({

@@ -3,8 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Changes, type Decision, type ExecutionRecord, type Facts, lookback } from "../decide/index.ts";
 import { integer, nullableInteger, nullableText, type Row, readUsage, status, text } from "./columns.ts";
 import { appendEvents, journalOf, timeAt } from "./journal-rows.ts";
+import { chargeBudgets } from "./operations/budgets/charge-budgets.ts";
 import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
+import { late } from "./operations/late.ts";
 import { addEntries } from "./operations/usage/add-usage.ts";
 import { SearchFrontier } from "./search-frontier.ts";
 
@@ -145,6 +147,7 @@ function changesOf(
   const holdTimers = database.prepare("update timers set held = ? where execution_id = ?");
   const holdDeadlines = database.prepare("update suspensions set held = ? where execution_id = ?");
   const spend = addEntries(database);
+  const charge = late(database, chargeBudgets);
   const moveTimeout = database.prepare(
     "update executions set timeout_at = timeout_at + ? where execution_id = ?",
   );
@@ -188,6 +191,7 @@ function changesOf(
     },
     moveTimeout: (executionId, by) => void moveTimeout.run(by, executionId),
     spend: (_, entries) => spend(entries),
+    charge,
   };
 }
 

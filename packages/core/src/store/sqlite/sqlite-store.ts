@@ -5,6 +5,7 @@ import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { ApprovalStore } from "../approval-store.ts";
+import type { BudgetStore } from "../budget-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { FactStore } from "../fact-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
@@ -144,6 +145,13 @@ class SqliteStore implements Store {
     add: this.#write("addUsage"),
     totals: this.#read("usageTotals"),
     trim: this.#write("trimUsage"),
+  };
+  readonly budgets: BudgetStore = {
+    hold: this.#write("holdBudgets"),
+    charge: this.#write("chargeBudgets"),
+    renew: this.#write("renewHolds"),
+    accounts: this.#read("budgetAccounts"),
+    trim: this.#write("trimBudgets"),
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),

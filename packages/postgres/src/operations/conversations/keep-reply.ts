@@ -1,5 +1,5 @@
 // Keeps an assistant's message, a summary that was made beside it, and its usage, unless the conversation is gone.
-import type { KeepReply } from "@andante/core/store";
+import { cacheWritesOf, type KeepReply, moneyColumns } from "@andante/core/store";
 import { integer } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 
@@ -18,7 +18,10 @@ export function keepReply(s: string) {
     on conflict do nothing`;
   const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2, revision = revision + 1,
       input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, total_tokens = total_tokens + $5,
-      calls = calls + $6, cached_input_tokens = cached_input_tokens + $8, reasoning_tokens = reasoning_tokens + $9
+      calls = calls + $6, cached_input_tokens = cached_input_tokens + $8, reasoning_tokens = reasoning_tokens + $9,
+      cache_write_tokens = cache_write_tokens + $10, nanos = coalesce(nanos + $11::bigint, nanos, $11::bigint),
+      unpriced_calls = case when unpriced_calls is not null or $12::bigint is not null
+        then coalesce(unpriced_calls, calls) + coalesce($12::bigint, $6) end
     where conversation_id = $7`;
   /** The place that its message keeps free for it. */
   const placeOf = async (
@@ -47,8 +50,9 @@ export function keepReply(s: string) {
       await query(summarize, [conversationId, summary.before, summary.messageId, summary.body, at]);
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
     const counted = [inputTokens, outputTokens, totalTokens, calls];
-    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];
-    await query(update, [at, sequence, ...counted, conversationId, ...details]);
+    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0, cacheWritesOf(usage)];
+    const { nanos, unpriced } = moneyColumns(usage);
+    await query(update, [at, sequence, ...counted, conversationId, ...details, nanos, unpriced]);
     return true;
   };
 }

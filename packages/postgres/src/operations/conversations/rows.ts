@@ -1,7 +1,7 @@
 // The columns of conversations and messages, and whose conversation a statement may touch.
 
 export const conversationColumns =
-  "conversation_id, agent_id, user_id, title, metadata, created_at, updated_at, input_tokens, output_tokens, total_tokens, calls, cached_input_tokens, reasoning_tokens";
+  "conversation_id, agent_id, user_id, title, metadata, created_at, updated_at, input_tokens, output_tokens, total_tokens, calls, cached_input_tokens, reasoning_tokens, cache_write_tokens, nanos, unpriced_calls";
 
 export const messageColumns = "sequence, message_id, body, partial, created_at";
 

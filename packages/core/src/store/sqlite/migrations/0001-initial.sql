@@ -212,7 +212,12 @@ create table conversations (
   -- A JSON object of the host.
   metadata text,
   cached_input_tokens integer not null default 0,
+  cache_write_tokens integer not null default 0,
   reasoning_tokens integer not null default 0,
+  -- Billionths of the host's currency; null while no call has a known price.
+  nanos integer,
+  -- Calls without a known price; null while the host has no prices.
+  unpriced_calls integer,
   -- Counts changed messages and replies: a copy that has begun starts over.
   revision integer not null default 0
 ) strict;
@@ -398,3 +403,41 @@ create table usage_writers (
 ) strict, without rowid;
 
 create index usage_writers_by_day on usage_writers (day);
+
+-- Reports of one user or of one agent.
+create index usage_by_user on usage (user_id, day);
+create index usage_by_agent on usage (agent_id, day);
+
+-- Budgets over windows of time: the use of one subject in its current window.
+create table budgets (
+  budget text not null,
+  subject text not null,
+  starts_at integer not null,
+  ends_at integer not null,
+  -- Tokens, or billionths of the host's currency.
+  used integer not null,
+  -- The largest call so far.
+  largest integer not null,
+  -- Amounts that people have added, a JSON object.
+  raises text not null,
+  primary key (budget, subject)
+) strict, without rowid;
+
+create index budgets_by_use on budgets (budget, used);
+create index budgets_by_end on budgets (ends_at);
+
+-- The shares of calls in flight.
+create table budget_holds (
+  hold_id text not null,
+  attempt text not null,
+  budget text not null,
+  subject text not null,
+  amount integer not null,
+  unbounded integer not null,
+  expires_at integer not null,
+  primary key (hold_id, budget, subject)
+) strict, without rowid;
+
+create index budget_holds_by_account on budget_holds (budget, subject);
+create index budget_holds_by_attempt on budget_holds (attempt);
+create index budget_holds_by_expiry on budget_holds (expires_at);

@@ -5,6 +5,10 @@ import { type PerformDecision, performDecision } from "../perform-decision.ts";
 import { SearchFrontier } from "../search-frontier.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
+import { budgetAccounts } from "./budgets/budget-accounts.ts";
+import { chargeBudgets } from "./budgets/charge-budgets.ts";
+import { holdBudgets, renewHolds } from "./budgets/hold-budgets.ts";
+import { trimBudgets } from "./budgets/trim-budgets.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { claims } from "./claims.ts";
 import { commit } from "./commit.ts";
@@ -86,6 +90,10 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     trimRollups: bind(database, trimRollups),
     addUsage: bind(database, addUsage),
     trimUsage: bind(database, trimUsage),
+    holdBudgets: bind(database, holdBudgets),
+    chargeBudgets: bind(database, chargeBudgets),
+    renewHolds: bind(database, renewHolds),
+    trimBudgets: bind(database, trimBudgets),
     ...conversationWrites(database, bind),
     defineSearch: bind(database, defineSearch),
     indexValues: bind(database, () => indexValues(database, search)),
@@ -130,6 +138,7 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     rollupsOverTime: bind(database, rollupsOverTime),
     rollupTotals: bind(database, rollupTotals),
     usageTotals: bind(database, usageTotals),
+    budgetAccounts: bind(database, budgetAccounts),
     ...conversationReads(database, bind),
     readFacts: bind(database, readFacts),
   };

@@ -1,6 +1,7 @@
 // Keeps an assistant's message, a summary that was made beside it, and its usage, unless the conversation is gone.
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply, KeptSummary } from "../../../conversation-store.ts";
+import { cacheWritesOf, moneyColumns } from "../../../usage.ts";
 import { integer } from "../../columns.ts";
 
 export function keepReply(database: DatabaseSync) {
@@ -30,7 +31,9 @@ export function keepReply(database: DatabaseSync) {
        updated_at = max(updated_at, ?), sequence = ?, revision = revision + 1,
        input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        total_tokens = total_tokens + ?, calls = calls + ?,
-       cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?
+       cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
+       cache_write_tokens = cache_write_tokens + ?, nanos = coalesce(nanos + ?, nanos, ?),
+       unpriced_calls = iif(unpriced_calls is null and ? is null, null, coalesce(unpriced_calls, calls) + coalesce(?, ?))
      where conversation_id = ?`,
   );
   /** The place that its message keeps free for it. */
@@ -53,8 +56,11 @@ export function keepReply(database: DatabaseSync) {
     }
     if (summary !== undefined) keepSummary(conversationId, summary, at);
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
-    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];
-    update.run(at, sequence, inputTokens, outputTokens, totalTokens, calls, ...details, conversationId);
+    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0, cacheWritesOf(usage)];
+    const { nanos, unpriced } = moneyColumns(usage);
+    const money = [nanos, nanos, unpriced, unpriced, calls];
+    const counted = [inputTokens, outputTokens, totalTokens, calls, ...details];
+    update.run(at, sequence, ...counted, ...money, conversationId);
     return true;
   };
 }

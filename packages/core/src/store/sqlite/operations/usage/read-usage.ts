@@ -5,21 +5,22 @@ import type { UsageQuery, UsageTotal } from "../../../usage-store.ts";
 import { Where } from "../observations/where.ts";
 
 export function usageTotals(database: DatabaseSync) {
-  return ({ by, from, to, limit, offset, ...filters }: UsageQuery): UsageTotal[] => {
+  return ({ by, from, to, limit, offset, rows: most, ...filters }: UsageQuery): UsageTotal[] => {
     const where = new Where()
       .add("day >= ?", from)
       .add("day < ?", to)
       .add("user_id = ?", filters.userId)
-      .add("agent_id = ?", filters.agentId)
-      .add("workflow_id = ?", filters.workflowId)
-      .add("model = ?", filters.model);
+      .add("agent_id = ?", filters.agentId);
+    // No index has these.
+    const later = new Where().add("workflow_id = ?", filters.workflowId).add("model = ?", filters.model);
     const sums = usageCountColumns.map((column) => `sum(${column}) as ${column}`);
     const rows = database
       .prepare(
-        `select * from (select ${usageColumnOf[by]} as of, ${sums.join(", ")} from usage ${where} group by of)
+        `select * from (select ${usageColumnOf[by]} as of, ${sums.join(", ")} from
+           (select * from usage ${where} order by day desc limit ?) ${later} group by of)
          order by ${usageOrder(by)} limit ? offset ?`,
       )
-      .all(...where.values, limit, offset);
+      .all(...where.values, most, ...later.values, limit, offset);
     return rows.map(toUsageTotal);
   };
 }

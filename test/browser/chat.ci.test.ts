@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { agents, carefulHeld, deleted, secretWords } from "../support/agents.ts";
 import { gates } from "../support/gates.ts";
+import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
@@ -79,6 +80,31 @@ describe("useChat in Chromium", async () => {
   /** Resolves when the last answer is exactly this. */
   const reads = (text: string) => eventually(() => answers().last().textContent()).toBe(text);
   const is = (status: string) => eventually(() => page.locator("#status").textContent()).toBe(status);
+
+  test("a message that steers is shown between two steps of the answer that reads it", async () => {
+    await open("teller");
+    await say("first");
+    await gates.arrival("first/0");
+    gates.open("first/0");
+    await gates.arrival("first/1");
+    await reads("One. ");
+    // Sent from elsewhere, such as another tab: the open chat shows it.
+    const parts = [{ type: "text", text: "second" }];
+    const options = { whenBusy: "steer" };
+    const body = { id: conversation, messages: [{ id: "steers", role: "user", parts }], options };
+    const steering = server.stream("/agents/teller/chat", body).then((reader) => reader.rest());
+    const queue = `/agents/teller/chat/${encodeURIComponent(conversation)}/queue`;
+    await eventually(async () => listOf(dataOf(await server.get(queue)), "messages")).toHaveLength(1);
+    for (const door of ["first/1", "first/2", "first/3", "second/0", "second/1", "second/2", "second/3"])
+      gates.open(door);
+    await eventually(() => page.locator(".assistant .steering").allTextContents()).toEqual(["second"]);
+    await reads("One. Two. Three.secondOne. Two. Three.");
+    expect((await steering).map(({ type }) => type)).toContain("steering-message");
+    await is("ready");
+    await page.reload();
+    await reads("One. Two. Three.secondOne. Two. Three.");
+    expect(await texts()).toHaveLength(2);
+  });
 
   test("an answer appears piece by piece", async () => {
     await open("teller");

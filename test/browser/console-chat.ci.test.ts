@@ -74,6 +74,7 @@ const agents = {
   unlucky,
   talker: talker("talker", "Talker"),
   other: talker("other", "Other"),
+  patient: talker("patient", "Patient"),
 };
 
 describe("in Chromium", async () => {
@@ -205,6 +206,28 @@ describe("in Chromium", async () => {
     await letOn();
     await said(2);
     await eventually(belowSight).toBeLessThan(40);
+  });
+
+  test("messages that wait are shown, and one is withdrawn", async () => {
+    await open("/agents/patient?chat=c-queue");
+    await say("go");
+    await page.getByText("First paragraph 59").waitFor({ state: "attached" });
+    const sent = ["one more", "and another"].map((text, index) => {
+      const message = { id: `waits-${index}`, role: "user", parts: [{ type: "text", text }] };
+      return server.andante.agents.chat("patient", [message], { conversationId: "c-queue" });
+    });
+    const withdrawn = expect(sent[0]).rejects.toMatchObject({ code: "message-withdrawn" });
+    const waiting = page.getByRole("region", { name: "Messages that wait" });
+    const lines = waiting.getByRole("paragraph");
+    await eventually(() => lines.count()).toBe(2);
+    const first = lines.filter({ hasText: "one more" });
+    await first.getByRole("button", { name: "Withdraw" }).click();
+    await withdrawn;
+    await eventually(() => lines.allTextContents()).toEqual([expect.stringContaining("and another")]);
+    await letOn();
+    await waiting.waitFor({ state: "detached" });
+    await letOn();
+    for await (const _ of (await sent[1]) ?? []);
   });
 
   test("nothing of one agent stays on the page of another, and opening an agent begins a new conversation", async () => {

@@ -8,6 +8,8 @@ interface PartProps {
 
 export function Part({ part, answer }: PartProps) {
   if (part.type === "text") return <span className="text">{part.text}</span>;
+  if (part.type === "steering-message")
+    return <span className="steering">{part.parts.map((each) => ("text" in each ? each.text : ""))}</span>;
   if (!isToolUIPart(part)) return null;
   return (
     <section className="tool">

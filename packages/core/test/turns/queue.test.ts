@@ -211,24 +211,33 @@ test("a message that is older than its agent recovers stays without a reply", as
   expect(second.logger.messages).toContain("a queued message is too old to be replied to");
 });
 
-test("a chat that leaves while its message waits gets its reply; another caller takes the message back", async () => {
-  const { first, held, reply } = await waiting([]);
-  const { andante } = first;
-  const left = new AbortController();
-  const input = (id: string) => [userMessage(id)];
-  void andante.agents.chat("clerk", input("u2"), { ...talk, signal: left.signal }).catch(() => undefined);
-  await expect.poll(() => queued(andante)).toEqual(["u2"]);
-  const text = andante.agents.text("clerk", input("u3"), { ...talk, signal: left.signal });
-  const refused = expect(text).rejects.toThrow("stopped");
-  await expect.poll(() => queued(andante)).toEqual(["u2", "u3"]);
-  left.abort();
-  await refused;
-  await expect.poll(() => queued(andante)).toEqual(["u2"]);
-  held.go();
-  await reply;
-  const texts = async () => (await kept(andante)).map(([, said]) => said);
-  await expect.poll(texts).toEqual(["u1", "hello", "u2", "hello", "u3"]);
-});
+test.each([false, true])(
+  "a chat that leaves while its message waits gets its reply, another caller does not (a message follows: %s)",
+  async (isFollowed) => {
+    const { first, held, reply, callers } = await waiting([]);
+    const { andante } = first;
+    const left = new AbortController();
+    const input = (id: string) => [userMessage(id)];
+    const chat = andante.agents.chat("clerk", input("u2"), { ...talk, signal: left.signal });
+    const gone = expect(chat).rejects.toThrow("stopped");
+    await expect.poll(() => queued(andante)).toEqual(["u2"]);
+    const text = andante.agents.text("clerk", input("u3"), { ...talk, signal: left.signal });
+    const refused = expect(text).rejects.toThrow("stopped");
+    await expect.poll(() => queued(andante)).toEqual(["u2", "u3"]);
+    left.abort();
+    await Promise.all([refused, gone]);
+    await expect.poll(() => queued(andante)).toEqual(["u2"]);
+    if (isFollowed) callers.push(ask(andante, "u4").then(all));
+    const order = isFollowed ? ["u2", "u4"] : ["u2"];
+    await expect.poll(() => queued(andante)).toEqual(order);
+    held.go();
+    await reply;
+    await Promise.all(callers);
+    const texts = async () => (await kept(andante)).map(([, said]) => said);
+    const rest = isFollowed ? ["u4", "hello"] : [];
+    await expect.poll(texts).toEqual(["u1", "hello", "u2", "hello", "u3", ...rest]);
+  },
+);
 
 test("a reply that asks for approval when its process dies gives way to the message behind it", async () => {
   const store = await openStore();

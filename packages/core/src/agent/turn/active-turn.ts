@@ -94,11 +94,6 @@ export class ActiveTurn {
     this.#detach();
   }
 
-  /** The caller may leave while the turn waits: it keeps its place. */
-  keepPlace(): void {
-    this.#detach();
-  }
-
   /** The reply from its beginning; undefined when it cannot be read from there. */
   attach(): AsyncIterableIterator<UIMessageChunk> | undefined {
     return this.#attachable?.reply.isWhole ? this.#attachable.read() : undefined;

@@ -25,7 +25,8 @@ export class ActiveTurns {
   /** Every turn, from its first check on; with its place in the conversation that it holds. */
   readonly #turns = new Map<ActiveTurn, Place | undefined>();
   /** By conversation. */
-  readonly #queue = new KeyedQueue<Holder>();
+  readonly #queue = new KeyedQueue<Holder>((conversationId) => this.#freed(conversationId));
+  #freed: (conversationId: string) => void = () => undefined;
   readonly #limit: number;
   readonly #reserve: number;
   /** How many turns of each user run. */
@@ -148,6 +149,11 @@ export class ActiveTurns {
       if (whose === userId && turn.question !== undefined && isSame(turn.question, asked)) return turn;
     }
     return undefined;
+  }
+
+  /** `freed` is called with each conversation in which no turn runs or waits any more. */
+  onFree(freed: (conversationId: string) => void): void {
+    this.#freed = freed;
   }
 
   /** Whether turns run or wait in the conversation. */

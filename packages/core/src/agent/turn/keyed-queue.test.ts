@@ -24,6 +24,35 @@ test("those who come later wait, in order; other keys do not", async () => {
   (await inTime(queue.enter("a", "last", patient), "its turn")).leave();
 });
 
+test("members learn that they wait one after the other, also when one of them leaves then", async () => {
+  const queue = new KeyedQueue<string>();
+  const first = await queue.enter("a", "first", patient);
+  const asked: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const ask = (name: string, work?: Promise<void>) => ({
+    mayWait: async () => {
+      asked.push(name);
+      await work;
+    },
+  });
+  const second = queue.enter("a", "second", patient, ask("second", gate.promise));
+  const refused = queue.enter("a", "third", patient, {
+    mayWait: async () => {
+      asked.push("third");
+      throw new Error("refused");
+    },
+  });
+  const fourth = queue.enter("a", "fourth", patient, ask("fourth"));
+  await setImmediate();
+  expect(asked).toEqual(["second"]);
+  gate.resolve();
+  await expect(refused).rejects.toThrow("refused");
+  await expect.poll(() => asked).toEqual(["second", "third", "fourth"]);
+  first.leave();
+  (await inTime(second, "its turn")).leave();
+  (await inTime(fourth, "its turn")).leave();
+});
+
 test("one that gives up while it waits lets the next one in when it is its turn", async () => {
   const queue = new KeyedQueue<string>();
   const first = await queue.enter("a", "first", patient);

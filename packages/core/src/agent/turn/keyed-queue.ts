@@ -34,6 +34,12 @@ interface Standing<Member> {
 
 export class KeyedQueue<Member> {
   readonly #lines = new Map<string, Standing<Member>[]>();
+  readonly #freed: (key: string) => void;
+
+  /** `freed` is called when the last member of a key has left. */
+  constructor(freed: (key: string) => void = () => undefined) {
+    this.#freed = freed;
+  }
 
   /** Waits for earlier arrivals. Leaves the line when aborted. */
   async enter(
@@ -84,7 +90,9 @@ export class KeyedQueue<Member> {
     if (line === undefined || index === -1) return;
     line.splice(index, 1);
     line[0]?.turn.resolve();
-    if (line.length === 0) this.#lines.delete(key);
+    if (line.length > 0) return;
+    this.#lines.delete(key);
+    this.#freed(key);
   }
 }
 

@@ -1,7 +1,7 @@
 // The place of a message in the queue of its conversation, which is kept: whatever happens to the process, it gets its reply.
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
-import { QueueFullError } from "../../errors/index.ts";
+import { QueueFullError, ReplyStoppedError } from "../../errors/index.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { titleOf } from "../conversation/open-conversation.ts";
@@ -58,16 +58,20 @@ export class QueuePlace {
     const { kind } = await conversations.post({ ...where, ...message, queue, at: clock.now() });
     if (kind === "full") throw new QueueFullError({ conversationId, limit: most });
     this.#isTaken = true;
-    if (this.#options.keepsPlace) active.keepPlace();
     if (this.steers) turns.steer(conversationId);
+    // The caller has left meanwhile.
+    if (active.signal.aborted) await this.giveUp(active.signal.reason);
   }
 
-  /** The turn does not begin. Its message stays queued where the next process can do better. */
+  /** The turn does not begin. Its message stays queued where the next process can do better, or its caller may leave. */
   async giveUp(reason: unknown): Promise<void> {
     if (!this.#isTaken || isPassing(reason)) return;
+    const { queues, conversations } = this.#environment;
     const { conversationId, userId, sent } = this.#asked;
+    if (this.#options.keepsPlace && reason instanceof ReplyStoppedError)
+      return queues.release(conversationId);
     const which = { key: randomUUID(), conversationId, userId, messageId: sent.id, keep: true };
-    await this.#environment.conversations.leaveQueue(which).catch(() => undefined);
+    await conversations.leaveQueue(which).catch(() => undefined);
   }
 
   #request(): QueuedRequest {

@@ -58,8 +58,23 @@ export class QueuedTurns {
   #seen = new Map<string, { readonly messageId: string; readonly since: number }>();
   readonly #gone = new Set<string>();
 
+  /** Conversations with messages whose callers have left. */
+  readonly #released = new Set<string>();
+
   constructor(options: QueuedTurnsOptions) {
     this.#options = options;
+    options.turns.onFree((conversationId) => this.#lookWhenReleased(conversationId));
+  }
+
+  /** The caller of a message has left, and the message waits in the store alone. */
+  release(conversationId: string): void {
+    this.#released.add(conversationId);
+    if (!this.#options.turns.isBusy(conversationId)) this.#lookWhenReleased(conversationId);
+  }
+
+  /** Where another process replies, the next round of recovery looks. */
+  #lookWhenReleased(conversationId: string): void {
+    if (this.#released.delete(conversationId)) this.look().catch(() => undefined);
   }
 
   /** Begins the first messages of queues that are left. Does not wait for their replies. */
@@ -127,7 +142,8 @@ export class QueuedTurns {
   }
 
   #isLeft(conversationId: string, messageId: string, { process }: QueuedRequest): boolean {
-    if (!this.#options.isShared || this.#gone.has(process)) return true;
+    // Where callers of this process wait, their turns are in the line.
+    if (!this.#options.isShared || process === this.process || this.#gone.has(process)) return true;
     const now = performance.now();
     const known = this.#seen.get(conversationId);
     if (known?.messageId !== messageId) {
@@ -136,7 +152,7 @@ export class QueuedTurns {
     }
     if (now - known.since < grace) return false;
     if (this.#gone.size >= maxGone) this.#gone.clear();
-    if (process !== this.process) this.#gone.add(process);
+    this.#gone.add(process);
     return true;
   }
 

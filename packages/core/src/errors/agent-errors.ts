@@ -208,22 +208,23 @@ export class BudgetUsedUpError extends AndanteError {
     per,
     limit,
     unit,
-    endsAt,
-    at,
+    until,
+    retryAfter,
   }: {
     readonly per: "user" | "agent" | "tag" | "all";
     readonly limit: number;
     readonly unit: "money" | "tokens";
-    /** Milliseconds since 1970. */
-    readonly endsAt: number;
-    readonly at: number;
+    /** ISO 8601. */
+    readonly until: string;
+    /** Seconds. */
+    readonly retryAfter: number;
   }) {
     const whose = per === "all" ? "" : ` of this ${per}`;
     const amount = unit === "tokens" ? `${limit} tokens` : String(limit);
-    super(`The budget${whose} of ${amount} is used up until ${new Date(endsAt).toISOString()}`, {
+    super(`The budget${whose} of ${amount} is used up until ${until}`, {
       code: "budget-used-up",
       status: 429,
-      retryAfter: Math.max(1, Math.ceil((endsAt - at) / 1000)),
+      retryAfter,
     });
   }
 }

@@ -328,7 +328,9 @@ export class Budgets {
   ): ReachedBudget {
     const { endsAt } = windowOf(budget, at);
     const [shown, unit] = [outOfUnits(budget.unit, limit), budget.unit];
-    const error = new BudgetUsedUpError({ per: budget.per, limit: shown, unit, endsAt, at });
+    const until = new Date(endsAt).toISOString();
+    const retryAfter = Math.max(1, Math.ceil((endsAt - at) / 1000));
+    const error = new BudgetUsedUpError({ per: budget.per, limit: shown, unit, until, retryAfter });
     return { budget, account: key, error, used: outOfUnits(unit, used), limit: shown };
   }
 

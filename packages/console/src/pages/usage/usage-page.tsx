@@ -7,6 +7,7 @@ import { Problem } from "../../components/problem.tsx";
 import { Clock } from "../../components/time.tsx";
 import { amount, count, duration, plural } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
+import "../executions/executions.css";
 import "./usage.css";
 
 const groups = ["day", "user", "agent", "workflow", "model"] as const;

@@ -2,7 +2,7 @@
 // ANDANTE_ENDED set how many.
 import { setTimeout as pause } from "node:timers/promises";
 import { createAndante, createLogger, createWorkflow } from "@andante/core";
-import { CapacityError, StoreUnavailableError } from "@andante/core/errors";
+import { CapacityError, StoreUnavailableError, UserShareError } from "@andante/core/errors";
 import type {
   Commit,
   ListedExecution,
@@ -177,7 +177,8 @@ test(
     const call = async () => {
       while (started++ < many)
         await andante.start("nap", {}).catch(async (error) => {
-          if (!(error instanceof CapacityError)) throw error;
+          // On a slow machine the first sleepers wake while the last are started.
+          if (!(error instanceof CapacityError || error instanceof UserShareError)) throw error;
           started -= 1;
           await pause((error.retryAfter ?? 1) * 1_000);
         });

@@ -31,8 +31,11 @@ export function wireTypes(): string {
   };
   for (const { response } of routes) {
     if (response.kind === "other") continue;
-    const id = components().get(response.kind === "json" ? response.data() : response.event())?.id;
-    if (id !== undefined) add(id);
+    const payload = response.kind === "json" ? response.data : response.event;
+    for (const shape of [payload, response.acceptedData]) {
+      const id = shape && components().get(shape())?.id;
+      if (id !== undefined) add(id);
+    }
   }
   const sorted = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
   return formatted(

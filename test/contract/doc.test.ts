@@ -213,12 +213,15 @@ test("attaching names the 204 of a finished execution", () => {
   expect(Object.keys(operation.parse(attach.get).responses)).toContain("204");
 });
 
-test("execute, resume and replay name the 202 of Prefer: respond-async; nothing else does", () => {
+test("execute, resume, replay and replies name the 202 of Prefer: respond-async; nothing else does", () => {
   const { paths } = openapi.parse(document);
   const accepted = Object.entries(paths)
     .filter(([, methods]) => Object.values(methods).some((each) => "202" in each.responses))
     .map(([path]) => path);
   expect(accepted.sort()).toEqual([
+    "/agents/{id}/chat",
+    "/agents/{id}/object",
+    "/agents/{id}/text",
     "/workflows/{id}/execute",
     "/workflows/{id}/executions/{executionId}/replay",
     "/workflows/{id}/executions/{executionId}/resume",

@@ -7,6 +7,7 @@ export { isNoted } from "./agent/call/note-failure.ts";
 export { maxInstructions } from "./agent/call/playground.ts";
 export { busyPolicies } from "./agent/call/when-busy.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
+export type { StartReplyOptions } from "./agent/turn/start-reply.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
 export { knownAndanteLimits, knownAndanteOptions } from "./andante/andante-options.ts";

@@ -116,20 +116,26 @@ export type RequestHeader = "prefer" | "last-event-id" | "traceparent" | "idempo
 export type ResponseHeader = "x-execution-id" | "traceparent";
 
 export type ResponseDescription =
-  /** An envelope with this payload; `accepted` describes the 202 of a route that can respond early. */
+  /**
+   * An envelope with this payload; `accepted` describes the 202 of a route that can respond early, whose payload is the same
+   * unless `acceptedData` has another.
+   */
   | {
       readonly kind: "json";
       readonly description: string;
       readonly data: Shape;
       readonly accepted?: string;
+      readonly acceptedData?: Shape;
       readonly headers?: readonly ResponseHeader[];
     }
-  /** Server-sent events; `empty` describes the 204 of a stream without further events. */
+  /** Server-sent events; `empty` describes the 204 of a stream without further events, `accepted` as above. */
   | {
       readonly kind: "events";
       readonly description: string;
       readonly event: Shape;
       readonly empty?: string;
+      readonly accepted?: string;
+      readonly acceptedData?: Shape;
       readonly headers?: readonly ResponseHeader[];
     }
   /** Another content type, such as a page. */

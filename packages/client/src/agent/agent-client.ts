@@ -1,5 +1,5 @@
 // One agent: calls for text, objects, streams and chats.
-import { type Connection, part } from "../connection/connection.ts";
+import { type Connection, part, respondAsync } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
 import { attach } from "../connection/read-events.ts";
 import type { ObjectPart, StreamPart } from "../responses/agents.ts";
@@ -10,6 +10,7 @@ import type {
   ConversationMessage,
   Playground,
   Queue,
+  StartedReply,
   TextReply,
 } from "../responses/wire.ts";
 import { followChat, queueOf, readOnce, runningReply } from "./chat-stream.ts";
@@ -99,6 +100,14 @@ export class AgentClient {
   /** Its reply as text. */
   text(input: AgentInput, options: AskOptions = {}): Promise<TextReply> {
     return this.#connection.send(this.#asking("/text", { input }, options));
+  }
+
+  /**
+   * Starts a reply and returns at once. It is made in the conversation, or in a new one, also when this client is gone:
+   * `conversation(conversationId).messages({ replyTo: messageId })` reads it.
+   */
+  start(input: AgentInput, options: AskOptions = {}): Promise<StartedReply> {
+    return this.#connection.send({ ...this.#asking("/text", { input }, options), headers: respondAsync });
   }
 
   /** An object that fits the schema, with the schema's type; `unknown` for a plain JSON Schema. */

@@ -14,6 +14,8 @@ import { FactsClient } from "./facts-client.ts";
 export interface MessagesOptions extends PageOptions {
   /** The order of the messages. Default: oldest first. */
   readonly order?: "oldest" | "newest" | undefined;
+  /** Only the reply to the message of this id, with its state in `reply` of the page. Default: all messages. */
+  readonly replyTo?: string | undefined;
 }
 
 export interface ForkOptions extends CallOptions {

@@ -375,6 +375,8 @@ export interface LogRecord {
 export interface MessagePage {
   readonly messages: readonly ConversationMessage[];
   readonly nextCursor: string | null;
+  /** With `replyTo`: whether the reply is made, waits for a person or a tool, has ended, or failed. */
+  readonly reply?: "running" | "waiting" | "done" | "none" | undefined;
 }
 
 export interface Nodes {
@@ -513,6 +515,13 @@ export interface Span {
     readonly timestamp: string;
     readonly attributes: Readonly<Record<string, unknown>>;
   }[];
+}
+
+/** The conversation of the reply, and the message that it replies to. */
+export interface StartedReply {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly status: "running";
 }
 
 export interface Step {

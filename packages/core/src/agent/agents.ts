@@ -29,6 +29,7 @@ import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
 import { ClientApprovals } from "./turn/client-approvals.ts";
 import type { DecidedCall } from "./turn/decide-approval.ts";
+import type { ReplyState, StartedReply, StartReplyOptions } from "./turn/start-reply.ts";
 import type { KeptTurn } from "./turn/kept-turn.ts";
 import { KeptTurns } from "./turn/kept-turns.ts";
 import type { ObjectPart } from "./turn/object-reply.ts";
@@ -244,6 +245,23 @@ export class Agents {
     return started.kind === "shared" && started.reply.mode === "chat"
       ? started.reply.read()
       : runChat(turnOf(started), { resumable });
+  }
+
+  /**
+   * A reply that no caller waits for: resolves when its message is kept. It is made in the conversation, or in a new one, and
+   * continues after a restart; `reply` reads it.
+   */
+  async start(agentId: string, input: unknown, options: StartReplyOptions = {}): Promise<StartedReply> {
+    const { startReply } = await this.loadReplies();
+    return startReply(this.#environment, this.#agent(agentId), input, options);
+  }
+
+  /** The reply to a message, as far as it is kept. `owner` limits it to the conversations of one user. */
+  async reply(conversationId: string, messageId: string, owner: OwnerOption = {}): Promise<ReplyState> {
+    checkUrlId(conversationId, "conversationId");
+    checkId(messageId, "messageId");
+    const { readReply } = await this.loadReplies();
+    return readReply(this.#environment, this.#executions, { conversationId, messageId }, owner);
   }
 
   /**

@@ -177,18 +177,9 @@ function successes(row: Route): JsonObject {
   const { response } = row;
   switch (response.kind) {
     case "json": {
-      const data = reference(response.data);
-      const schema = {
-        type: "object",
-        properties: { success: { type: "boolean", const: true }, data },
-        required: ["success", "data"],
-      };
-      const content = { "application/json": { schema } };
       const headers = successHeaders(headersOf(row));
-      const early = response.accepted && {
-        202: { description: response.accepted, headers: { ...headers, ...locationHeader }, content },
-      };
-      return { 200: { description: response.description, ...some(headers), content }, ...early };
+      const content = envelopeOf(response.data);
+      return { 200: { description: response.description, ...some(headers), content }, ...earlyOf(row) };
     }
     case "events": {
       const headers = some(successHeaders(headersOf(row)));
@@ -199,6 +190,7 @@ function successes(row: Route): JsonObject {
           content: { "text/event-stream": { schema: reference(response.event) } },
         },
         ...(response.empty && { 204: { description: response.empty, ...headers } }),
+        ...earlyOf(row),
       };
     }
     case "other":
@@ -209,6 +201,21 @@ function successes(row: Route): JsonObject {
         },
       };
   }
+}
+
+function envelopeOf(shape: Shape): JsonObject {
+  const data = reference(shape);
+  const properties = { success: { type: "boolean", const: true }, data };
+  return { "application/json": { schema: { type: "object", properties, required: ["success", "data"] } } };
+}
+
+/** The 202 of a route that can respond early; nothing for any other. */
+function earlyOf(row: Route): JsonObject {
+  const { response } = row;
+  if (response.kind === "other" || response.accepted === undefined) return {};
+  const data = response.acceptedData ?? (response.kind === "json" ? response.data : undefined);
+  const headers = { ...successHeaders(headersOf(row)), ...locationHeader };
+  return { 202: { description: response.accepted, headers, ...(data && { content: envelopeOf(data) }) } };
 }
 
 function some(headers: JsonObject): { readonly headers?: JsonObject } {

@@ -1,9 +1,12 @@
 // Agents: list them and call them.
 import type { Andante } from "@andante/core";
 import { InvalidOptionError, InvalidSchemaError, QueuedMessageNotFoundError } from "@andante/core/errors";
+import type { StartReplyOptions } from "@andante/core/internal";
 import type { z } from "zod";
 import { isWithoutId } from "../auth/inject-user.ts";
 import { isObject } from "../is-object.ts";
+import { headerOf } from "../request/node-request.ts";
+import { success } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
@@ -18,6 +21,7 @@ import {
   playground,
   playgroundBody,
   queue,
+  startedReply,
   stopped,
   streamPart,
   textReply,
@@ -25,6 +29,7 @@ import {
 } from "../schemas/agent-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { idsIn, ownerFor } from "./conversation-ids.ts";
+import { prefersAsync } from "./delivery.ts";
 import { givenInput, startOptions } from "./start-options.ts";
 
 const tag = "Agents";
@@ -33,6 +38,12 @@ const tag = "Agents";
 function check(andante: Andante, params: Readonly<Record<string, string>>): void {
   andante.agents.check(params.id ?? "");
 }
+
+/** A call whose reply can be read later. */
+const early = {
+  accepted: "The reply is made in its conversation (Prefer: respond-async); see Location",
+  acceptedData: startedReply,
+} as const;
 
 const definition = { method: "GET", contract: true, access: "public", resource: ["agentId"], tag } as const;
 /** Rows that call an agent or concern a conversation with it. */
@@ -105,10 +116,12 @@ export const agentRoutes = [
     ids: ({ andante, body }) => idsIn(andante, body.options?.conversationId),
     operationId: "generateText",
     summary: "Ask an agent for a text reply",
+    headers: [...call.headers, "prefer"],
     body: agentBody,
-    response: { kind: "json", description: "The reply", data: textReply },
+    response: { kind: "json", description: "The reply", data: textReply, ...early },
     handle: (context) => {
       const { andante, params, body } = context;
+      if (isAsync(context)) return startReply(context, givenInput(body), body.options);
       return andante.agents.text(params.id ?? "", givenInput(body), optionsOf(context, body.options));
     },
   }),
@@ -119,11 +132,14 @@ export const agentRoutes = [
     ids: ({ andante, body }) => idsIn(andante, body.options?.conversationId),
     operationId: "generateObject",
     summary: "Ask an agent for an object that fits a JSON Schema",
+    headers: [...call.headers, "prefer"],
     body: objectBody,
-    response: { kind: "json", description: "The object", data: objectReply },
+    response: { kind: "json", description: "The object", data: objectReply, ...early },
     errors: [...call.errors, 422],
     handle: (context) => {
       const { andante, params, body } = context;
+      if (isAsync(context))
+        return startReply(context, givenInput(body), body.options, { schema: givenSchema(body) });
       const options = optionsOf(context, body.options);
       const input = givenInput(body);
       return andante.agents.object(params.id ?? "", input, givenSchema(body), options);
@@ -174,8 +190,14 @@ export const agentRoutes = [
     ids: ({ andante, body }) => idsIn(andante, body.options?.conversationId ?? body.id),
     operationId: "chatWithAgent",
     summary: "Chat with an agent; accepts what chat clients of the AI SDK send",
+    headers: [...call.headers, "prefer"],
     body: chatBody,
-    response: { kind: "events", description: "The reply as a UI message stream", event: chatChunk },
+    response: {
+      kind: "events",
+      description: "The reply as a UI message stream",
+      event: chatChunk,
+      ...early,
+    },
     handle: (context) => chat(context),
   }),
   route({
@@ -282,13 +304,42 @@ async function chat(
   const { resumable, ...given } = body.options ?? {};
   // Chat clients always send an id and all their messages; a user without an id has no stored conversation.
   const chatId = isWithoutId(context.caller) ? undefined : body.id;
-  const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
+  const own = { ...given, conversationId: given.conversationId ?? chatId };
   const again = body.trigger === "regenerate-message";
   const replaces = again ? (body.messageId ?? undefined) : undefined;
   const input = givenInput({ input: body.input ?? body.messages });
-  const how = { ...options, resumable, again, replaces, playground };
+  if (playground === undefined && isAsync(context))
+    return startReply(context, input, own, { again, replaces });
+  const how = { ...optionsOf(context, own), resumable, again, replaces, playground };
   const chunks = await andante.agents.chat(params.id ?? "", input, how);
   return eventResponse(chunks, context, uiMessageStream);
+}
+
+function isAsync({ http }: RouteContext): boolean {
+  return prefersAsync(headerOf(http.req, "prefer"));
+}
+
+/** 202 at once, with the address of the reply. */
+async function startReply<Options extends { readonly conversationId?: string | undefined }>(
+  context: RouteContext,
+  input: unknown,
+  given: Options | undefined,
+  more: Pick<StartReplyOptions, "schema" | "again" | "replaces"> = {},
+) {
+  if (isWithoutId(context.caller)) {
+    const problem =
+      "the conversation of a reply that is read later belongs to a user, and this token gives no user id";
+    throw new InvalidOptionError({ option: "conversationId", problem });
+  }
+  const { signal: _, ...options } = optionsOf(context, given);
+  const { andante, params, basePath } = context;
+  const { conversationId, messageId } = await andante.agents.start(params.id ?? "", input, {
+    ...options,
+    ...more,
+  });
+  const path = `/api/conversations/${encodeURIComponent(conversationId)}/messages`;
+  const location = `${basePath}${path}?replyTo=${encodeURIComponent(messageId)}`;
+  return success({ conversationId, messageId, status: "running" }, 202, { location });
 }
 
 /** The permitted options of a call. A dropped connection aborts the signal. */

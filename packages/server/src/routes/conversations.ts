@@ -84,9 +84,13 @@ export const conversationRoutes = [
       data: messagePage,
     },
     errors: [400, 404],
-    handle: (context) => {
+    handle: async (context) => {
       const [conversationId, owner] = mine(context);
-      return context.andante.conversations.messages(conversationId, { ...context.query, ...owner });
+      const { replyTo, ...query } = context.query;
+      const { conversations, agents } = context.andante;
+      if (replyTo === undefined) return conversations.messages(conversationId, { ...query, ...owner });
+      const { status, message } = await agents.reply(conversationId, replyTo, owner);
+      return { messages: message === undefined ? [] : [message], nextCursor: null, reply: status };
     },
   }),
   route({

@@ -53,6 +53,11 @@ export function preferredWait(header: string | undefined): number | undefined {
   return preferences.has("respond-async") ? 0 : undefined;
 }
 
+/** Whether the caller wants a 202 at once. */
+export function prefersAsync(header: string | undefined): boolean {
+  return header !== undefined && readPreferences(header).has("respond-async");
+}
+
 /**
  * The preferences by name. The first of a repeated preference counts; parameters after a `;` are ignored.
  */

@@ -220,7 +220,22 @@ export const message = component("ConversationMessage", () =>
 );
 
 export const messagePage = component("MessagePage", () =>
-  z.object({ messages: z.array(message()), nextCursor: z.string().nullable() }),
+  z.object({
+    messages: z.array(message()),
+    nextCursor: z.string().nullable(),
+    reply: z
+      .enum(["running", "waiting", "done", "none"])
+      .optional()
+      .describe(
+        "With `replyTo`: whether the reply is made, waits for a person or a tool, has ended, or failed",
+      ),
+  }),
+);
+
+export const startedReply = component("StartedReply", () =>
+  z
+    .object({ conversationId: z.string(), messageId: z.string(), status: z.literal("running") })
+    .describe("The conversation of the reply, and the message that it replies to"),
 );
 
 export const queue = component("Queue", () =>
@@ -297,7 +312,11 @@ export const removedSummary = component("RemovedSummary", () =>
 );
 
 export const messagesQuery = shape(() =>
-  z.object({ ...page(), order: z.enum(["oldest", "newest"]).optional() }),
+  z.object({
+    ...page(),
+    order: z.enum(["oldest", "newest"]).optional(),
+    replyTo: z.string().optional().describe("Only the reply to the message of this id"),
+  }),
 );
 export const conversationsQuery = shape(() =>
   z.object({

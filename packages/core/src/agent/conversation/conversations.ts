@@ -302,7 +302,7 @@ function view({ createdAt, updatedAt, metadata, ...row }: ConversationRow): Conv
   };
 }
 
-function viewMessage(row: StoredMessage): ConversationMessage {
+export function viewMessage(row: StoredMessage): ConversationMessage {
   const createdAt = new Date(row.createdAt).toISOString();
   return { ...messageOf(row), createdAt, ...(row.partial && { partial: true as const }) };
 }

@@ -6,6 +6,7 @@ export { decideApproval } from "./decide-approval.ts";
 export { objectReply, streamObject } from "./object-reply.ts";
 export { postEnd } from "./post-end.ts";
 export { runChat } from "./run-chat.ts";
+export { readReply, startReply } from "./start-reply.ts";
 export { startTurn } from "./start-turn.ts";
 export { streamReply } from "./stream-reply.ts";
 export { textReply } from "./text-turn.ts";

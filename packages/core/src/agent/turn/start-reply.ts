@@ -97,10 +97,14 @@ export async function readReply(
   const conversation = await conversations.read({ conversationId, ...owner });
   if (conversation === undefined) throw new ConversationNotFoundError({ conversationId });
   const { userId } = conversation;
-  // Before the messages: a reply that ends in between is there.
+  // Before the messages: one that leaves the queue, and a reply that ends, in between are there.
+  const queued = (await conversations.queue({ conversationId, userId })) ?? [];
   const live = await executions.live(conversationId);
   const [asked] = (await conversations.recent({ conversationId, userId, upTo: messageId, limit: 1 })) ?? [];
-  if (asked?.messageId !== messageId) return { status: "none", message: undefined };
+  if (asked?.messageId !== messageId) {
+    const isQueued = queued.some((each) => each.messageId === messageId);
+    return { status: isQueued ? "running" : "none", message: undefined };
+  }
   const mine = viewMessage(asked);
   const [next] =
     mine.role === "assistant"

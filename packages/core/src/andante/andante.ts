@@ -99,6 +99,8 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     | "streamObject"
     | "playground"
     | "chat"
+    | "start"
+    | "reply"
     | "attach"
     | "queue"
     | "withdraw"

@@ -77,12 +77,13 @@ class ConversationTrial {
       }
       const taken = await this.#runGroup(life, actions, end);
       if (end !== undefined) {
-        // The next process continues the running reply.
+        // The next process continues the running reply, and replies to the messages that waited.
         await life.close();
         life = this.#process(undefined);
         await life.andante.ready();
         await this.#settle(
-          async () => (await this.#store.liveTurn(this.#id))?.status !== "running",
+          async () =>
+            (await this.#store.liveTurn(this.#id))?.status !== "running" && !(await this.#isQueued()),
           "a reply",
         );
       }
@@ -238,6 +239,10 @@ class ConversationTrial {
       return "ok";
     }
     return readAll(await agents.chat(agentId, [message], { conversationId: this.#id, again }));
+  }
+
+  async #isQueued(): Promise<boolean> {
+    return ((await this.#store.conversations.queue({ conversationId: this.#id })) ?? []).length > 0;
   }
 
   async #stored(): Promise<readonly StoredMessage[]> {

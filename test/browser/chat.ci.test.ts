@@ -8,7 +8,7 @@ import { gates } from "../support/gates.ts";
 import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const pieces = ["One. ", "Two. ", "Three."];
 const stopped: string[] = [];
@@ -36,9 +36,6 @@ const shaky = new Agent({
   ),
 });
 
-/** Waits for a text on the page. */
-const eventually = <T>(look: () => T) => expect.poll(look, { interval: 20 });
-
 describe("useChat in Chromium", async () => {
   const [files, browser] = await Promise.all([buildPage("/page/"), openBrowser()]);
   const server = await serveForTest({
@@ -60,7 +57,6 @@ describe("useChat in Chromium", async () => {
   beforeEach(async () => {
     conversation = `chat ${++made}`;
     page = await openPage(browser, (what) => complaints.push(what));
-    page.setDefaultTimeout(10_000);
   });
   afterEach(async () => {
     await page.context().close();
@@ -103,7 +99,7 @@ describe("useChat in Chromium", async () => {
     await is("ready");
     await page.reload();
     await reads("One. Two. Three.secondOne. Two. Three.");
-    expect(await texts()).toHaveLength(2);
+    await eventually(texts).toHaveLength(2);
   });
 
   test("an answer appears piece by piece", async () => {
@@ -121,7 +117,7 @@ describe("useChat in Chromium", async () => {
     await reads("One. Two. Three.");
     gates.open("pieces/3");
     await is("ready");
-    expect(await texts()).toEqual(["pieces", "One. Two. Three."]);
+    await eventually(texts).toEqual(["pieces", "One. Two. Three."]);
   });
 
   test("a tool is shown with its input and its output", async () => {
@@ -129,11 +125,11 @@ describe("useChat in Chromium", async () => {
     await say("add");
     await is("ready");
     const tool = answers().locator(".tool");
-    expect(await tool.locator("b").textContent()).toBe("add");
-    expect(await tool.locator("i").textContent()).toBe("output-available");
-    expect(await tool.locator(".input").textContent()).toBe('{"a":1,"b":2}');
-    expect(await tool.locator(".output").textContent()).toBe("3");
-    expect(await answers().locator(".text").textContent()).toContain("The tool says");
+    await eventually(() => tool.locator("b").textContent()).toBe("add");
+    await eventually(() => tool.locator("i").textContent()).toBe("output-available");
+    await eventually(() => tool.locator(".input").textContent()).toBe('{"a":1,"b":2}');
+    await eventually(() => tool.locator(".output").textContent()).toBe("3");
+    await eventually(() => answers().locator(".text").textContent()).toContain("The tool says");
   });
 
   test("an approved tool runs, and its answer goes on in the same message", async () => {
@@ -143,8 +139,8 @@ describe("useChat in Chromium", async () => {
     await eventually(() => answers().locator(".output").textContent()).toBe('"approved.txt is gone"');
     await is("ready");
     expect(deleted).toContain("approved.txt");
-    expect(await answers().count()).toBe(1);
-    expect(await answers().locator(".text").allTextContents()).toEqual([
+    await eventually(() => answers().count()).toBe(1);
+    await eventually(() => answers().locator(".text").allTextContents()).toEqual([
       "Let me see. ",
       expect.stringContaining("Done: "),
     ]);
@@ -157,7 +153,7 @@ describe("useChat in Chromium", async () => {
     await eventually(() => answers().locator("i").textContent()).toBe("output-denied");
     await is("ready");
     expect(deleted).not.toContain("denied.txt");
-    expect(await answers().locator(".text").last().textContent()).toContain("denied");
+    await eventually(() => answers().locator(".text").last().textContent()).toContain("denied");
   });
 
   test("a request for approval survives a reload", async () => {
@@ -170,7 +166,7 @@ describe("useChat in Chromium", async () => {
     await eventually(() => answers().locator(".output").textContent()).toBe('"later.txt is gone"');
     await is("ready");
     expect(deleted).toContain("later.txt");
-    expect(await answers().count()).toBe(1);
+    await eventually(() => answers().count()).toBe(1);
   });
 
   test("a reload in the middle of an answer re-attaches: it goes on and appears once", async () => {
@@ -184,10 +180,10 @@ describe("useChat in Chromium", async () => {
     for (const piece of [1, 2, 3]) gates.open(`reload/${piece}`);
     await reads("One. Two. Three.");
     await is("ready");
-    expect(await texts()).toEqual(["reload", "One. Two. Three."]);
+    await eventually(texts).toEqual(["reload", "One. Two. Three."]);
     await page.reload();
     await reads("One. Two. Three.");
-    expect(await texts()).toEqual(["reload", "One. Two. Three."]);
+    await eventually(texts).toEqual(["reload", "One. Two. Three."]);
   });
 
   test("a reload while an approved tool is being answered re-attaches to the same message", async () => {
@@ -201,9 +197,9 @@ describe("useChat in Chromium", async () => {
     gates.open("careful-held");
     await eventually(() => answers().locator(".text").last().textContent()).toBe("It is done.");
     await is("ready");
-    expect(await answers().count()).toBe(1);
-    expect(await answers().locator("i").allTextContents()).toEqual(["output-available"]);
-    expect(await answers().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
+    await eventually(() => answers().count()).toBe(1);
+    await eventually(() => answers().locator("i").allTextContents()).toEqual(["output-available"]);
+    await eventually(() => answers().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
   });
 
   test("stop ends the call of the model; its text stays", async () => {
@@ -216,7 +212,7 @@ describe("useChat in Chromium", async () => {
     await is("ready");
     expect(stopped).toContain("stop");
     expect(await page.getByRole("alert").count()).toBe(0);
-    expect(await texts()).toEqual(["stop", "One. "]);
+    await eventually(texts).toEqual(["stop", "One. "]);
     await page.reload();
     await reads("One. ");
     await is("ready");
@@ -225,18 +221,16 @@ describe("useChat in Chromium", async () => {
   test("a provider that fails in the middle is shown as an error in safe words, and the chat goes on", async () => {
     await open("shaky");
     await say("break");
-    await expect
-      .poll(() => page.getByRole("alert").textContent())
-      .toBe("The model provider failed to answer");
+    await eventually(() => page.getByRole("alert").textContent()).toBe("The model provider failed to answer");
     await is("error");
     await reads("half an ");
     expect(await page.content()).not.toContain("hunter2");
     await say("once more");
     await reads("a whole answer");
-    expect(await page.getByRole("alert").count()).toBe(0);
+    await eventually(() => page.getByRole("alert").count()).toBe(0);
     await page.reload();
     await reads("a whole answer");
-    expect(await texts()).toEqual(["break", "half an ", "once more", "a whole answer"]);
+    await eventually(texts).toEqual(["break", "half an ", "once more", "a whole answer"]);
   });
 
   test("a request that is refused is shown in the server's words", async () => {
@@ -254,10 +248,10 @@ describe("useChat in Chromium", async () => {
     expect(before).toEqual(["first", "You said: first", "second", "You said: second"]);
     await page.reload();
     await reads("You said: second");
-    expect(await texts()).toEqual(before);
+    await eventually(texts).toEqual(before);
     await say("third");
     await reads("You said: third");
-    expect(await texts()).toEqual([...before, "third", "You said: third"]);
+    await eventually(texts).toEqual([...before, "third", "You said: third"]);
   });
 
   test("an answer is made again in the place of the old one", async () => {
@@ -274,6 +268,6 @@ describe("useChat in Chromium", async () => {
     await reads("You said: again");
     await page.reload();
     await reads("You said: again");
-    expect(await texts()).toEqual(["again", "You said: again"]);
+    await eventually(texts).toEqual(["again", "You said: again"]);
   });
 });

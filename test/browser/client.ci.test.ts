@@ -9,7 +9,7 @@ import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { approval } from "../support/workflows.ts";
 import { buildPage } from "./build-page.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const pieces = ["One. ", "Two. ", "Three."];
 
@@ -21,9 +21,6 @@ const teller = new Agent({
     hold: (piece) => gates.pass(`${lastText(call)}/${piece}`),
   })),
 });
-
-/** Waits for a text on the page. */
-const eventually = <T>(look: () => T) => expect.poll(look, { interval: 20 });
 
 const [files, browser] = await Promise.all([buildPage("/page/", "client-page"), openBrowser()]);
 const server = await serveForTest({
@@ -47,7 +44,6 @@ let conversation = "";
 beforeEach(async () => {
   conversation = `client ${++made}`;
   page = await openPage(browser, (what) => complaints.push(what));
-  page.setDefaultTimeout(10_000);
 });
 afterEach(async () => {
   await page.context().close();
@@ -84,7 +80,7 @@ describe("useChat on the client's transport", () => {
     await is("ready");
     await page.reload();
     await reads("You said: second");
-    expect(await texts()).toEqual(["first", "You said: first", "second", "You said: second"]);
+    await eventually(texts).toEqual(["first", "You said: first", "second", "You said: second"]);
   });
 
   test("a connection that is lost in the middle of a reply is not noticed", async () => {
@@ -101,7 +97,7 @@ describe("useChat on the client's transport", () => {
     await reads("One. Two. Three.");
     await is("ready");
     expect(await page.getByRole("alert").count()).toBe(0);
-    expect(await texts()).toEqual(["cut", "One. Two. Three."]);
+    await eventually(texts).toEqual(["cut", "One. Two. Three."]);
   });
 
   test("a reload in the middle of a reply re-attaches: it continues and appears once", async () => {
@@ -115,7 +111,7 @@ describe("useChat on the client's transport", () => {
     for (const piece of [1, 2, 3]) gates.open(`reload/${piece}`);
     await reads("One. Two. Three.");
     await is("ready");
-    expect(await texts()).toEqual(["reload", "One. Two. Three."]);
+    await eventually(texts).toEqual(["reload", "One. Two. Three."]);
   });
 
   test("an approved tool runs, also after a reload, and the reply continues in the same message", async () => {
@@ -128,9 +124,11 @@ describe("useChat on the client's transport", () => {
     await eventually(() => replies().locator(".output").textContent()).toBe('"client.txt is gone"');
     await is("ready");
     expect(deleted).toContain("client.txt");
-    expect(await replies().count()).toBe(1);
-    const [before, after] = await replies().locator(".text").allTextContents();
-    expect([before, after]).toEqual(["Let me see. ", expect.stringContaining("Done: ")]);
+    await eventually(() => replies().count()).toBe(1);
+    await eventually(() => replies().locator(".text").allTextContents()).toEqual([
+      "Let me see. ",
+      expect.stringContaining("Done: "),
+    ]);
   });
 
   test("a connection that is lost while the reply continues after an approval is not noticed", async () => {
@@ -143,8 +141,8 @@ describe("useChat on the client's transport", () => {
     gates.open("careful-held");
     await eventually(() => replies().locator(".text").last().textContent()).toBe("It is done.");
     await is("ready");
-    expect(await replies().locator("i").allTextContents()).toEqual(["output-available"]);
-    expect(await replies().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
+    await eventually(() => replies().locator("i").allTextContents()).toEqual(["output-available"]);
+    await eventually(() => replies().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
   });
 
   test("stop ends the reply at the server; its text stays", async () => {
@@ -180,6 +178,8 @@ describe("hooks", () => {
     await page.locator("li", { hasText: executionId }).getByRole("button").click();
     await eventually(() => page.locator("li span").allTextContents()).toEqual([second.executionId]);
     await eventually(() => page.locator("#state").textContent()).toBe("completed");
-    expect(await page.locator("#events").textContent()).toMatch(/^workflow-start .* workflow-result$/);
+    await eventually(() => page.locator("#events").textContent()).toMatch(
+      /^workflow-start .* workflow-result$/,
+    );
   });
 });

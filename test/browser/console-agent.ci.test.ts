@@ -8,9 +8,7 @@ import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openWatchedPage } from "./open-browser.ts";
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const slow = createWorkflow({ id: "slow", name: "Slow", input: z.object({}) })
   .andThen({ id: "work", execute: () => new Promise((resolve) => setTimeout(resolve, 30)) })
@@ -65,14 +63,18 @@ describe("in Chromium", async () => {
     await open("/agents/assistant?chat=p-1");
     const fold = page.getByRole("button", { name: "Playground", exact: true });
     await fold.click();
-    expect(await fold.getAttribute("aria-expanded")).toBe("true");
+    await eventually(() => fold.getAttribute("aria-expanded")).toBe("true");
     const instructions = page.getByLabel("Instructions", { exact: true });
-    expect(await instructions.inputValue(), "it starts with those of the agent").toContain("support team");
+    await eventually(() => instructions.inputValue(), "it starts with those of the agent").toContain(
+      "support team",
+    );
     await page.getByLabel("Model", { exact: true }).selectOption("gpt-5-mini");
     await page.getByLabel("Temperature", { exact: true }).fill("0.2");
     await instructions.fill("Arrr, speak like a pirate.");
     const words = page.locator(".playground").getByRole("status");
-    expect(await words.textContent()).toBe("Replies with gpt-5-mini, temperature 0.2, other instructions");
+    await eventually(() => words.textContent()).toBe(
+      "Replies with gpt-5-mini, temperature 0.2, other instructions",
+    );
     await say("How many orders?");
     await eventually(lastMessage).toContain("Fourteen, at 0.2 degrees, as told: Arrr,");
     // The record of the reply names the model, and has the prompt where content is recorded.
@@ -88,7 +90,7 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Reply again" }).click();
     await eventually(() => page.locator(".message").count()).toBe(2);
     await page.getByRole("button", { name: "Back to the agent's own" }).click();
-    expect(await words.count()).toBe(0);
+    await eventually(() => words.count()).toBe(0);
     await say("How many orders?");
     await eventually(lastMessage).toContain("Fourteen in total");
 
@@ -131,7 +133,7 @@ describe("in Chromium", async () => {
     await eventually(() => record.textContent()).toMatch(/^Denied after [\d.]+ m?s: a legal hold$/);
     await page.reload();
     await eventually(() => record.textContent()).toMatch(/^Denied after [\d.]+ m?s: a legal hold$/);
-    expect(await record.getAttribute("title")).toMatch(/\d\d:\d\d/);
+    await eventually(() => record.getAttribute("title")).toMatch(/\d\d:\d\d/);
 
     await askForDeletion("p-4");
     const { items } = await server.andante.live.waiting({ limit: 10 });
@@ -154,8 +156,8 @@ describe("in Chromium", async () => {
     await card.getByRole("button", { name: "Allow" }).click();
     await eventually(() => card.textContent()).toContain("Allowed after");
     const messages = page.locator(".message");
-    expect(await messages.count()).toBe(3);
-    expect(await messages.nth(1).textContent()).toContain("Done.");
+    await eventually(() => messages.count()).toBe(3);
+    await eventually(() => messages.nth(1).textContent()).toContain("Done.");
     const { items } = await server.andante.live.waiting({ agentId: "assistant", limit: 10 });
     expect(items.map(({ conversationId }) => conversationId)).not.toContain("p-7");
   });
@@ -168,7 +170,7 @@ describe("in Chromium", async () => {
     await eventually(() => items.count()).toBe(2);
     await page.getByRole("link", { name: "Chats of assistant 1" }).click();
     await eventually(() => items.count()).toBe(1);
-    expect(await items.first().textContent()).toContain("assistant / chat");
+    await eventually(() => items.first().textContent()).toContain("assistant / chat");
     expect(new URL(page.url()).searchParams.get("agentId")).toBe("assistant");
     await page.getByRole("button", { name: "Save this filter" }).click();
     await page.getByRole("link", { name: /^Everything/ }).click();
@@ -185,10 +187,10 @@ describe("in Chromium", async () => {
     await field.fill("כמה הזמנות?");
     const directionOf = (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).direction`);
-    expect(await directionOf(".composer-box textarea")).toBe("rtl");
+    await eventually(() => directionOf(".composer-box textarea")).toBe("rtl");
     await page.keyboard.press("Enter");
     await page.locator(".said").waitFor();
-    expect(await directionOf(".said")).toBe("rtl");
+    await eventually(() => directionOf(".said")).toBe("rtl");
     await eventually(lastMessage).toContain("Fourteen");
   });
 

@@ -5,7 +5,7 @@ import type { AxeResults } from "axe-core";
 import { describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser } from "./open-browser.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
 
 const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -25,12 +25,8 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   const { traces } = await andante.traces.list({ executionId });
   const traceId = traces[0]?.traceId;
   // The policy of the page stays as it is; axe comes from outside of it.
-  const context = await browser.newContext({
-    colorScheme,
-    viewport: { width: 1440, height: 900 },
-    bypassCSP: true,
-  });
-  const page = await context.newPage();
+  const options = { colorScheme, viewport: { width: 1440, height: 900 }, bypassCSP: true };
+  const page = await openPage(browser, () => undefined, options);
 
   test.each([
     ["/", ".wait-row"],

@@ -8,9 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows, report } from "./console/house.ts";
-import { openBrowser, openWatchedPage } from "./open-browser.ts";
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const dot =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -104,18 +102,20 @@ describe("in Chromium", async () => {
     const look = async () => {
       await reply.getByRole("heading", { name: "Customer 8813" }).waitFor();
       await eventually(() => reply.locator("td").allTextContents()).toContain("€ 6 180");
-      expect(await reply.locator("ol > li").count()).toBe(2);
-      expect(await reply.locator("ol ul > li").count()).toBe(2);
-      expect(await reply.locator("blockquote").textContent()).toContain("ten years");
+      await eventually(() => reply.locator("ol > li").count()).toBe(2);
+      await eventually(() => reply.locator("ol ul > li").count()).toBe(2);
+      await eventually(() => reply.locator("blockquote").textContent()).toContain("ten years");
       const link = reply.getByRole("link", { name: "the ledger" });
-      expect(await link.getAttribute("rel")).toContain("noopener");
-      expect(await link.getAttribute("target")).toBe("_blank");
+      await eventually(() => link.getAttribute("rel")).toContain("noopener");
+      await eventually(() => link.getAttribute("target")).toBe("_blank");
       await reply.getByRole("link", { name: "Picture: chart" }).waitFor();
       expect(await reply.locator("img").count()).toBe(0);
     };
     await look();
     await reply.getByRole("button", { name: "Copy code" }).click();
-    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^select sum\(total\)[^`]*;$/);
+    await eventually(() => page.evaluate("navigator.clipboard.readText()")).toMatch(
+      /^select sum\(total\)[^`]*;$/,
+    );
     await page.reload();
     await look();
   });
@@ -138,7 +138,7 @@ describe("in Chromium", async () => {
     await eventually(() => first.textContent()).toBe("Fish & chips — € 5 &nosuchname;");
     const direction =
       "[...document.querySelectorAll('.markdown > *')].map((each) => getComputedStyle(each).direction)";
-    expect(await page.evaluate(direction)).toEqual(["ltr", "rtl", "rtl"]);
+    await eventually(() => page.evaluate(direction)).toEqual(["ltr", "rtl", "rtl"]);
   });
 
   test("a string that is markdown or a picture can be seen as such, and as the string it is", async () => {
@@ -155,8 +155,8 @@ describe("in Chromium", async () => {
     await eventually(() => page.evaluate("document.querySelector('.json-picture').naturalWidth")).toBe(1);
     await result.getByRole("button", { name: "Text" }).last().click();
     await eventually(() => result.locator("img").count()).toBe(0);
-    expect(await result.textContent()).toContain("data:image/png;base64,iVBORw0");
-    expect(await result.getByRole("button", { name: "Markdown" }).count()).toBe(1);
+    await eventually(() => result.textContent()).toContain("data:image/png;base64,iVBORw0");
+    await eventually(() => result.getByRole("button", { name: "Markdown" }).count()).toBe(1);
   });
 
   test("an error without a space wraps, and leaves the rest of the page in sight", async () => {
@@ -165,13 +165,13 @@ describe("in Chromium", async () => {
     const bar = page.locator(".note-bar.bad");
     await bar.waitFor();
     const beyond = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
-    expect(await page.evaluate(`${beyond}(document.querySelector(".note-bar.bad"))`)).toBe(0);
-    expect((await bar.boundingBox())?.height).toBeLessThan(60);
+    await eventually(() => page.evaluate(`${beyond}(document.querySelector(".note-bar.bad"))`)).toBe(0);
+    await eventually(async () => (await bar.boundingBox())?.height).toBeLessThan(60);
     // The whole text is at the step that failed.
     const detail = page.getByRole("complementary", { name: "Selected step" });
     await detail.getByRole("button", { name: "Show all of it" }).click();
-    expect(await detail.locator(".failure").textContent()).toContain("x".repeat(5000));
-    expect(await page.evaluate(`${beyond}(document.querySelector(".detail"))`)).toBe(0);
+    await eventually(() => detail.locator(".failure").textContent()).toContain("x".repeat(5000));
+    await eventually(() => page.evaluate(`${beyond}(document.querySelector(".detail"))`)).toBe(0);
   });
 
   test("a chat follows new text while one reads its end, and stays where one reads above it", async () => {
@@ -239,7 +239,7 @@ describe("in Chromium", async () => {
     await goTo("/console/agents/other");
     const message = page.getByLabel("Message to Other");
     await message.waitFor();
-    expect(await message.inputValue()).toBe("");
+    await eventually(() => message.inputValue()).toBe("");
     const asked = page.waitForRequest(/\/agents\/\w+\/chat$/);
     await say("a whole one");
     expect(new URL((await asked).url()).pathname).toBe("/agents/other/chat");
@@ -249,7 +249,7 @@ describe("in Chromium", async () => {
       await page.getByRole("link", { name: "Agents", exact: true }).first().click();
       await page.locator(".definition", { hasText: "Other" }).click();
       await eventually(() => new URL(page.url()).searchParams.get("chat")).toMatch(/^(?!c-5).+/);
-      expect(await page.locator(".message").count()).toBe(0);
+      await eventually(() => page.locator(".message").count()).toBe(0);
       return page.url();
     };
     expect(await begun()).not.toBe(await begun());
@@ -268,7 +268,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".model-calls li").count()).toBeGreaterThan(0);
     await messages.last().getByRole("button", { name: "Reply again" }).click();
     await eventually(() => messages.last().textContent()).toContain("The payment failed again.");
-    expect(await messages.count()).toBe(2);
+    await eventually(() => messages.count()).toBe(2);
 
     await page.getByRole("button", { name: "Rename the conversation" }).click();
     await page.getByLabel("Title", { exact: true }).fill("Invoice 8813");
@@ -297,7 +297,7 @@ describe("in Chromium", async () => {
     await page.getByLabel("Edited message").fill("A report, please");
     await page.getByRole("button", { name: "Send in a copy" }).click();
     await page.getByRole("heading", { name: "Customer 8813" }).waitFor();
-    expect(await messages.first().textContent()).toBe("A report, please");
+    await eventually(() => messages.first().textContent()).toBe("A report, please");
     expect(new URL(page.url()).searchParams.get("chat")).not.toBe("c-8");
     await open("/agents/talker?chat=c-9");
     await say("go");
@@ -338,7 +338,7 @@ describe("in Chromium", async () => {
     await desk.locator(".answered", { hasText: "needs approval" }).waitFor();
     await desk.getByText("Nothing waits for a person").waitFor();
     await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
-    expect(await card.textContent()).toContain("cus_9999");
+    await eventually(() => card.textContent()).toContain("cus_9999");
     const { messages } = await server.andante.conversations.messages("c-10");
     expect(messages.at(-1)?.parts).toContainEqual(
       expect.objectContaining({

@@ -7,9 +7,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const order = createWorkflow({
   id: "order",
@@ -138,12 +136,12 @@ describe("in Chromium", async () => {
       return (await Promise.all(texts)).join(" | ");
     };
     await page.getByLabel(/^Article/).waitFor();
-    expect(await spoken(/^Article/)).toBe("Its number in the catalogue");
-    expect(await spoken(/^Count /)).toBe("Of the same article");
-    expect(await spoken("express")).toBe("Costs more");
-    expect(await spoken("sending")).toBe("How it is sent");
-    expect(await spoken(/^Country/)).toBe("Where it is sent");
-    expect(await spoken(/^Note/)).toBe("Printed on the parcel");
+    await eventually(() => spoken(/^Article/)).toBe("Its number in the catalogue");
+    await eventually(() => spoken(/^Count /)).toBe("Of the same article");
+    await eventually(() => spoken("express")).toBe("Costs more");
+    await eventually(() => spoken("sending")).toBe("How it is sent");
+    await eventually(() => spoken(/^Country/)).toBe("Where it is sent");
+    await eventually(() => spoken(/^Note/)).toBe("Printed on the parcel");
     await page.getByLabel(/^Article/).fill("x");
     await page.getByLabel(/^Count /).fill("12");
     await page.getByLabel(/^Note/).fill("y");
@@ -151,9 +149,9 @@ describe("in Chromium", async () => {
     await eventually(() => spoken(/^Article/)).toBe(
       "Its number in the catalogue | At least 3 characters are needed",
     );
-    expect(await spoken(/^Count /)).toBe("Of the same article | This must be at most 9");
-    expect(await spoken(/^Note/)).toBe("Printed on the parcel | At least 2 characters are needed");
-    expect(await page.getByLabel(/^Article/).getAttribute("aria-invalid")).toBe("true");
+    await eventually(() => spoken(/^Count /)).toBe("Of the same article | This must be at most 9");
+    await eventually(() => spoken(/^Note/)).toBe("Printed on the parcel | At least 2 characters are needed");
+    await eventually(() => page.getByLabel(/^Article/).getAttribute("aria-invalid")).toBe("true");
   });
 
   test("edited as JSON, errors of the server and of the syntax are shown; mended, it runs", async () => {
@@ -165,7 +163,7 @@ describe("in Chromium", async () => {
     await json.fill(JSON.stringify({ ...value, count: 12 }));
     await run();
     await eventually(() => alert.textContent()).toMatch(/count: .*9/);
-    expect(await json.getAttribute("aria-invalid")).toBe("true");
+    await eventually(() => json.getAttribute("aria-invalid")).toBe("true");
     await json.fill(`{ "article": `);
     await run();
     await eventually(() => alert.textContent()).toMatch(/JSON/);
@@ -173,8 +171,8 @@ describe("in Chromium", async () => {
     await eventually(() => alert.textContent()).toMatch(/JSON/);
     await json.fill(JSON.stringify({ ...value, count: 2 }));
     await page.getByRole("button", { name: "Back to the form" }).click();
-    expect(await page.getByLabel(/^Count /).inputValue()).toBe("2");
-    expect(await alert.count()).toBe(0);
+    await eventually(() => page.getByLabel(/^Count /).inputValue()).toBe("2");
+    await eventually(() => alert.count()).toBe(0);
     await run();
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
@@ -214,9 +212,9 @@ describe("in Chromium", async () => {
       return Promise.all((await inputs.all()).map((input) => input.inputValue()));
     };
     await open(`/executions/${executionId}`);
-    expect(await starts()).toEqual(["", "", "250", ""]);
+    await eventually(starts).toEqual(["", "", "250", ""]);
     await open("/inbox?workflowId=claim");
-    expect(await starts()).toEqual(["", "", "250", ""]);
+    await eventually(starts).toEqual(["", "", "250", ""]);
     expect(await page.locator(".form-item").count()).toBe(0);
     await page.getByRole("button", { name: "Answer and continue" }).click();
     await page.getByRole("alert").first().waitFor();
@@ -230,7 +228,7 @@ describe("in Chromium", async () => {
     await open("/inbox?workflowId=desk");
     const amount = page.getByLabel(/^Amount/);
     await eventually(() => amount.inputValue()).toBe("90");
-    expect(await page.getByLabel(/^Account/).inputValue()).toBe("AT12 0000");
+    await eventually(() => page.getByLabel(/^Account/).inputValue()).toBe("AT12 0000");
     await page.getByRole("radio", { name: "Yes" }).click();
     await amount.fill("45");
     await page.getByRole("button", { name: "Answer and continue" }).click();
@@ -286,9 +284,10 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Answer and continue" }).click();
     await eventually(() => page.locator(".field-error").first().textContent()).toBe("This is required");
     await eventually(() => page.evaluate("document.activeElement?.id")).toBe(await price.getAttribute("id"));
-    const top = async () => (await price.boundingBox())?.y ?? -1;
-    expect(await top()).toBeGreaterThan(0);
-    expect(await top()).toBeLessThan(500);
+    const isInSight = `(({ top, bottom }) => top > 0 && bottom < innerHeight)(
+      document.activeElement.getBoundingClientRect()
+    )`;
+    await eventually(() => page.evaluate(isInSight)).toBe(true);
     expect((await page.locator(".field-error").allTextContents()).join()).not.toContain("Invalid input");
     // An error at a choice that was not made does not turn its constant into a field.
     await page.getByRole("radio", { name: "Iban" }).click();
@@ -306,7 +305,7 @@ describe("in Chromium", async () => {
     await page.getByLabel("Text", { exact: true }).fill("Yes, it rains");
     await page.getByRole("button", { name: "Skip" }).click();
     await page.getByRole("heading", { name: "Does it rain? 2" }).waitFor();
-    expect(await typed.inputValue()).toBe("");
+    await eventually(() => typed.inputValue()).toBe("");
     await page.getByRole("radio", { name: "JSON" }).click();
     await typed.fill('{ "rain": false }');
     await page.getByRole("button", { name: "Answer and continue" }).click();
@@ -325,16 +324,16 @@ describe("in Chromium", async () => {
     await open("/inbox?workflowId=report");
     const facts = page.locator(".facts-frame");
     await facts.getByRole("heading", { name: "What happened" }).waitFor();
-    expect(await facts.locator("strong").textContent()).toBe("pipe");
-    expect(await facts.locator(".lines").first().textContent()).toBe("first line\nsecond line");
+    await eventually(() => facts.locator("strong").textContent()).toBe("pipe");
+    await eventually(() => facts.locator(".lines").first().textContent()).toBe("first line\nsecond line");
     const spacing = "getComputedStyle(document.querySelector('.lines')).whiteSpace";
-    expect(await page.evaluate(spacing)).toBe("pre-line");
-    expect(await facts.locator("time").textContent()).toBe("24 December 2026");
-    expect(await facts.getByRole("link").getAttribute("href")).toBe("https://example.com/claims/7");
+    await eventually(() => page.evaluate(spacing)).toBe("pre-line");
+    await eventually(() => facts.locator("time").textContent()).toBe("24 December 2026");
+    await eventually(() => facts.getByRole("link").getAttribute("href")).toBe("https://example.com/claims/7");
     const nested = facts.locator("dd dl");
-    expect(await nested.locator("dt").allTextContents()).toEqual(["Name", "Urgent", "Phones"]);
-    expect(await nested.locator("dd").nth(1).textContent()).toBe("Yes");
-    expect(await nested.locator("li").allTextContents()).toEqual(["1", "2"]);
+    await eventually(() => nested.locator("dt").allTextContents()).toEqual(["Name", "Urgent", "Phones"]);
+    await eventually(() => nested.locator("dd").nth(1).textContent()).toBe("Yes");
+    await eventually(() => nested.locator("li").allTextContents()).toEqual(["1", "2"]);
   });
 
   test("a schema with a dangling reference leaves JSON with a note, and the page stays", async () => {

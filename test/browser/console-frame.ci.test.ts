@@ -6,12 +6,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 /** Sleeps, so that it has the status "running" and no slot. */
 const nap = createWorkflow({ id: "nap", input: z.object({}) }).andSleep({ id: "sleep", duration: "1h" });
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
@@ -127,9 +125,9 @@ describe("in Chromium", async () => {
     await open("/logs");
     const message = page.locator(".log-line .message", { hasText: "order found" }).first();
     await message.waitFor();
-    expect((await message.boundingBox())?.width).toBeGreaterThan(300);
+    await eventually(async () => (await message.boundingBox())?.width).toBeGreaterThan(300);
     await eventually(() => page.locator(".foot").getByRole("status").textContent()).toBe("Live");
-    expect(await page.locator(".foot").getByRole("status").isVisible()).toBe(true);
+    await eventually(() => page.locator(".foot").getByRole("status").isVisible()).toBe(true);
     await page.getByRole("button", { name: /^(Dark|Light)$/ }).click();
     await open("/agents/assistant?chat=c-2");
     await page.locator(".talk").first().click();
@@ -151,12 +149,13 @@ describe("in Chromium", async () => {
     await eventually(() => chips.allTextContents()).toEqual(
       expect.arrayContaining(["running 1", "suspended 1", "completed 11", "error 3", "cancelled 1"]),
     );
-    expect(await page.locator(".top").textContent()).toContain("17 in all");
-    expect(await page.locator(".over-time").textContent()).toBe("started, last hour");
-    const tops = await page.evaluate(
-      "[...document.querySelectorAll('.filters > *')].map((each) => { const { top, height } = each.getBoundingClientRect(); return Math.round(top + height / 2); })",
-    );
-    expect(new Set(z.array(z.number()).parse(tops)).size).toBe(1);
+    await eventually(() => page.locator(".top").textContent()).toContain("17 in all");
+    await eventually(() => page.locator(".over-time").textContent()).toBe("started, last hour");
+    const lines = `new Set([...document.querySelectorAll('.filters > *')].map((each) => {
+      const { top, height } = each.getBoundingClientRect();
+      return Math.round(top + height / 2);
+    })).size`;
+    await eventually(() => page.evaluate(lines)).toBe(1);
     await page.getByRole("link", { name: /^error/ }).click();
     await eventually(() => page.locator(".grid-row").count()).toBe(3);
     await page.getByRole("link", { name: "Any status" }).click();
@@ -175,7 +174,7 @@ describe("in Chromium", async () => {
     expect(await first()).toBe(before);
     await page.mouse.move(5, 5);
     await eventually(() => rows.count()).toBe(18);
-    expect(await newer.count()).toBe(0);
+    await eventually(() => newer.count()).toBe(0);
   });
 
   test("filters are saved as a view, which Home marks above its threshold", async () => {

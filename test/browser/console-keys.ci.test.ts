@@ -1,22 +1,14 @@
 // The console in a real Chromium, by keyboard and while things are on their way: arrows, j and k, space, the slash, the
 // palette, acts on many of which some fail, pages whose data is not there yet.
-import type { Locator, Page, Route } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, isInside, openBrowser, openPage } from "./open-browser.ts";
 
 const inbox = z.object({ items: z.array(z.object({ suspension: z.object({ suspensionId: z.string() }) })) });
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
-
-async function isInside(inner: Locator, outer: Locator): Promise<boolean> {
-  const [one, around] = [await inner.boundingBox(), await outer.boundingBox()];
-  if (one === null || around === null) return false;
-  return one.y >= around.y && one.y + one.height <= around.y + around.height;
-}
-
 describe("in Chromium", async () => {
   const browser = await openBrowser();
   const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
@@ -65,7 +57,7 @@ describe("in Chromium", async () => {
     await yes.focus();
     await page.keyboard.press("ArrowRight");
     await eventually(() => page.getByRole("radio", { name: "No" }).getAttribute("aria-checked")).toBe("true");
-    expect(await page.evaluate("document.activeElement?.textContent")).toBe("No");
+    await eventually(() => page.evaluate("document.activeElement?.textContent")).toBe("No");
     await page.keyboard.press("ArrowRight");
     await eventually(() => yes.getAttribute("aria-checked")).toBe("true");
   });
@@ -103,10 +95,10 @@ describe("in Chromium", async () => {
     expect(await form.isVisible()).toBe(false);
     await page.locator(".inbox-item").first().click();
     await form.waitFor();
-    expect(await list.isVisible()).toBe(false);
+    await eventually(() => list.isVisible()).toBe(false);
     await page.getByRole("link", { name: "All that waits" }).click();
     await list.waitFor();
-    expect(await form.isVisible()).toBe(false);
+    await eventually(() => form.isVisible()).toBe(false);
   });
 
   test("while its data is on its way Home claims nothing: no zeros, and that nothing waits or failed", async () => {
@@ -116,7 +108,7 @@ describe("in Chromium", async () => {
     await open("");
     await eventually(() => page.locator(".home .skeleton").count()).toBe(4);
     // The running executions are known from the requests of the layout.
-    expect(await page.locator(".figure .big").allTextContents()).toEqual(["0", "–", "–", "–"]);
+    await eventually(() => page.locator(".figure .big").allTextContents()).toEqual(["0", "–", "–", "–"]);
     const unknown = page.locator(".home .card:not(:first-child)");
     for (const text of await unknown.allTextContents()) expect(text).not.toMatch(/\b0\b|[Nn]othing|none/);
     await page.unroute(isHeld);
@@ -151,7 +143,7 @@ describe("in Chromium", async () => {
       "1 of 2 did not work: The disk is full",
     );
     await eventually(() => bar.locator("b").textContent()).toBe("1 selected");
-    expect(await page.getByLabel(`Choose ${first.executionId}`).isChecked()).toBe(true);
+    await eventually(() => page.getByLabel(`Choose ${first.executionId}`).isChecked()).toBe(true);
     expect(asked).toHaveLength(2);
     expect((await andante.state("refund", second.executionId)).status).toBe("cancelled");
     await page.keyboard.press("Escape");
@@ -184,10 +176,10 @@ describe("in Chromium", async () => {
     const holder = () => page.locator("button:focus").allTextContents();
     await eventually(holder).toEqual([expect.stringContaining("workflow: refund")]);
     await page.keyboard.press("/");
-    expect(await focused()).toBe("id begins with");
+    await eventually(focused).toBe("id begins with");
     // In a field it is a character like others.
     await page.keyboard.press("/");
-    expect(await page.getByLabel("id begins with").inputValue()).toBe("/");
+    await eventually(() => page.getByLabel("id begins with").inputValue()).toBe("/");
   });
 
   test("j and k walk through events and select their steps, space plays the run", async () => {
@@ -231,7 +223,7 @@ describe("in Chromium", async () => {
     await waterfall.getByText("gpt-5").waitFor({ state: "attached" });
     const row = waterfall.locator('.fall[data-selected="true"]');
     await eventually(() => isInside(row, waterfall)).toBe(true);
-    expect(await row.textContent()).toContain("approve");
+    await eventually(() => row.textContent()).toContain("approve");
   });
 
   test("the palette opens an id that is pasted, resumes the oldest suspension, and runs a workflow", async () => {
@@ -289,7 +281,7 @@ describe("in Chromium", async () => {
     await page.getByRole("combobox").fill("ORD_771");
     const option = page.getByRole("option", { name: /^refund / });
     await option.waitFor();
-    expect(await option.textContent()).toContain("input.order: ord_77120");
+    await eventually(() => option.textContent()).toContain("input.order: ord_77120");
     await page.keyboard.press("Enter");
     await eventually(() => new URL(page.url()).pathname).toBe(`/console/executions/${executionId}`);
     await page.keyboard.press("Control+k");

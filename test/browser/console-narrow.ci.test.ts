@@ -8,9 +8,7 @@ import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openWatchedPage } from "./open-browser.ts";
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const phone = { width: 390, height: 844 };
 const tablet = { width: 768, height: 1024 };
@@ -91,7 +89,7 @@ describe("in Chromium", async () => {
     ]) {
       await open(path);
       await page.locator(drawn).first().waitFor();
-      expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(
+      await eventually(() => page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(
         size.width,
       );
       const buttons =
@@ -116,7 +114,9 @@ describe("in Chromium", async () => {
       await eventually(() => hidden(name)).toEqual([]);
       await open("/agents/assistant?chat=n-3");
       await page.getByText("Fourteen in total").waitFor();
-      expect((await page.locator(".messages").boundingBox())?.height).toBeGreaterThan(150);
+      await eventually(async () => (await page.locator(".messages").boundingBox())?.height).toBeGreaterThan(
+        150,
+      );
     }
   });
 
@@ -141,9 +141,9 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Show its details" }).click();
     await about.getByText("deleteCustomer").waitFor();
     await about.getByRole("link", { name: "open trace →" }).waitFor();
-    expect(await message.isVisible()).toBe(false);
+    await eventually(() => message.isVisible()).toBe(false);
     await page.getByRole("button", { name: "Show the chat" }).click();
-    expect(await message.inputValue()).toBe("half a question");
+    await eventually(() => message.inputValue()).toBe("half a question");
   });
 
   test("on a narrow page the open conversation is in sight among the others", async () => {
@@ -159,7 +159,7 @@ describe("in Chromium", async () => {
     await open("/agents/wordy");
     const tools = page.getByRole("heading", { name: "Tools" });
     await tools.waitFor();
-    expect((await tools.boundingBox())?.y).toBeLessThan(500);
+    await eventually(async () => (await tools.boundingBox())?.y).toBeLessThan(500);
   });
 
   test("a chat stays at its end when the window or the playground takes its room", async () => {
@@ -185,7 +185,7 @@ describe("in Chromium", async () => {
     await open("");
     const row = page.locator(".wait-row").first();
     await row.getByRole("link", { name: "Approve…" }).waitFor();
-    expect((await row.locator(".grow").boundingBox())?.width).toBeGreaterThan(250);
+    await eventually(async () => (await row.locator(".grow").boundingBox())?.width).toBeGreaterThan(250);
     await eventually(() => hidden(".wait-row .btn")).toEqual([]);
   });
 
@@ -196,7 +196,7 @@ describe("in Chromium", async () => {
     await page.setViewportSize(phone);
     await page.goto(`${guarded.url}/console/traces`);
     await page.locator(".foot", { hasText: "as ada" }).waitFor();
-    expect(await hidden(".foot button")).toEqual([]);
+    await eventually(() => hidden(".foot button")).toEqual([]);
     await page.getByRole("button", { name: "sign out" }).click();
     await eventually(() => page.evaluate("localStorage['andante-token']")).toBeUndefined();
   });

@@ -5,9 +5,8 @@ import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage, openWatchedPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage, openWatchedPage } from "./open-browser.ts";
 
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 const house = { workflows: houseWorkflows, agents: houseAgents };
 
 describe("in Chromium", async () => {
@@ -41,9 +40,10 @@ describe("in Chromium", async () => {
     await page.keyboard.press("Enter");
     await eventually(() => page.locator(".grid-row").count()).toBe(1);
     expect(new URL(page.url()).search).toBe("?status=error&userId=shop-7");
-    const before = await page.locator(".grid-row").allTextContents();
+    const ids = page.locator(".grid-row").getByRole("link");
+    const before = await ids.allTextContents();
     await page.reload();
-    await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
+    await eventually(() => ids.allTextContents()).toEqual(before);
   });
 
   test("failures that differ only in numbers are one row, which leads to their list", async () => {
@@ -54,7 +54,7 @@ describe("in Chromium", async () => {
     await eventually(() => row.textContent()).toContain("invoice");
     const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
     const link = row.getByRole("link", { name: "failed executions of invoice" });
-    expect(await link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+    await eventually(() => link.textContent()).toMatch(new RegExp(`^${executions.length} `));
     await link.click();
     await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
     expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
@@ -80,7 +80,7 @@ describe("in Chromium", async () => {
     await page.locator(".step-node", { hasText: "words" }).click();
     await eventually(() => detail.locator("h3").textContent()).toBe("words");
     expect(page.url()).toContain("step=count%2Fwords");
-    expect(await page.locator('.event[data-selected="true"]').count()).toBe(2);
+    await eventually(() => page.locator('.event[data-selected="true"]').count()).toBe(2);
     await eventually(() => page.locator('.fall[data-selected="true"]').textContent()).toContain("words");
     await page.locator(".fall", { hasText: "report" }).click();
     await eventually(() => detail.locator("h3").textContent()).toBe("report");
@@ -105,7 +105,7 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Pause it" }).click();
     await eventually(() => pill.textContent()).toBe("suspended");
     const detail = page.getByRole("complementary", { name: "Selected step" });
-    expect(await detail.textContent()).toContain("Paused from the console");
+    await eventually(() => detail.textContent()).toContain("Paused from the console");
     expect(await detail.getByRole("region", { name: "Answer" }).count()).toBe(0);
     // It is no task of the inbox: no badge, and not in the list.
     const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
@@ -146,7 +146,7 @@ describe("in Chromium", async () => {
     const { executionId } = await server.andante.execute("document-pipeline", input);
     await open(`/executions/${executionId}`);
     await eventually(() => page.locator(".fall", { hasText: "300 rounds" }).count()).toBe(1);
-    expect(await page.locator(".fall").count()).toBeLessThan(40);
+    await eventually(() => page.locator(".fall").count()).toBeLessThan(40);
     await page.getByRole("button", { name: "Later rounds" }).click();
     await page.locator(".fall", { hasText: "extract 10" }).waitFor();
   });
@@ -157,7 +157,7 @@ describe("in Chromium", async () => {
     await page.keyboard.press("Enter");
     const asks = page.getByRole("region", { name: "Tool deleteCustomer" });
     await asks.getByRole("button", { name: "Allow" }).waitFor();
-    expect(await page.getByRole("region", { name: "Tool findCustomer" }).textContent()).toContain(
+    await eventually(() => page.getByRole("region", { name: "Tool findCustomer" }).textContent()).toContain(
       "Blue Harbour",
     );
     await page.reload();
@@ -197,7 +197,7 @@ describe("in Chromium", async () => {
     page.on("request", (request) => request.url().includes("swagger") && scripts.push(request.url()));
     await open("/api");
     await page.locator(".operation").first().waitFor();
-    expect(await page.locator(".operation").count()).toBeGreaterThan(40);
+    await eventually(() => page.locator(".operation").count()).toBeGreaterThan(40);
     expect([await page.locator("main main").count(), scripts]).toEqual([0, []]);
     await page.keyboard.press("/");
     await page.keyboard.type("resume");
@@ -238,8 +238,10 @@ describe("signed in", async () => {
     await page.getByLabel("Token").fill(await tokenFor("ada"));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "You have run nothing yet" }).waitFor();
-    expect(await page.locator(".empty").textContent()).toContain("You see only your own executions");
-    expect(await page.locator(".foot").textContent()).toContain("as ada");
+    await eventually(() => page.locator(".empty").textContent()).toContain(
+      "You see only your own executions",
+    );
+    await eventually(() => page.locator(".foot").textContent()).toContain("as ada");
     await page.getByLabel(/^Order/).waitFor();
     await server.post("/workflows/measure/execute", body, bob);
     await server.post("/workflows/measure/execute", body, bearer(await tokenFor("ada")));
@@ -298,7 +300,7 @@ describe("signed in", async () => {
     await page.getByText(/^Invalid token/).waitFor();
     await signIn("New token", await tokenFor("ada", { expiresIn: "100s" }));
     await page.getByText("Your sign-in ends soon.").waitFor();
-    expect(await reason.inputValue()).toBe("half a sentence");
+    await eventually(() => reason.inputValue()).toBe("half a sentence");
     // Nothing of one user stays for another.
     await signIn("New token", await tokenFor("bob"));
     await eventually(() => foot.textContent()).toContain("as bob");

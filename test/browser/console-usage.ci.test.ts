@@ -5,9 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
-import { openBrowser, openWatchedPage } from "./open-browser.ts";
-
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
+import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const model = controlledModel(() => ({ text: ["done"], usage: { input: 1_000, output: 200 } }));
 const writer = new Agent({ id: "writer", model, maxOutputTokens: 200 });

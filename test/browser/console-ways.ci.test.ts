@@ -7,11 +7,9 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const run = promisify(execFile);
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
-
 describe("in Chromium", async () => {
   const browser = await openBrowser();
   const server = await serveForTest({
@@ -59,7 +57,8 @@ describe("in Chromium", async () => {
     const spans = page.getByRole("region", { name: "Spans" });
     await spans.getByRole("button", { name: /count\/words/ }).click();
     await eventually(() => page.getByRole("complementary").locator("h3").textContent()).toContain("words");
-    expect(await spans.locator(".track i").count()).toBe(await spans.locator(".fall").count());
+    const bars = spans.locator(".track i");
+    await eventually(async () => (await spans.locator(".fall").count()) - (await bars.count())).toBe(0);
     await page.getByRole("link", { name: /^Open execution/ }).click();
     await eventually(() => new URL(page.url()).pathname).toBe(`/flows/console/executions/${executionId}`);
     await page.locator(".event").first().waitFor();
@@ -101,9 +100,9 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Deny" }).click();
     await eventually(() => mark.count()).toBe(0);
     const about = page.getByRole("complementary", { name: "About the agent" });
-    expect(await about.locator(".tool-item", { hasText: "deleteCustomer" }).textContent()).toContain(
-      "approval",
-    );
+    await eventually(() =>
+      about.locator(".tool-item", { hasText: "deleteCustomer" }).textContent(),
+    ).toContain("approval");
     expect(await about.locator(".tool-item", { hasText: "findCustomer" }).textContent()).not.toContain(
       "approval",
     );
@@ -115,14 +114,14 @@ describe("in Chromium", async () => {
     await open("/agents/writer?chat=long");
     const messages = page.locator(".message");
     await eventually(() => messages.count()).toBe(100);
-    expect(await messages.first().textContent()).toBe("question 10");
-    expect(await page.getByText("question 59").isVisible()).toBe(true);
+    await eventually(() => messages.first().textContent()).toBe("question 10");
+    await eventually(() => page.getByText("question 59").isVisible()).toBe(true);
     const place = async () => (await page.getByText("question 10", { exact: true }).boundingBox())?.y ?? 0;
     await page.getByRole("button", { name: "Show older messages" }).scrollIntoViewIfNeeded();
     const before = await place();
     await page.getByRole("button", { name: "Show older messages" }).click();
     await eventually(() => messages.count()).toBe(120);
-    expect(await messages.first().textContent()).toBe("question 0");
+    await eventually(() => messages.first().textContent()).toBe("question 0");
     expect(Math.abs((await place()) - before)).toBeLessThan(80);
     await eventually(() => page.getByRole("button", { name: "Show older messages" }).count()).toBe(0);
   });
@@ -132,7 +131,7 @@ describe("in Chromium", async () => {
     const { traces } = await andante.traces.list({ executionId });
     await open(`/traces/${traces[0]?.traceId}`);
     await eventually(() => page.locator(".heading").textContent()).toMatch(/3\u2009\d{3} spans/);
-    expect(await page.locator(".fall").count()).toBeLessThan(80);
+    await eventually(() => page.locator(".fall").count()).toBeLessThan(80);
     const spans = page.getByRole("region", { name: "Spans" });
     await spans.focus();
     await page.keyboard.press("End");
@@ -141,7 +140,7 @@ describe("in Chromium", async () => {
     await eventually(() => new URL(page.url()).searchParams.get("step")).toMatch(/\w/);
     await page.reload();
     await eventually(() => last.getAttribute("data-selected")).toBe("true");
-    expect(await last.isVisible()).toBe(true);
+    await eventually(() => last.isVisible()).toBe(true);
   });
 
   test("choosing a workflow on the API page fills in a call that succeeds, in the dark too", async () => {
@@ -157,12 +156,12 @@ describe("in Chromium", async () => {
       await operation.getByRole("button", { name: "Send", exact: true }).click();
       const response = operation.getByRole("region", { name: "Response", exact: true });
       await eventually(() => response.textContent()).toContain(result);
-      expect(await response.locator("p").first().textContent()).toMatch(/^200/);
+      await eventually(() => response.locator("p").first().textContent()).toMatch(/^200/);
     }
     const ground = (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector("${selector}")).backgroundColor`);
-    expect(await ground("#executeWorkflow")).toBe("rgb(27, 27, 22)");
-    expect(await ground("#executeWorkflow textarea")).toBe("rgb(20, 20, 15)");
+    await eventually(() => ground("#executeWorkflow")).toBe("rgb(27, 27, 22)");
+    await eventually(() => ground("#executeWorkflow textarea")).toBe("rgb(20, 20, 15)");
   });
 
   test("the landing page lists registered workflows and agents; its calls work as they are copied; it leads to the console", async () => {
@@ -177,9 +176,9 @@ describe("in Chromium", async () => {
     await page.keyboard.press("Control+c");
     const reply = await run("sh", ["-c", await page.evaluate("navigator.clipboard.readText()")]);
     expect(JSON.parse(reply.stdout).data.text).toContain("Walking");
-    expect(await page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily")).toMatch(
-      /^Inter/,
-    );
+    await eventually(() =>
+      page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily"),
+    ).toMatch(/^Inter/);
     await page.evaluate("document.fonts.ready.then(() => undefined)");
     expect(
       await page.evaluate(

@@ -4,9 +4,8 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openWatchedPage } from "./open-browser.ts";
+import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
-const eventually = (look: () => unknown) => expect.poll(look, { interval: 20 });
 const house = { workflows: houseWorkflows, agents: houseAgents };
 
 describe("in Chromium", async () => {
@@ -36,7 +35,7 @@ describe("in Chromium", async () => {
     const first = sizes.reduce((sum, size) => sum + size, 0);
     expect(first).toBeGreaterThan(50_000);
     expect(first).toBeLessThan(300_000);
-    expect(await page.getByLabel("Order").inputValue()).not.toBe("");
+    await eventually(() => page.getByLabel("Order").inputValue()).not.toBe("");
   });
 
   test("a workflow is started from its form, answered in the inbox, and completes without a reload", async () => {
@@ -49,10 +48,10 @@ describe("in Chromium", async () => {
     const address = page.url();
     await page.getByRole("link", { name: /^Inbox/ }).click();
     await page.getByRole("heading", { name: "Approve the refund of € 1240" }).waitFor();
-    expect(await page.locator(".facts").textContent()).toContain("ord_77120");
+    await eventually(() => page.locator(".facts").textContent()).toContain("ord_77120");
     // Nothing is decided beforehand. A value that the server refuses is reported at the field.
     const yes = page.getByRole("radio", { name: "Yes" });
-    expect(await yes.getAttribute("aria-checked")).toBe("false");
+    await eventually(() => yes.getAttribute("aria-checked")).toBe("false");
     await yes.click();
     await page.getByLabel(/^Amount/).fill("1400");
     await page.getByRole("button", { name: "Answer and continue" }).click();

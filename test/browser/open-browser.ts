@@ -1,7 +1,18 @@
 // A Chromium for a test, and pages in it that can reach nothing but this machine.
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { expect } from "vitest";
 import { cleanup } from "../support/cleanup.ts";
 import { browserFlags, findChromium } from "./find-chromium.ts";
+
+/** Milliseconds for one event on a page. On a machine that does other work, the code of a page alone takes seconds. */
+const patience = 60_000;
+
+/**
+ * Polls a page. Between an event and a look at it, React may replace the element or draw its value later: every assertion
+ * about something that a page is to show goes through this.
+ */
+export const eventually = (look: () => unknown, message?: string) =>
+  expect.poll(look, { interval: 20, timeout: patience, ...(message !== undefined && { message }) });
 
 /** Closed when the tests that it was opened for are over. */
 export async function openBrowser(): Promise<Browser> {
@@ -11,15 +22,26 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /** A page in a context of its own; `complain` receives errors in it and requests that would leave this machine. */
-export async function openPage(browser: Browser, complain: (what: string) => void): Promise<Page> {
-  const context = await browser.newContext();
+export async function openPage(
+  browser: Browser,
+  complain: (what: string) => void,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext(options);
   await context.route("**/*", (route) => {
     const { hostname } = new URL(route.request().url());
     if (hostname === "127.0.0.1") return route.continue();
     complain(`a request for ${route.request().url()}`);
     return route.abort();
   });
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
+  // Finds tests that depend on the speed of the machine: ANDANTE_SLOW_PAGES=12 makes the scripts of pages so many times slower.
+  const { ANDANTE_SLOW_PAGES: rate } = process.env;
+  if (rate !== undefined) {
+    const session = await context.newCDPSession(page);
+    await session.send("Emulation.setCPUThrottlingRate", { rate: Number(rate) });
+  }
   page.on("pageerror", (error) => complain(String(error)));
   return page;
 }
@@ -34,4 +56,11 @@ export async function openWatchedPage(browser: Browser, complain: (what: string)
     if (message.type() === "error" && !isNetwork) complain(message.text());
   });
   return page;
+}
+
+/** Whether an element is not cut off above or below by another one that scrolls. */
+export async function isInside(inner: Locator, outer: Locator): Promise<boolean> {
+  const [one, around] = [await inner.boundingBox(), await outer.boundingBox()];
+  if (one === null || around === null) return false;
+  return one.y >= around.y && one.y + one.height <= around.y + around.height;
 }

@@ -7,7 +7,7 @@ import { routes } from "../../packages/server/src/routes/index.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { workflows } from "../support/workflows.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const evil = `<script>alert("1")</script><img src=x onerror="alert(2)">`;
 const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input: z.object({}) }).andThen({
@@ -53,14 +53,14 @@ describe("in Chromium", async () => {
   test("the UI lists every operation", async () => {
     await page.goto(`${server.url}/ui`);
     await page.locator(".opblock").first().waitFor();
-    expect(await page.locator(".opblock").count()).toBe(routes.length);
+    await eventually(() => page.locator(".opblock").count()).toBe(routes.length);
   });
 
   test("a call is executed by clicking", async () => {
     await page.goto(`${server.url}/ui`);
     expect(await execute("Workflows", "listWorkflows")).toMatch(/^200/);
     const answer = operation("Workflows", "listWorkflows").locator(".live-responses-table");
-    expect(await answer.textContent()).toContain('"success": true');
+    await eventually(() => answer.textContent()).toContain('"success": true');
   });
 
   test("a protected call works with the token given to the UI", async () => {
@@ -80,7 +80,7 @@ describe("in Chromium", async () => {
 
   test("the landing page shows a hostile name as text and leads to the UI", async () => {
     await page.goto(server.url);
-    expect(await page.locator("h3", { hasText: "hostile" }).textContent()).toContain(evil);
+    await eventually(() => page.locator("h3", { hasText: "hostile" }).textContent()).toContain(evil);
     await page.getByRole("link", { name: "Try the API" }).click();
     await page.locator(".opblock").first().waitFor();
   });

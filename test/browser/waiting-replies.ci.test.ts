@@ -11,7 +11,7 @@ import { controlledModel } from "../../packages/core/test/support/controlled-mod
 import { startPostgres } from "../../packages/postgres/test/postgres-server.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const [files, browser] = await Promise.all([buildPage("/page/", "client-page"), openBrowser()]);
 
@@ -92,7 +92,6 @@ async function nodes(clock: TestClock): Promise<readonly [TestServer, TestServer
 async function openChat(server: TestServer, agent: string, complaints: string[]): Promise<Page> {
   const page = await openPage(browser, (what) => complaints.push(what));
   onTestFinished(() => page.context().close());
-  page.setDefaultTimeout(60_000);
   await page.goto(`${server.url}/page/index.html?agent=${agent}&conversation=talk`);
   await page.getByLabel("Message").fill("go");
   await page.getByRole("button", { name: "Send" }).click();
@@ -105,10 +104,10 @@ test("a chat calls a workflow, a person approves it three days later on another 
   const complaints: string[] = [];
   const chat = await openChat(here, "editor", complaints);
   await chat.locator("article.assistant .tool").waitFor();
-  await expect.poll(() => chat.locator("#status").textContent()).toBe("ready");
-  await expect
-    .poll(async () => (await there.andante.live.waiting({ limit: 5 })).items.map((item) => item.workflowId))
-    .toEqual(["publish"]);
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
+  await eventually(async () =>
+    (await there.andante.live.waiting({ limit: 5 })).items.map((item) => item.workflowId),
+  ).toEqual(["publish"]);
   clock.advance("3d");
   const inbox = await openPage(browser, (what) => complaints.push(what));
   onTestFinished(() => inbox.context().close());
@@ -118,10 +117,10 @@ test("a chat calls a workflow, a person approves it three days later on another 
   await inbox.getByRole("button", { name: "Answer and continue" }).click();
   await inbox.getByText("Answered: Publish tea?").waitFor();
   await chat.getByText(/Done: .*\/tea/).waitFor();
-  await expect.poll(() => chat.locator("#status").textContent()).toBe("ready");
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
   expect(published).toEqual(["tea"]);
-  expect(await chat.locator("article.assistant").count()).toBe(1);
-  expect(await chat.locator("article.assistant .output").textContent()).toBe('"/tea"');
+  await eventually(() => chat.locator("article.assistant").count()).toBe(1);
+  await eventually(() => chat.locator("article.assistant .output").textContent()).toBe('"/tea"');
   expect(complaints).toEqual([]);
 }, 240_000);
 
@@ -131,11 +130,11 @@ test("a deadline decides about a call while the customer's chat is open, and the
   const complaints: string[] = [];
   const chat = await openChat(here, "careful", complaints);
   await chat.getByRole("button", { name: "Approve" }).waitFor();
-  await expect.poll(() => chat.locator("#status").textContent()).toBe("ready");
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
   clock.advance("3d");
   await chat.getByText(/Done: .*a\.txt is gone/).waitFor();
-  await expect.poll(() => chat.locator("#status").textContent()).toBe("ready");
-  expect(await chat.locator("article.assistant .output").textContent()).toBe('"a.txt is gone"');
-  expect(await chat.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
+  await eventually(() => chat.locator("article.assistant .output").textContent()).toBe('"a.txt is gone"');
+  await eventually(() => chat.getByRole("button", { name: "Approve" }).count()).toBe(0);
   expect(complaints).toEqual([]);
 }, 240_000);

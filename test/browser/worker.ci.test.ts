@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { expected } from "../client/tour.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 test("it starts, streams, leaves and is refused as everywhere", async () => {
   const [files, browser] = await Promise.all([buildPage("/page/", "worker-page"), openBrowser()]);
@@ -21,7 +21,7 @@ test("it starts, streams, leaves and is refused as everywhere", async () => {
   const page = await openPage(browser, () => undefined);
   await page.goto(`${server.url}/page/index.html`);
   const seen = () => page.locator("#seen").textContent();
-  await expect.poll(seen).not.toBe("");
+  await eventually(seen).not.toBe("");
   expect(JSON.parse((await seen()) ?? "")).toEqual(expected);
   await page.context().close();
 });

@@ -48,6 +48,10 @@ const table: Readonly<Record<string, Expectation>> = {
   "POST /agents/:id/chat": { access: "protected", listed: "protected", status: 200, body: ask },
   [`GET ${running}`]: { access: "protected", listed: "protected", status: 204 },
   [`DELETE ${running}`]: { access: "protected", listed: "protected", status: 200 },
+  "GET /agents/:id/chat/:conversationId/queue": { access: "protected", listed: "protected", status: 200 },
+  "DELETE /agents/:id/chat/:conversationId/queue/:messageId": {
+    ...{ access: "protected", listed: "protected", status: 404 },
+  },
   // Only an `authorize` permits it.
   "GET /api/agents/:id/playground": { access: "protected", listed: "protected", status: 403 },
   "POST /api/agents/:id/playground": { access: "protected", listed: "protected", status: 403, body: ask },

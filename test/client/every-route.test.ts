@@ -44,7 +44,7 @@ test("every route is called by some method", async () => {
     conversation.removeSummary("m"),
     ...[conversation.facts.read(), conversation.facts.change({})],
     ...[andante.factsOf("u").read(), andante.factsOf("u").change({}), andante.factsOf("u").remove()],
-    andante.usage({ by: "day" }),
+    ...[andante.usage({ by: "day" }), andante.budgets()],
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.start("hi"), agent.object("hi", {})],
     ...[
       agent.attach("c"),

@@ -197,6 +197,23 @@ test("streams of agents", async () => {
   expectShape(`DELETE ${running}`, await server.send("DELETE", "/agents/echo/chat/shapes/stream"));
 });
 
+test("messages that wait for their replies", async () => {
+  const at = "/agents/held/chat/shape-line/queue";
+  const queue = "/agents/:id/chat/:conversationId/queue";
+  const chat = (id: string, text: string) => ({
+    ...{ id: "shape-line", messages: [{ id, role: "user", parts: [{ type: "text", text }] }] },
+  });
+  const first = await server.stream("/agents/held/chat", chat("u1", "shape-line"));
+  await gates.arrival("shape-line");
+  const second = server.post("/agents/held/chat", chat("u2", "second"));
+  await expect.poll(async () => listOf(dataOf(await server.get(at)), "messages")).toHaveLength(1);
+  expectShape(`GET ${queue}`, await server.get(at));
+  expectShape(`DELETE ${queue}/:messageId`, await server.send("DELETE", `${at}/u2`));
+  expect((await second).status).toBe(409);
+  gates.open("shape-line");
+  await first.rest();
+});
+
 test("conversations", async () => {
   const one = "/api/conversations/:conversationId";
   const at = "/api/conversations/shapes";

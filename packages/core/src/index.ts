@@ -40,7 +40,7 @@ export type { TracingOptions } from "./observe/trace/tracing-options.ts";
 export type { BudgetOptions, BudgetSubject } from "./observe/usage/budget-options.ts";
 export type { BudgetState } from "./observe/usage/budgets.ts";
 export type { ModelPrice, Prices } from "./observe/usage/prices.ts";
-export type { UsageGroup, UsageOptions, UsagePage, UsageRow, UsageSum } from "./observe/usage/read-usage.ts";
+export type { UsageOptions, UsagePage } from "./observe/usage/read-usage.ts";
 export { memoryStore, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type { Store } from "./store/store.ts";
 export type { Duration } from "./values/duration.ts";

@@ -36,7 +36,7 @@ function lookingModel() {
       };
     return { text: [userTexts(prompt).join(", ")] };
   });
-  return { model, asked: inTime(asked.promise, "the first call"), go: () => gate.resolve() };
+  return { model, asked: asked.promise, go: () => gate.resolve() };
 }
 
 const tools = { look: tool({ inputSchema: z.object({}), execute: () => "seen" }) };
@@ -79,7 +79,7 @@ test.each([1, 2])("the next call of the model reads a message that steers (%i pr
   const second = count === 1 ? first : startProcess(join(), { model, tools }).andante;
   await second.ready();
   const reply = all(await ask(first, "u1"));
-  await asked;
+  await inTime(asked, "the first call");
   const steering = steer(second, "u2").then(all);
   await expect.poll(() => queued(second)).toEqual(["u2"]);
   go();
@@ -133,7 +133,7 @@ test("a message that no call reads any more gets a reply of its own", async () =
   const agent: Partial<AgentOptions> = { maxSteps: 1 };
   const { andante } = startProcess(store, { model, tools, agent });
   const reply = all(await ask(andante, "u1"));
-  await asked;
+  await inTime(asked, "the first call");
   const steering = steer(andante, "u2").then(all);
   await expect.poll(() => queued(andante)).toEqual(["u2"]);
   go();
@@ -148,7 +148,7 @@ test("one behind a reply that waits for approval ends the wait, as other message
   const agent: Partial<AgentOptions> = { toolApproval: { look: "user-approval" } };
   const { andante } = startProcess(store, { model, tools, agent });
   const reply = all(await ask(andante, "u1"));
-  await asked;
+  await inTime(asked, "the first call");
   const steering = steer(andante, "u2").then(all);
   await expect.poll(() => queued(andante)).toEqual(["u2"]);
   go();
@@ -161,7 +161,7 @@ test("a message that steers is withdrawn while it waits; without a reply it begi
   const { model, asked, go } = lookingModel();
   const { andante } = startProcess(store, { model, tools });
   const reply = all(await ask(andante, "u1"));
-  await asked;
+  await inTime(asked, "the first call");
   const steering = expect(steer(andante, "u2")).rejects.toMatchObject({ code: "message-withdrawn" });
   await expect.poll(() => queued(andante)).toEqual(["u2"]);
   await andante.agents.withdraw("clerk", "talk", "u2");
@@ -179,7 +179,7 @@ async function steeredReply(store: Store, crash?: { write: number; variant: "los
   const reply = ask(first.andante, "u1").then(all);
   const steering = asked.then(() => steer(first.andante, "u2")).then(all);
   for (const each of [reply, steering]) each.catch(() => undefined);
-  await asked;
+  await inTime(asked, "the first call");
   await expect.poll(() => queued(first.andante)).toEqual(["u2"]);
   go();
   await (crash === undefined ? reply : first.life.crash);

@@ -165,6 +165,7 @@ describe("in Chromium", async () => {
     await eventually(() => opened.textContent()).toContain('"score": 0.02');
     await eventually(() => page.locator(".scrubber").textContent()).toContain("event 3 of");
     await page.getByLabel("Filter events").fill("");
+    await eventually(() => page.locator(".event").count()).toBeGreaterThan(1);
     await opened.getByRole("button", { name: "Next event" }).click();
     await eventually(() => page.locator(".scrubber").textContent()).toContain("event 4 of");
     await page.getByRole("button", { name: "Close the event" }).click();

@@ -2,6 +2,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useRef } from "react";
 
+type Rows = ReturnType<typeof useVirtualizer<HTMLElement, Element>>;
+
 /** The state of a list: for `VirtualRows`, and to scroll to a row. */
 export function useVirtualRows(
   count: number,
@@ -12,6 +14,15 @@ export function useVirtualRows(
   const getScrollElement = () => box.current;
   const virtual = useVirtualizer({ count, getScrollElement, estimateSize: () => height, ...options });
   return { box, virtual };
+}
+
+/**
+ * Scrolls to a row that is out of sight, not to the edge: rows beside it are in sight too, and the box may shrink while a
+ * page is loaded. A row in sight costs nothing, while each scroll makes the browser lay out the page.
+ */
+export function bringIntoSight(virtual: Rows, index: number): void {
+  const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: -1 };
+  if (index <= startIndex || index >= endIndex) virtual.scrollToIndex(index, { align: "center" });
 }
 
 export function VirtualRows<Row>({

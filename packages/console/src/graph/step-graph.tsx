@@ -7,6 +7,7 @@ import {
   Background,
   BackgroundVariant,
   Controls,
+  type FitViewOptions,
   MiniMap,
   type Node,
   type NodeProps,
@@ -33,6 +34,14 @@ export interface StepView {
 const legible = 0.6;
 /** A graph of more steps has a map. */
 const fewSteps = 12;
+
+// The same objects in every rendering: the library renders all again when one of its options is another object.
+/** The buttons are below the steps, not on them. */
+const fitViewOptions: FitViewOptions<StepNodeType> = {
+  padding: { top: "12px", x: "16px", bottom: "48px" },
+  maxZoom: 1,
+};
+const proOptions = { hideAttribution: true };
 
 interface StepData extends Record<string, unknown> {
   readonly step: Step;
@@ -91,15 +100,14 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       nodeTypes={nodeTypes}
       onInit={setFlow}
       fitView
-      // The buttons are below the steps, not on them.
-      fitViewOptions={{ padding: { top: "12px", x: "16px", bottom: "48px" }, maxZoom: 1 }}
+      fitViewOptions={fitViewOptions}
       minZoom={0.1}
       maxZoom={1.5}
       nodesConnectable={false}
       nodesDraggable={false}
       nodesFocusable={false}
       elementsSelectable={false}
-      proOptions={{ hideAttribution: true }}
+      proOptions={proOptions}
       aria-label="Steps"
     >
       <Background variant={BackgroundVariant.Dots} gap={20} size={1} color="var(--line2)" />

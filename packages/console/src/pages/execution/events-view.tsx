@@ -1,7 +1,7 @@
 // The event log: the journal line by line; renders only visible lines.
 import { memo, useEffect, useMemo } from "react";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
+import { bringIntoSight, useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { preciseClock } from "../../format/numbers.ts";
 import { definitionPath } from "../../run/step-runs.ts";
 import { eventText, eventTone, stepOf } from "./event-text.ts";
@@ -31,7 +31,7 @@ export function EventsView({
   const { virtual } = list;
   useEffect(() => {
     const at = shown === undefined ? position - 1 : shown.findLastIndex((index) => index < position);
-    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+    if (at >= 0) bringIntoSight(virtual, at);
   }, [position, shown, virtual]);
   const row = (event: ExecutionEvent, start: number, at: number) => {
     const index = shown?.[at] ?? at;

@@ -2,7 +2,7 @@
 import type { ExecutionState, Step, WorkflowDetail } from "@andante/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { address, part, serverRoot } from "../../api/andante.ts";
 import { executionsQuery, explanationQuery } from "../../api/queries.ts";
 import { currentToken } from "../../api/token.ts";
@@ -23,7 +23,8 @@ import { CancelDialog, Continue, ReplayDialog, RunAgainDialog, SuspendDialog } f
 /** Replays in the heading of their source. */
 const shownReplays = 5;
 
-export function Heading({
+/** Not rendered again for each event at the scrubber. */
+export const Heading = memo(function Heading({
   state,
   workflow,
   steps,
@@ -118,7 +119,7 @@ export function Heading({
       {asking === "again" && workflow && <RunAgainDialog state={state} workflow={workflow} onClose={close} />}
     </>
   );
-}
+});
 
 /** The newest replays of an execution, with a link to all of them. */
 function Replays({ executionId }: { readonly executionId: string }) {

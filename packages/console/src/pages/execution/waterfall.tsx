@@ -3,7 +3,7 @@ import type { Span } from "@andante/client";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { SparkBars } from "../../components/spark.tsx";
 import { Dot } from "../../components/status.tsx";
-import { useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
+import { bringIntoSight, useVirtualRows, VirtualRows } from "../../components/virtual-rows.tsx";
 import { count, duration } from "../../format/numbers.ts";
 import { toneOf } from "../../format/status.ts";
 import type { Run } from "../../run/run-history.ts";
@@ -73,10 +73,7 @@ export function Waterfall({
     const index = rows.findIndex((row) => isSelected(row, follow));
     if (index === -1) return;
     brought.current = reason;
-    const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: -1 };
-    const isInSight = index > startIndex && index < endIndex;
-    // Not to the edge: the box shrinks when the other panels of the step are loaded.
-    virtual.scrollToIndex(index, { align: isInSight ? "auto" : "center" });
+    bringIntoSight(virtual, index);
   }, [follow, hasSpans, rows, virtual]);
   return (
     <VirtualRows list={list} rows={rows} className="waterfall scroll" label="Waterfall">

@@ -34,10 +34,18 @@ const endless = createWorkflow({
   input: z.object({}),
 }).andThen({ id: "step", execute: ({ data }) => data });
 
+/** Fails with an error of many lines. */
+const verbose = createWorkflow({ id: "verbose", name: "Verbose", input: z.object({}) }).andThen({
+  id: "fail",
+  execute: () => {
+    throw new Error("a line of the answer of the bank\n".repeat(60));
+  },
+});
+
 describe("in Chromium", async () => {
   const browser = await openBrowser();
   const house = {
-    workflows: { ...houseWorkflows, chain, endless },
+    workflows: { ...houseWorkflows, chain, endless, verbose },
     agents: { ...houseAgents, wordy },
     logs: { level: "info" as const },
   };
@@ -117,6 +125,43 @@ describe("in Chromium", async () => {
       await eventually(async () => (await page.locator(".messages").boundingBox())?.height).toBeGreaterThan(
         150,
       );
+    }
+  });
+
+  /** Runs in the page: the texts of these elements that are cut off. */
+  const cut = (selector: string) =>
+    page.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].flatMap((each) =>
+      each.scrollWidth > each.clientWidth ? [each.textContent] : [])`);
+
+  test("long errors, dates of other days, deadlines and nested values leave the rest of a row in sight", async () => {
+    await andante.execute("verbose", {});
+    await andante.execute("refund", { order: "o", amount: 1240, reason: "returned" });
+    await andante.agents.text("assistant", "Delete customer 8813", { conversationId: "n-5" });
+    const { items } = await andante.live.waiting({ limit: 200 });
+    const asked = items.find(({ conversationId }) => conversationId === "n-5");
+    for (const size of [
+      { width: 1024, height: 700 },
+      { width: 1440, height: 900 },
+    ]) {
+      await page.setViewportSize(size);
+      await open("/failures");
+      await page.locator("tbody tr", { hasText: "of the bank" }).waitFor();
+      await eventually(() => hidden("tbody tr a")).toEqual([]);
+      await open("/inbox");
+      await page.locator(".inbox-item", { hasText: "€ 1240" }).waitFor();
+      await eventually(() => cut(".inbox-item b")).toEqual([]);
+    }
+    await page.setViewportSize(phone);
+    await open(`/inbox?item=${asked?.suspension.suspensionId}`);
+    const nested = page.locator(".facts .facts dd").first();
+    await eventually(async () => (await nested.boundingBox())?.width).toBeGreaterThan(150);
+    // Two days later, the times of these executions have a date.
+    await page.clock.install({ time: Date.now() + 2 * 86_400_000 });
+    for (const width of [1024, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await open("/executions");
+      await page.locator(".grid-row").first().waitFor();
+      await eventually(() => cut(".grid-row .right")).toEqual([]);
     }
   });
 

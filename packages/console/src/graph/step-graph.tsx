@@ -35,12 +35,12 @@ const legible = 0.6;
 /** A graph of more steps has a map. */
 const fewSteps = 12;
 
-// The same objects in every rendering: the library renders all again when one of its options is another object.
 /** The buttons are below the steps, not on them. */
 const fitViewOptions: FitViewOptions<StepNodeType> = {
   padding: { top: "12px", x: "16px", bottom: "48px" },
   maxZoom: 1,
 };
+/** The same object in every rendering: for another one the library renders everything again. */
 const proOptions = { hideAttribution: true };
 
 interface StepData extends Record<string, unknown> {
@@ -85,6 +85,11 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
     return next;
   }, [layout, open, lookOf, selected, choose]);
   const [flow, setFlow] = useState<ReactFlowInstance<StepNodeType>>();
+  // Not the library's option for it, which may fit the steps once more later, when the selected step is in sight.
+  const fit = useCallback(async (ready: ReactFlowInstance<StepNodeType>) => {
+    await ready.fitView(fitViewOptions);
+    setFlow(ready);
+  }, []);
   const box = useRef<HTMLDivElement>(null);
   const places = useMemo(() => placesOf(layout), [layout]);
   const place = selected === undefined ? undefined : places.get(selected);
@@ -98,9 +103,7 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       key={steps.length}
       nodes={nodes}
       nodeTypes={nodeTypes}
-      onInit={setFlow}
-      fitView
-      fitViewOptions={fitViewOptions}
+      onInit={fit}
       minZoom={0.1}
       maxZoom={1.5}
       nodesConnectable={false}
@@ -114,7 +117,7 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
       <ViewportPortal>
         <Lines layout={layout} done={done} />
       </ViewportPortal>
-      <Controls showInteractive={false} orientation="horizontal" />
+      <Controls fitViewOptions={fitViewOptions} showInteractive={false} orientation="horizontal" />
       {nodes.length > fewSteps && (
         <MiniMap
           pannable

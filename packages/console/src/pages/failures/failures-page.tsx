@@ -65,8 +65,10 @@ export function FailuresPage() {
                         <span className="hidden-label"> failed executions of {workflowId}</span>
                       </Link>
                     </td>
-                    <td dir="auto">
-                      <b style={{ fontWeight: 560 }}>{name}</b> {message}
+                    <td>
+                      <div className="failure-text" dir="auto" title={message}>
+                        <b style={{ fontWeight: 560 }}>{name}</b> {message}
+                      </div>
                     </td>
                     <td>
                       <Link to="/workflows/$workflowId" params={{ workflowId }}>

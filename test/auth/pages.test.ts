@@ -28,7 +28,7 @@ describe("the landing page", () => {
     expect(readable(text)).toContain(evil);
   });
 
-  test("shows curl commands that work as they stand, for agents and workflows", async () => {
+  test("shows curl commands that work unchanged, for agents and workflows", async () => {
     const { text } = await server.get("/");
     for (const [kind, data] of [
       ["agents", { finishReason: "stop" }],

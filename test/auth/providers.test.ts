@@ -105,7 +105,7 @@ describe("verifyToken", () => {
     expect((await server.get("/workflows", bearer("any"))).status).toBe(200);
   });
 
-  test("that cannot tell now is 503 with Retry-After where a token is needed, and no token elsewhere", async () => {
+  test("that cannot decide now is 503 with Retry-After where a token is needed, and no token elsewhere", async () => {
     await serveWith({ verifyToken: () => Promise.reject(new VerificationUnavailableError()) });
     const refused = await execute(bearer("any"));
     expect(errorOf(refused, 503)).toBe("The token cannot be verified right now, try again later");

@@ -132,7 +132,7 @@ describe("useChat in Chromium", async () => {
     await eventually(() => answers().locator(".text").textContent()).toContain("The tool says");
   });
 
-  test("an approved tool runs, and its answer goes on in the same message", async () => {
+  test("an approved tool runs, and the reply continues in the same message", async () => {
     await open("careful");
     await say("delete approved.txt");
     await page.getByRole("button", { name: "Approve" }).click();
@@ -169,7 +169,7 @@ describe("useChat in Chromium", async () => {
     await eventually(() => answers().count()).toBe(1);
   });
 
-  test("a reload in the middle of an answer re-attaches: it goes on and appears once", async () => {
+  test("a reload in the middle of a reply re-attaches: it continues and appears once", async () => {
     await open("teller");
     await say("reload");
     gates.open("reload/0");
@@ -218,7 +218,7 @@ describe("useChat in Chromium", async () => {
     await is("ready");
   });
 
-  test("a provider that fails in the middle is shown as an error in safe words, and the chat goes on", async () => {
+  test("a provider that fails in the middle is shown as an error in safe words, and the chat continues", async () => {
     await open("shaky");
     await say("break");
     await eventually(() => page.getByRole("alert").textContent()).toBe("The model provider failed to answer");

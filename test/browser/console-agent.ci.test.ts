@@ -124,7 +124,7 @@ describe("in Chromium", async () => {
     return card;
   };
 
-  test("a call shows who decided, what and after how long, at once and after a reload", async () => {
+  test("a call shows the person, the decision and its duration, at once and after a reload", async () => {
     const card = await askForDeletion("p-3");
     await card.getByLabel("Reason", { exact: true }).fill("a legal hold");
     await card.getByRole("button", { name: "Deny" }).click();
@@ -218,7 +218,7 @@ describe("in Chromium", async () => {
     await eventually(order).toEqual(["Danube", "Rhine", "Inn"]);
   });
 
-  test("the heading of an execution tells active and waiting time apart", async () => {
+  test("the heading of an execution separates active and waiting time", async () => {
     const { executionId } = await server.andante.execute("slow", {});
     await open(`/executions/${executionId}`);
     const heading = page.locator(".heading");

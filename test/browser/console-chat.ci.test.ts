@@ -288,7 +288,7 @@ describe("in Chromium", async () => {
     await eventually(() => talks.count()).toBe(1);
   });
 
-  test("a message is edited in a copy of its conversation; a reply that was stopped says so", async () => {
+  test("a message is edited in a copy of its conversation; a reply that was stopped is marked", async () => {
     await open("/agents/assistant?chat=c-8");
     await say("How many orders?");
     const messages = page.locator(".message");

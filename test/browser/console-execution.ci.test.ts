@@ -56,7 +56,7 @@ describe("in Chromium", async () => {
     );
   });
 
-  test("an execution that waits says why, on its page and in the list; one that sleeps is grey", async () => {
+  test("an execution that waits shows why, on its page and in the list; one that sleeps is grey", async () => {
     const { executionId } = await server.andante.start("nap", {});
     await open(executionId);
     const why = page.getByRole("status", { name: "Why it waits" });

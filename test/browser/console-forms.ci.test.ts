@@ -295,7 +295,7 @@ describe("in Chromium", async () => {
     await server.andante.cancel("answers", executionId);
   });
 
-  test("without a schema the answer is text or JSON; what was typed survives another item and a reload", async () => {
+  test("without a schema the answer is text or JSON; the typed text survives another item and a reload", async () => {
     const [first, second] = [
       await server.andante.execute("free", { n: 1 }),
       await server.andante.execute("free", { n: 2 }),

@@ -208,7 +208,7 @@ describe("in Chromium", async () => {
     );
   });
 
-  test("a connection that is lost is said, and heals by itself", async () => {
+  test("a lost connection is shown, and restored automatically", async () => {
     const first = await serveForTest(house);
     await page.goto(`${first.url}/console/traces`);
     await page.getByRole("heading", { name: "No traces yet" }).waitFor();

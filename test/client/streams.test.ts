@@ -79,7 +79,7 @@ test("a restart of the server in the middle, and cuts before and after it", pati
   expect(events.at(-1)).toMatchObject({ type: "workflow-result", status: "completed", result: 60 });
 });
 
-test("the stream that starts an execution is over where that is suspended, also after a cut", async () => {
+test("the stream that starts an execution ends where that is suspended, also after a cut", async () => {
   const proxy = await CuttingProxy.to(server.url);
   const andante = createClient<Host>({ baseUrl: proxy.url });
   for (const allowance of [500, 900, 1100, 1300, 1500, 1700, 1900, 2100]) {

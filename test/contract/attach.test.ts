@@ -103,7 +103,7 @@ describe("a running execution", () => {
   });
 });
 
-test("the stream goes on through suspensions until the end", async () => {
+test("the stream continues through suspensions until the end", async () => {
   const { executionId } = await startApproval(server);
   const stream = await server.stream(at("approval", executionId));
   await stream.until("workflow-suspended");
@@ -152,7 +152,7 @@ describe("after a restart on the same file", () => {
     expect((await running.get(`${at("sum", executionId)}?after=${streamed.length - 1}`)).status).toBe(204);
   });
 
-  test("a client goes on where it was, through the rest of a suspended execution", async () => {
+  test("a client continues where it was, through the rest of a suspended execution", async () => {
     const file = temporaryFile();
     let running = await serveForTest({ store: file.open() });
     const { executionId } = await startApproval(running);

@@ -96,7 +96,7 @@ test("DELETE stops the reply, ends every reader's stream, and keeps its text as 
   expect(dataOf(await server.send("DELETE", path("stop")))).toEqual({ stopped: false });
 });
 
-test("attaching to an answer that goes on after an approval reads the whole message", async () => {
+test("attaching to a reply that continues after an approval reads the whole message", async () => {
   const id = "continued";
   const asked = await (
     await server.stream("/agents/careful-held/chat", { id, messages: [user("u1", "go")] })

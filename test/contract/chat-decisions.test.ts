@@ -125,7 +125,7 @@ describe("without authentication", async () => {
     await isDone(server, second.id);
   });
 
-  test("what is wrong is refused, and the call still waits", async () => {
+  test("wrong decisions are refused, and the call still waits", async () => {
     const { id, approvalId } = await asked(server, "e.txt");
     const refused = async (decision: Fields, status: number) =>
       errorOf(await decide(server, id, decision), status);

@@ -44,7 +44,7 @@ test("with a conversation the history is loaded, and message and answer are kept
   for (const message of messages) expect(message).not.toHaveProperty("partial");
 });
 
-test("a summary is a message with the range that it stands for, and is removed by its owner", async () => {
+test("a summary is a message with the range that it replaces, and is removed by its owner", async () => {
   const model = controlledModel(({ prompt }) => ({
     text: [prompt[0]?.role === "system" ? "They greeted." : "A reply of some words, long enough to count."],
   }));
@@ -226,7 +226,7 @@ test("an answer that breaks off is kept as a partial one", async () => {
   expect(messages[1]?.partial).toBe(true);
 });
 
-test("a client that leaves a stream leaves a partial answer, and the conversation goes on", async () => {
+test("a client that leaves a stream leaves a partial reply, and the conversation continues", async () => {
   const id = newId();
   const reader = await server.stream("/agents/held/stream", {
     input: "leave",
@@ -392,7 +392,7 @@ test("lists and messages are read page by page", async () => {
   errorOf(await server.get(`/api/conversations/${id}/messages?cursor=WyJhIl0`), 400);
 });
 
-test("removing a conversation stops the answer in it, and nothing brings it back", async () => {
+test("removing a conversation stops the reply in it, and nothing restores it", async () => {
   const id = newId();
   const reader = await server.stream("/agents/held/chat", { id, messages: [userMessage("u1", "removed")] });
   await reader.until("text-delta");

@@ -83,7 +83,7 @@ test("with authentication a token is needed, and another user's is not found", a
   expect((await server.get(`${path}/events`, ada)).status).toBe(200);
 });
 
-test("what an execution waits for is explained to its owner, and to callers that may read its journal", async () => {
+test("the waits of an execution are explained to its owner, and to callers that may read its journal", async () => {
   const denied = new Set<string>();
   const authorize = ({ action }: { readonly action: string }) => !denied.has(action);
   const { server, executionId, path } = await afterRemoval({ auth: provider(), authorize });

@@ -164,7 +164,7 @@ test("in a conversation it does too when the answer is not to be resumable", asy
   await expect.poll(async () => (await messagesOf(id))[1]?.partial).toBe(true);
 });
 
-test("a tool that the client runs: its output is taken, and the answer goes on in the same message", async () => {
+test("a tool that the client runs: its output is taken, and the reply continues in the same message", async () => {
   const id = newId();
   await (await chat("asking", { id, messages: [user("u1", "where am I?")] })).rest();
   const [, waiting] = await messagesOf(id);
@@ -206,7 +206,7 @@ describe("a tool that needs approval", () => {
     return { id, chunks, waiting: (await messagesOf(id))[1] };
   };
 
-  test("is asked for, runs once it is allowed, and the answer goes on in the same message", async () => {
+  test("is asked for, runs once it is allowed, and the reply continues in the same message", async () => {
     const { id, chunks, waiting } = await ask("a.txt");
     expect(chunks).toContainEqual(
       expect.objectContaining({ type: "tool-approval-request", toolCallId: "call-remove" }),
@@ -303,7 +303,7 @@ describe("a tool that needs approval", () => {
     expect(deleted).not.toContain("j.txt");
   });
 
-  test("another message instead of an answer leaves it undone, and the conversation goes on", async () => {
+  test("another message instead of an answer leaves it undone, and the conversation continues", async () => {
     const { id } = await ask("e.txt");
     const next = await (await chat("careful", { id, messages: [user("u2", "never mind")] })).rest();
     expect(saidIn(next)).toBe("Fine.");

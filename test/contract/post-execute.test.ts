@@ -85,7 +85,7 @@ describe("a step that suspends the workflow", () => {
 });
 
 describe("a workflow that fails on the server", () => {
-  test("is 500 `Failed to execute workflow`, without a word of the step's error", async () => {
+  test("is 500 `Failed to execute workflow`, without the step's error", async () => {
     const answer = await execute("failing", { input: {} });
     expect(errorOf(answer, 500)).toBe("Failed to execute workflow");
     expect(answer.text).not.toContain("hunter2");
@@ -192,7 +192,7 @@ describe("the same executionId again", () => {
     ["another input", "sum", { a: 2 }, undefined],
     ["another user", "sum", { a: 1 }, "eve"],
     ["another workflow", "mirror", { a: 1 }, undefined],
-  ])("with %s is 409 without a word about the other", async (_, workflow, input, userId) => {
+  ])("with %s is 409 without details of the other", async (_, workflow, input, userId) => {
     const options = { executionId: "taken" };
     dataOf(await execute("sum", { input: { a: 1 }, options }));
     const message = errorOf(await execute(workflow, { input, options: { ...options, userId } }), 409);

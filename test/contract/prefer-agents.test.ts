@@ -115,7 +115,7 @@ test("the reply belongs to the caller; another one finds nothing", async () => {
   errorOf(await server.get(location, eve), 404);
 });
 
-test("what is wrong is refused as ever, and so is an agent that keeps nothing", async () => {
+test("wrong requests are refused as without the header, and so is an agent that keeps nothing", async () => {
   const server = await serveForTest({ agents });
   errorOf(await server.post("/agents/nope/text", { input: "x" }, prefer), 404);
   errorOf(await server.post("/agents/held/text", {}, prefer), 400);

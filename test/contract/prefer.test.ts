@@ -43,7 +43,7 @@ describe("respond-async", () => {
     expect(dataOf(await execute("repeated", "respond-async", options))).toEqual(first);
   });
 
-  test("on resume answers 202 at once; the execution goes on by itself", async () => {
+  test("on resume responds 202 at once; the execution continues by itself", async () => {
     const { executionId } = await startApproval(server);
     const path = `/workflows/approval/executions/${executionId}/resume`;
     const answer = await server.post(path, { resumeData: { approved: true } }, { prefer: "respond-async" });
@@ -91,7 +91,7 @@ describe("wait=N", () => {
   });
 
   test.each(["wait=1", "respond-async, wait=1", 'wait="1"', "Wait = 1"])(
-    "answers 202 when the time is over: %s",
+    "responds 202 when the time is up: %s",
     async (prefer) => {
       const begin = performance.now();
       const executionId = expectUnderWay(await execute(prefer, prefer), "gated");

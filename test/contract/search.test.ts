@@ -112,12 +112,12 @@ described?.("a store with an index of values", async () => {
     errorOf(await server.get(`/api/search${query}`), 400);
   });
 
-  test("the server says that it can search", async () => {
+  test("the server reports that it can search", async () => {
     expect(dataOf(await server.get("/api/server")).search).toBe(true);
   });
 });
 
-test("a store without an index of values: 501, and the server says so", async () => {
+test("a store without an index of values: 501, and the server reports it", async () => {
   const inner = memoryStore();
   const { search: _, ...rest } = inner;
   const store: Store = { ...rest, open: () => inner.open(), close: () => inner.close() };

@@ -165,7 +165,7 @@ test("a closed server takes no connections", async () => {
   await expect(fetch(`${server.url}/workflows`)).rejects.toThrow();
 });
 
-test("answers of agents get the grace period, then they are aborted: callers get 503, streams their own last word; those of conversations go on after the restart", async () => {
+test("replies of agents get the grace period, then they are aborted: callers get 503, streams their own last part; those of conversations continue after the restart", async () => {
   const chat = (id: string) => ({
     id,
     messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: id }] }],

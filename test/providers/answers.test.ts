@@ -124,7 +124,7 @@ describe.each(providers)("$name", async (provider) => {
     expect(schemaIn(remote.received[0])).toMatchObject({ properties: schema.properties });
   });
 
-  test("chat with a tool: call, result and words in one message, and the next turn knows all of it", async () => {
+  test("chat with a tool: call, result and text in one message, and the next turn has all of it", async () => {
     remote.behave((_, number) =>
       number === 1 ? { kind: "answer", calls: [call] } : { kind: "answer", text: ["21 ", "degrees"] },
     );

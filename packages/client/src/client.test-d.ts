@@ -147,7 +147,7 @@ describe("agents", () => {
     expectTypeOf(await andante.agent("writer").object("?", { type: "object" })).toBeUnknown();
   });
 
-  test("hooks take a client, or one of its workflows, which knows the types", () => {
+  test("hooks take a client, or one of its workflows, which has the types", () => {
     expectTypeOf(useExecution(andante, "1").state?.result).toBeUnknown();
     const { state } = useExecution(andante.workflow("publish"), "1");
     if (state?.status === "completed") expectTypeOf(state.result).toEqualTypeOf<Published>();

@@ -86,7 +86,7 @@ describe("hints", () => {
     expect(heard[1]?.stopped).toEqual([]);
   });
 
-  test("tell of claims that a process gives back when it stops, and of its end", async () => {
+  test("report claims that a process releases when it stops, and its end", async () => {
     const [one, two] = [await open(), await open()];
     const heard = await hearing(two);
     const made = execution();
@@ -113,7 +113,7 @@ describe("hints", () => {
     await heardFirst(one, [heard]);
   });
 
-  test("without a place to listen, tell to look from time to time", async () => {
+  test("without a channel to listen on, ask for looks from time to time", async () => {
     const heard = await hearing(await open({ listenUrl: false }));
     await expect.poll(() => heard.lost()).toBeGreaterThan(0);
   });

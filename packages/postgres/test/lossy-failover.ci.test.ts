@@ -110,7 +110,7 @@ test("executions whose last commits are lost repeat them, and end with their own
   }
 });
 
-test("a damaged journal is an error with the number of its event, and no read of it goes on for ever", async () => {
+test("a damaged journal is an error with the number of its event, and every read of it ends", async () => {
   const client = new pg.Client(standby.url);
   await client.connect();
   const [node] = nodes;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createClient } from "../client.ts";
 import { chatTransport } from "./chat-transport.ts";
 
-test("a stream that is cancelled while nothing comes gives up its connection", async () => {
+test("a stream that is cancelled between events closes its connection", async () => {
   let ended = Promise.withResolvers<void>();
   const client = createClient({
     baseUrl: "http://silent.example",

@@ -8,7 +8,7 @@ const started = (properties: Record<string, unknown>, data: unknown, more = {}) 
     data,
   });
 
-test("a form starts empty, whatever is required", () => {
+test("a form starts empty, with required fields too", () => {
   const fields = { amount: { type: "number" }, note: { type: "string" }, payOn: { type: "string" } };
   expect(started(fields, undefined)).toBeUndefined();
   expect(started(fields, "Please decide")).toBeUndefined();

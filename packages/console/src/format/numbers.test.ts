@@ -27,7 +27,7 @@ test.each([
   [8_040_000, "2 h 14 min"],
 ])("an age of %i ms is %s", (milliseconds, words) => expect(age(milliseconds)).toBe(words));
 
-test("thousands stand apart", () => {
+test("thousands are separated", () => {
   expect(count(18_204)).toBe("18\u2009204");
   expect(count(999)).toBe("999");
   expect(shortCount(88_214)).toBe("88 k");

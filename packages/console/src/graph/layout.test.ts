@@ -16,7 +16,7 @@ const find = (nodes: readonly PlacedNode[], path: string) => {
   return node;
 };
 
-test("steps stand below each other, with an edge between each two", () => {
+test("steps are below each other, with an edge between each two", () => {
   const { nodes, edges } = layOut([step("a"), step("b"), step("c")]);
   expect(nodes.map(({ path }) => path)).toEqual(["a", "b", "c"]);
   expect(find(nodes, "b").y).toBeGreaterThan(find(nodes, "a").y + find(nodes, "a").height);
@@ -26,7 +26,7 @@ test("steps stand below each other, with an edge between each two", () => {
   ]);
 });
 
-test("branches stand side by side in their container, and edges lead to each and from each", () => {
+test("branches are side by side in their container, and edges lead to each and from each", () => {
   const { nodes, edges } = layOut([
     step("a"),
     step("check", "andAll", [step("facts"), step("tone")]),

@@ -102,7 +102,7 @@ function suspensionAt(stepPath: string, seconds: number) {
   };
 }
 
-test("a step waits while one of its tools does, and keeps who answered what, and its checkpoints", () => {
+test("a step waits while one of its tools does, and keeps each answer with its author, and its checkpoints", () => {
   const [first, second] = [
     suspensionAt("settle#call[0].tool[0]", 2),
     suspensionAt("settle#call[0].tool[1]", 2),
@@ -228,7 +228,7 @@ test("a long journal is folded once, and a move through it folds a few hundred e
   expect(folded).toBe(1);
 });
 
-test("the run at every position is that of the events up to it, whatever was shown before", () => {
+test("the run at every position is that of the events up to it, in any order of positions", () => {
   const suspension = suspensionAt("both/gate", 1);
   const inside = { stepType: "andThen" };
   const events = [

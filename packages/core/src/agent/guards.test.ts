@@ -163,7 +163,7 @@ test("onEnd receives complete replies with all their usage, and not failed ones"
   });
 });
 
-test("a hook that throws is logged by its name, and the reply goes on", async () => {
+test("a hook that throws is logged by its name, and the reply continues", async () => {
   const lines = new RecordingLogger();
   const fail = () => {
     throw new Error("broken");

@@ -78,7 +78,7 @@ test("the model sees it as a tool with its purpose, which takes a prompt", async
   );
 });
 
-test("one that its own timeout stops fails its tool, and the reply goes on", async () => {
+test("one that its own timeout stops fails its tool, and the reply continues", async () => {
   const researcher = new Agent({
     id: "researcher",
     timeout: { totalMs: 20 },
@@ -99,7 +99,7 @@ test("one that its own timeout stops fails its tool, and the reply goes on", asy
   await andante.close();
 });
 
-test("one whose model fails fails its tool, the model above reads why, and the reply goes on", async () => {
+test("one whose model fails fails its tool, the model above reads why, and the reply continues", async () => {
   const refuse = new Error("the well is dry");
   const researcher = new Agent({
     id: "researcher",

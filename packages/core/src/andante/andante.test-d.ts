@@ -108,7 +108,7 @@ describe("input and result", () => {
     if (settled.status === "completed") expectTypeOf(settled.result).toEqualTypeOf<null>();
   });
 
-  test("a result schema has the last word", async () => {
+  test("a result schema decides the type of the result", async () => {
     const { result } = await andante.execute("count", []);
     expectTypeOf(result).toEqualTypeOf<{ total: number; at: string } | null>();
   });

@@ -89,7 +89,7 @@ export function budgetCases(name: string, makeStore: () => Store): void {
       expect(await hold(randomUUID(), [shareOf(subject, { amount: 1 })])).toEqual({ kind: "busy" });
     });
 
-    test("a call without a bound runs alone until an account knows a call; then it holds as much as the largest", async () => {
+    test("a call without a bound runs alone until an account has counted a call; then it holds as much as the largest", async () => {
       const subject = randomUUID();
       const first = randomUUID();
       const unbounded = shareOf(subject, { limit: 1000, amount: 1, unbounded: true });

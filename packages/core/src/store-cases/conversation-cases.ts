@@ -133,7 +133,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await read()).toMatchObject([{ body: '"whole"', partial: false }]);
     });
 
-    test("usage counts also when nothing was said", async () => {
+    test("usage counts also for an empty reply", async () => {
       await post("u1");
       expect(await keep("", { message: null })).toBe(true);
       expect(await ids()).toEqual(["u1"]);

@@ -85,7 +85,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       const nodeOf = async (owner: string) =>
         (await store.nodes()).nodes.find((node) => node.owner === owner);
 
-      test("are the processes with a lease, or with executions that nobody has taken over", async () => {
+      test("are the processes with a lease, or with executions that no process has taken over", async () => {
         const owner = randomUUID();
         expect(await nodeOf(owner)).toBeUndefined();
         await store.heartbeat({ owner, lease });

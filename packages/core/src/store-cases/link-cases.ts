@@ -78,7 +78,7 @@ export function linkCases(name: string, makeStore: () => Store): void {
       expect(await due(child)).toMatchObject([{ kind: "timer", dueAt: 5 }]);
     });
 
-    test("a commit says that it has children: its end is due, and its own links stay", async () => {
+    test("a commit marks that it has children: its end is due, and its own links stay", async () => {
       const parent = await created({ links: null });
       const nested = await created();
       for (const { executionId } of [parent, nested]) {

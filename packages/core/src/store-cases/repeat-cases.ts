@@ -88,7 +88,7 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await commitTwice(executionId, fields)).toMatchObject({ kind: "paused", sequence: 3 });
     });
 
-    test("commit of only following events, under a pause that is over since", async () => {
+    test("commit of only following events, under a pause that has ended since", async () => {
       const { executionId } = await created();
       const suspensionId = randomUUID();
       await store.pause(pauseOf(executionId, { suspensionId }));

@@ -383,7 +383,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
     });
 
     describe("idle", () => {
-      test("lets go of the claim and records its event", async () => {
+      test("releases the claim and records its event", async () => {
         const gate = suspension();
         const executionId = await created();
         const idle = { resumes: 0, event: event("workflow-suspended") };
@@ -416,7 +416,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.commit(commitOf(executionId))).kind).toBe("ok");
       });
 
-      test("while paused lets go as well", async () => {
+      test("while paused releases the claim too", async () => {
         const executionId = await created();
         await pause(executionId);
         const result = await store.commit(commitOf(executionId, { idle: { resumes: 0, event: null } }));

@@ -30,7 +30,7 @@ test("it goes by the store's clock, and corrections do not make it run backwards
   expect(clock.now()).toBeGreaterThanOrEqual(first);
 });
 
-test("it follows a store that has failed over to a clock far behind, and does not stand still", async () => {
+test("it follows a store that has failed over to a clock far behind, and does not stop", async () => {
   let offset = hour;
   const clock = sharedClock(() => offset);
   const first = clock.now();

@@ -108,7 +108,7 @@ describe("describeWorkflow", () => {
     ]);
   });
 
-  test("describes types that JSON Schema has no word for as anything, and keeps the rest", () => {
+  test("describes types that JSON Schema cannot express as anything, and keeps the rest", () => {
     const odd = z.object({
       at: z.coerce.date().describe("When"),
       big: z.bigint().optional(),

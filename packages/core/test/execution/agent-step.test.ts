@@ -348,7 +348,7 @@ onMemory((bench) => {
 // The state that one process leaves for the next goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
   describe("the call of the model", () => {
-    test("is aborted when the process stops and the grace period is over, and asked again by the next", async () => {
+    test("is aborted when the process stops and the grace period has ended, and asked again by the next", async () => {
       const { model, begun, letGo } = heldModel();
       const workflow = flow().andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt: "p" });
       const andante = bench.andante(workflow);

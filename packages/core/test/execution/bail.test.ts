@@ -31,7 +31,7 @@ onMemory((bench) => {
       expect(all.at(-1)).toMatchObject({ status: "completed", result: { early: true } });
     });
 
-    test("throws a value that isControlFlow knows, unlike an error of the body", async () => {
+    test("throws a value that isControlFlow recognises, unlike an error of the body", async () => {
       const seen: boolean[] = [];
       const workflow = flow().andThen({
         id: "leave",

@@ -571,7 +571,7 @@ onMemoryAndFile((bench) => {
     ]);
   });
 
-  test("in a shut-down none begins, and the next process goes on from the record", async () => {
+  test("in a shut-down none begins, and the next process continues from the record", async () => {
     const { workflow, runs, begun, finish } = heldFlow();
     const andante = bench.andante(workflow);
     const { executionId } = await andante.start(workflow.id, 1);

@@ -133,7 +133,7 @@ onMemory((bench) => {
     expect(await andante.resume(workflow.id, executionId, "done")).toMatchObject({ result: "done" });
   });
 
-  test("the time of a child counts for each of its runs, and another branch of a race goes on", async () => {
+  test("the time of a child counts for each of its runs, and another branch of a race continues", async () => {
     const clock = still();
     const slow = child().andThen(gate);
     const workflow = flow().andRace({

@@ -109,7 +109,7 @@ onMemory((bench) => {
       expect(ranAfter).toBe(false);
     });
 
-    test("that fails in the same moment as a sibling goes on starts nothing more there", async () => {
+    test("that fails in the same moment as a sibling continues starts nothing more there", async () => {
       const runs: string[] = [];
       const workflow = flow().andAll({
         id: "all",
@@ -190,7 +190,7 @@ onMemory((bench) => {
   });
 
   describe("andRace", () => {
-    test("goes on with the first success and aborts the losers", async () => {
+    test("continues with the first success and aborts the losers", async () => {
       const loser = heldBody("loser");
       const workflow = flow().andRace({
         id: "race",

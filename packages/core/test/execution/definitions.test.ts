@@ -89,7 +89,7 @@ onMemoryAndFile((bench) => {
     expect(log).toEqual(["draft"]);
   });
 
-  test("a step appended inside a loop is a misfit once a round is over, and not before", async () => {
+  test("a step appended inside a loop is a misfit once a round has ended, and not before", async () => {
     const loopOf = (id: string, rounds: number, log: string[], appended: boolean) =>
       begin(id).andDoUntil({
         id: "loop",

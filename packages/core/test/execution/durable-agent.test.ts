@@ -213,7 +213,7 @@ onMemory((bench) => {
     });
   });
 
-  test("a sub-agent's calls stand below its tool", async () => {
+  test("a sub-agent's calls are below its tool", async () => {
     const { entry } = ledger();
     const helper = new Agent({
       id: "helper",
@@ -338,7 +338,7 @@ onMemoryAndFile((bench) => {
     return { workflow, model, ran, begun: begun.promise, finish: () => gate.resolve() };
   }
 
-  test("under a pause the loop is left: tools in flight are recorded, and the walk goes on after it", async () => {
+  test("under a pause the loop is left: tools in flight are recorded, and the walk continues after it", async () => {
     const { workflow, model, ran, begun, finish } = held();
     const andante = bench.andante(workflow);
     const { executionId } = await andante.start(workflow.id, 1);

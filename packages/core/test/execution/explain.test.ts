@@ -144,7 +144,7 @@ onMemory((bench) => {
     expect(allowed.status, "the decision that it waits for").toBe("completed");
   });
 
-  test("an execution whose definition does not fit any more is parked, and says why; cancelled, it does not", async () => {
+  test("an execution whose definition does not fit any more is parked, and explains why; cancelled, it does not", async () => {
     const first = flow();
     const held = heldBody(1);
     const old = bench.andante(first.andThen({ id: "charge", execute: held.execute }));

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 onMemory((bench) => {
-  test("goes on while a body runs, so that no other process takes its execution over", async () => {
+  test("continues while a body runs, so that no other process takes its execution over", async () => {
     // Time between two heartbeats passes when the test advances it; the store's own clock is the real one.
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const store = wrapStore(bench.store, {

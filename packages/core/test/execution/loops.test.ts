@@ -181,7 +181,7 @@ onMemory((bench) => {
       ]);
     });
 
-    test("a loop that suspends in its second round goes on there", async () => {
+    test("a loop that suspends in its second round continues there", async () => {
       let runs = 0;
       const workflow = flow(z.number()).andDoWhile({
         id: "loop",

@@ -152,7 +152,7 @@ onMemory((bench) => {
     await expect(wrong).rejects.toThrow("reason: expected a string");
   });
 
-  test("ends the stream of a start while the body in flight goes on", async () => {
+  test("ends the stream of a start while the body in flight continues", async () => {
     const { held, workflow } = chain();
     const andante = bench.andante(workflow);
     const { executionId, events } = await andante.stream(workflow.id, {});
@@ -244,7 +244,7 @@ onMemory((bench) => {
       await next.close();
     });
 
-    test("that comes right after a resume is seen, also when it is heard of first", async () => {
+    test("that comes right after a resume is seen, also when its notification arrives first", async () => {
       let runs = 0;
       const workflow = flow().andThen({
         id: "gate",

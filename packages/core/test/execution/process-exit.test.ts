@@ -55,7 +55,7 @@ test("and so does one that follows it", async () => {
   expect(output).toBe("workflow-result\n");
 });
 
-test("one that only starts it does not: the execution goes on with the next process", async () => {
+test("one that only starts it does not: the execution continues in the next process", async () => {
   expect(await run(nap, `await andante.start("w", 1); console.log("started");`)).toBe("started\n");
 });
 

@@ -28,7 +28,7 @@ onMemoryAndFile((bench) => {
   const finished = async (andante: Andante, workflow: WorkflowDefinition, executionId: string) =>
     (await collect(await attach(andante, workflow.id, executionId))).at(-1);
 
-  test("an execution goes on where its journal ends; committed bodies do not run again", async () => {
+  test("an execution continues where its journal ends; committed bodies do not run again", async () => {
     const runs: string[] = [];
     let held = heldBody("first life");
     const workflow = flow()
@@ -182,7 +182,7 @@ onMemoryAndFile((bench) => {
     expect(runs).toBe(backlog + 1);
   });
 
-  test("a rewound execution that crashes goes on from the step it was taken back to", async () => {
+  test("a rewound execution that crashes continues from the step it was taken back to", async () => {
     const runs: string[] = [];
     let held = heldBody("x");
     const workflow = flow()

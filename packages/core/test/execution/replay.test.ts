@@ -48,7 +48,7 @@ onMemory((bench) => {
     expect(seen.map(([sequence]) => sequence)).toEqual(seen.map((_, index) => index + 1));
   });
 
-  test("a failed execution goes on from the step that failed, once its cause is gone", async () => {
+  test("a failed execution continues from the step that failed, once its cause is gone", async () => {
     let broken = true;
     const workflow = flow()
       .andThen({ id: "costly", execute: () => "paid" })

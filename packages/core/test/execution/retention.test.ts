@@ -177,7 +177,7 @@ onMemoryAndFile((bench) => {
     expect(longest.most).toBeLessThan(10);
   });
 
-  test("followers of an execution that is deleted are let go", async () => {
+  test("streams of an execution that is deleted end", async () => {
     const gate = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     const store = wrapStore(bench.store, {

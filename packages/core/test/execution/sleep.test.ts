@@ -207,7 +207,7 @@ onMemory((bench) => {
       expect(await result()).toMatchObject({ status: "completed" });
     });
 
-    test("goes on while a neighbour waits for a person, and the person is not asked twice", async () => {
+    test("continues while a neighbour waits for a person, and the person is not asked twice", async () => {
       const clock = still();
       let afterSleep = 0;
       const workflow = flow().andAll({
@@ -309,7 +309,7 @@ onMemory((bench) => {
     expect(await resumed.result()).toMatchObject({ result: { woken: "again" } });
   });
 
-  test("a sleep that is over before it is committed leaves no timer behind", async () => {
+  test("a sleep that ends before it is committed leaves no timer behind", async () => {
     // A second passes between any two looks at this clock: the time comes between falling asleep and the commit.
     let time = Date.now();
     const clock: Clock = {
@@ -349,7 +349,7 @@ onMemoryAndFile((bench) => {
   const timersOf = timersIn(bench);
 
   describe("andSleep", () => {
-    test("goes on in another process that comes later", async () => {
+    test("continues in another process that starts later", async () => {
       const clock = still();
       const workflow = flow().andSleep({ id: "nap", duration: "1h" }).andThen(after);
       const first = bench.andanteWith({ clock }, workflow);

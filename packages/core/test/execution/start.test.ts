@@ -52,7 +52,7 @@ onMemory((bench) => {
       expect(second.at(-1)).toMatchObject({ type: "workflow-result", status: "completed" });
     });
 
-    test("used for something else is refused without a word about it", async () => {
+    test("used for something else is refused without details about it", async () => {
       const [one, other] = [flow(), flow()];
       const andante = bench.andante(one, other);
       const executionId = newId();

@@ -278,7 +278,7 @@ onMemory((bench) => {
       expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "error" });
     });
 
-    test("of a name that the journal knows changes nothing of the run", async () => {
+    test("of a name that is in the journal changes nothing of the run", async () => {
       const workflow = flow()
         .andThen({ id: "work", execute: ({ emit }) => emit("step.complete", "forged") })
         .andThen({ id: "gate", execute: ({ suspend, resumeData }) => resumeData ?? suspend("please") });

@@ -126,7 +126,7 @@ onMemoryAndFile((bench) => {
     expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: "done" });
   });
 
-  test("so is one that the store never lets go idle", async () => {
+  test("so is one whose idle commit the store always refuses", async () => {
     const workflow = flow().andThen({ id: "gate", execute: ({ suspend }) => suspend("wait") });
     let asked = 0;
     const store = wrapStore(bench.store, {

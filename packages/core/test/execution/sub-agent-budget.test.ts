@@ -168,7 +168,7 @@ onMemory((bench) => {
     expect(asked()).toEqual([2, 3, 3]);
   });
 
-  test("a sub-agent that goes on with the amount of another one does not wait any more", async () => {
+  test("a sub-agent that continues with the amount of another one does not wait any more", async () => {
     const refund = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "refunded" });
     const { main, asked } = parallel({ refund }, "refund");
     const workflow = asking(main, one);

@@ -57,7 +57,7 @@ test("an excluded value and a secret are in no table of the index", async () => 
   expect(JSON.stringify(rows)).not.toMatch(/card-4111|word-4111/);
 });
 
-test("a search stops after a bounded number of entries and says so; values of other users cost one user nothing", () => {
+test("a search stops after a bounded number of entries and reports it; values of other users cost one user nothing", () => {
   const database = new DatabaseSync(":memory:");
   migrate(database);
   const { create } = writes(database);

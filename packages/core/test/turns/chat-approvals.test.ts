@@ -219,7 +219,7 @@ async function approvals(andante: Andante) {
   return parts.flatMap((part) => ("approval" in part && part.approval ? [Object(part.approval)] : []));
 }
 
-test("who decided, what and after how long is kept with the call, beside the chat and in it", async () => {
+test("the person, the decision and its duration are kept with the call, beside the chat and in it", async () => {
   const clock = new TestClock({ skipSleeps: false });
   const beside = await asked({ customers: [7, 8], clock });
   const at = () => new Date(clock.now()).toISOString();
@@ -273,7 +273,7 @@ test("a call is decided although a message follows that no turn replies to", asy
   expect((await kept(andante)).at(-1)).toEqual(["assistant", "Something else."]);
 });
 
-test("a user who goes on without deciding ends the wait", async () => {
+test("a user who continues without deciding ends the wait", async () => {
   const { andante, approvalId, effects } = await asked();
   await all(await andante.agents.chat("clerk", [userMessage("u2", "and now?")], { conversationId, userId }));
   expect(await waits(andante)).toEqual([]);
@@ -390,7 +390,7 @@ test("without a decision before its deadline a call is denied, and the reply con
   ]);
 });
 
-test("the deadline approves where it is to, in the process after a restart, and a late person hears of it", async () => {
+test("the deadline approves where it is to, in the process after a restart, and a late decision is refused", async () => {
   const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
   const first = await asked({ ...limited("approve"), clock });
   await first.end();

@@ -129,7 +129,7 @@ test("without a user there is no tool; facts of a conversation end with it", asy
   expect(await read()).toEqual({});
 });
 
-test("the history is bounded, and its first change stands for those before", async () => {
+test("the history is bounded, and its first change replaces those before", async () => {
   const process = start(await openStore());
   for (let turn = 0; turn < 160; turn++)
     await process.andante.facts.change({ userId: "ada" }, { name: `name ${turn}` }, { by: "ada" });

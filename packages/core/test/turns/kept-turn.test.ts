@@ -411,7 +411,7 @@ describe("after a restart", () => {
   });
 });
 
-test("a message is held back until the turn before it is over, not until it is kept", async () => {
+test("a message is held back until the turn before it has ended, not until it is kept", async () => {
   const store = await openStore();
   const ends = heldOperation(store.endTurn);
   const { andante } = startProcess(wrapStore(store, { endTurn: ends.run }), { model: hello });

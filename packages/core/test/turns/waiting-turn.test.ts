@@ -224,7 +224,7 @@ test("a reply whose tool waits can be stopped; its tool does not continue", asyn
   expect(effects.orders).toEqual([]);
 });
 
-test("a text says how far it came, an object that it waits", async () => {
+test("a text returns its beginning, an object is refused because it waits", async () => {
   const store = await openStore();
   const { andante } = start(store, new Effects());
   const reply = await andante.agents.text("clerk", "hello", { conversationId, userId: "ada" });

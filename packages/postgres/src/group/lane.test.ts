@@ -173,7 +173,7 @@ test("the caller of such a write gets its result when the database comes back in
   expect(givenBack).toEqual([]);
 });
 
-test("closing refuses writes that are still locked when its time is over", async () => {
+test("closing refuses writes that are still locked when its time is up", async () => {
   const { lane, locked, told, write } = laneOf();
   locked.add("x");
   for (const name of ["first", "second"]) write("x", name);

@@ -78,7 +78,7 @@ test.each(["1.5.9", "0.9.2"])("a server of version %s is too old", async (versio
   await expect(register(new Ingress(settings), settings)).rejects.toThrow(problem);
 });
 
-test("without a server a store does not open, says so, and can be closed", async () => {
+test("without a server a store does not open, throws why, and can be closed", async () => {
   const endpoint = { port: 0, url: nowhere };
   const store = restateStore({ ingressUrl: nowhere, adminUrl: nowhere, endpoint });
   await expect(store.open()).rejects.toThrow("adminUrl does not respond");

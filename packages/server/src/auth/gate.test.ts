@@ -62,7 +62,7 @@ const request = (authorization?: string, query = "") =>
   new Request(`http://localhost/ws${query}`, { headers: authorization ? { authorization } : {} });
 const http = (raw: Request) => Object({ req: { method: "GET", path: "/a", raw } });
 
-test("without a provider every caller is unknown, whatever it sends", async () => {
+test("without a provider every caller is unknown, with any token", async () => {
   const gate = createGate(undefined, logger);
   const { enabled, provider, tokenIn } = gate;
   expect({ enabled, provider, tokenIn }).toEqual({ enabled: false, provider: undefined, tokenIn: "bearer" });
@@ -108,7 +108,7 @@ test("a caller is known by its token, in the place that the provider reads", asy
   expect(await custom.admit(http(keyed), "protected")).toEqual(ada);
 });
 
-test("a socket's token may be in the query, and ends when the provider says so", async () => {
+test("a socket's token may be in the query, and ends at the provider's time", async () => {
   const expiresAt = vi.fn(async () => 5000);
   const gate = createGate({ ...auth, webSocket: "protect", expiresAt }, logger);
   for (const asked of [

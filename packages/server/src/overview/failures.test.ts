@@ -78,7 +78,7 @@ test("at most a hundred groups are returned", () => {
   expect(groupFailures(all.map(failedOf))).toHaveLength(100);
 });
 
-test("of more failures than are read the oldest are left out, and the result says so", async () => {
+test("of more failures than are read the oldest are left out, and the result reports it", async () => {
   const failing = createWorkflow({ id: "failing", input: z.number() }).andThen({
     id: "broken",
     execute: ({ data }) => {

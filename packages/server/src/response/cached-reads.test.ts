@@ -15,7 +15,7 @@ test("a value that is asked for twice within a moment is read once, for each key
   expect(read).toHaveBeenCalledTimes(3);
 });
 
-test("it is read again once the moment is over", async () => {
+test("it is read again after the moment", async () => {
   const read = vi.fn(async () => 1);
   await ask(reads, "over", 0, read);
   await ask(reads, "over", 0, read);

@@ -60,7 +60,7 @@ test("the one that holds most is cut, and learns why when it reads again; the ot
   expect([code, String(reason)]).toEqual([1013, "Reading too slowly"]);
 });
 
-test("one that was cut and never reads is let go of before anybody else is cut", async () => {
+test("one that was cut and never reads is dropped before another client is cut", async () => {
   const made = await serve(30 * megabyte);
   const [first, second] = [await deafClient(made), await deafClient(made)];
   await fill(first.inServer, 40 * megabyte);

@@ -203,7 +203,7 @@ describe("a client that goes away", () => {
   });
 });
 
-test("events that cannot be read end the stream without a word to the client, and are logged", async () => {
+test("events that cannot be read end the stream without details for the client, and are logged", async () => {
   const from = source();
   const logger = new RecordingLogger();
   const { read } = respond(from, { logger });

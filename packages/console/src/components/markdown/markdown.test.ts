@@ -32,7 +32,7 @@ test("HTML is shown as it is written, and none is made", () => {
   expect(html).not.toMatch(/<(img|b|script|div (?!class="markdown"))/);
 });
 
-test("links lead to the web and to mail, in a tab of their own that knows nothing of this one", () => {
+test("links lead to the web and to mail, in a new tab without access to this one", () => {
   expect(drawn("[a *b*](https://example.com/x)")).toContain(
     '<a class="link" href="https://example.com/x" title="https://example.com/x" target="_blank" rel="noopener noreferrer">a <em>b</em></a>',
   );

@@ -44,7 +44,7 @@ test("attempts are counted, and a wait shows its duration", () => {
   expect(wordsAfter(waiting, 60_030)).toBe("waiting for a person · 1 min 00 s");
 });
 
-test("rounds tell their status and how many are done", () => {
+test("rounds show their status and how many are done", () => {
   const rounds = [0, 1].flatMap((round) => [
     event("step-start", round, { stepPath: `charge[${round}]` }),
     ...(round === 0 ? [event("step-complete", 1, { stepPath: "charge[0]" })] : []),

@@ -181,7 +181,7 @@ test("inputs of one id that stream side by side each belong to one call", () => 
   ]);
 });
 
-test("a call belongs to an input of its own tool, whatever their order; one of another tool, to the first that has ended", () => {
+test("a call belongs to an input of its own tool in any order; one of another tool, to the first that has ended", () => {
   const pay = { toolName: "pay" };
   expect(renamed([start("a"), start("a", pay), end("a"), end("a"), call("a", pay), call("a")])).toEqual([
     ...[start("a"), start("a_2", pay), end("a"), end("a_2"), call("a_2", pay), call("a")],

@@ -132,7 +132,7 @@ test("the reason of a decision is kept beside the request, and a denial may come
   expect(apply(message(asked("atServer")), message(silent))).toStrictEqual([silent]);
 });
 
-test("the rest of the kept message stays, whatever was sent with the decision", () => {
+test("the rest of the kept message stays, also when more was sent with the decision", () => {
   const text: Part = { type: "text", text: "kept" };
   const kept = { ...message(text, waiting("atClient"), waiting("atServer")), metadata: { a: 1 } };
   const sent = message({ type: "text", text: "forged" }, output("atClient"), asked("atServer"));

@@ -265,7 +265,7 @@ test("nothing is asked of the store before it is ready", async () => {
   expect(asked.toSorted()).toEqual(methods.toSorted());
 });
 
-test("a copy that goes on is not given up, and one that starts over five times is made", async () => {
+test("a copy that makes progress is continued, and one that starts over five times is finished", async () => {
   const copies = (...copied: number[]) => {
     const fork = vi.fn(async () => {
       const next = copied.shift();

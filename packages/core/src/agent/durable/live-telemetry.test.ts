@@ -54,7 +54,7 @@ test("calls that are made here are reported as they are", () => {
   expect(Object(live)[Symbol.iterator]).toBeUndefined();
 });
 
-test("recorded calls are not reported, and what they run still runs", () => {
+test("recorded calls are not reported, and the work inside them still runs", () => {
   const loop = loopOf(true);
   const { calls, call } = telemetryForTest(loop);
   const walked = names.slice(0, -1);

@@ -70,7 +70,7 @@ test("one that breaks ends with an error part", async () => {
   expect(noted).toEqual(["a", "failed"]);
 });
 
-test("one that fails while a part is handled ends after that part, and lets go of the model", async () => {
+test("one that fails while a part is handled ends after that part, and cancels the model's stream", async () => {
   const { stream, all, noted, cancelled } = streamOf(text("a"), text("b"), text("c"));
   const handling = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ test("one that fails while a part is handled ends after that part, and lets go o
   stream.failWith(new Error("again"));
 });
 
-test("a reader that cancels it lets go of the model, and no part comes afterwards", async () => {
+test("a reader that cancels it cancels the model's stream, and no part follows", async () => {
   const { stream, noted, cancelled } = streamOf(text("a"), text("b"));
   const reader = stream.getReader();
   expect(await reader.read()).toMatchObject({ value: { delta: "a" } });

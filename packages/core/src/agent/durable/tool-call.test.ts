@@ -142,7 +142,7 @@ test("usage that no record has is recorded with the tool, once", async () => {
   expect(call.unrecorded).toBeUndefined();
 });
 
-test("a tool that may not begin does not run, and its caller hears of it once the loop has stopped", async () => {
+test("a tool that may not begin does not run, and its caller gets the error once the loop has stopped", async () => {
   const reason = new Error("the server stops");
   const checkMayBegin = () => {
     throw reason;

@@ -135,7 +135,7 @@ test.each([
   expect([connection.isForgotten, connection.lost.aborted]).toEqual([isForgotten, false]);
 });
 
-test("a response without a session does not tell that one is forgotten", async () => {
+test("a response without a session does not mean that the session was lost", async () => {
   serve(({ method, ...rest }) => {
     if (method === "tools/call") return new Response("refused", { status: 404 });
     const reply = Response.json({ jsonrpc: "2.0", id: rest.id, ...resultOf({ method, ...rest }) });

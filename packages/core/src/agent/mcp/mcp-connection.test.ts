@@ -171,7 +171,7 @@ test("a connection that was lost while it was made is not used again, and a clos
   expect(second.close).toHaveBeenCalledTimes(1);
 });
 
-test("its tools have the prefix, and the server hears its own name", async () => {
+test("its tools have the prefix, and the server receives the name without it", async () => {
   const execute = vi.fn<Execute>(() => "sum");
   connecting.mockResolvedValueOnce(connected(execute).made);
   const server = checkServer("sums", { url: "http://x.example/mcp", prefix: "sums_" });

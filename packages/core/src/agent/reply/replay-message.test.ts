@@ -182,7 +182,7 @@ test("the host's metadata of the message comes first", async () => {
   expect(chunks).toHaveLength(4);
 });
 
-test("a reader that stops lets go of the reply", async () => {
+test("a reader that stops releases the reply", async () => {
   let released = false;
   async function* held(): AsyncGenerator<UIMessageChunk> {
     try {

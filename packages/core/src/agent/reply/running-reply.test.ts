@@ -87,7 +87,7 @@ test("an action waits until no reader is left, and runs once", async () => {
   expect(done).toEqual(["at once", "later"]);
 });
 
-test("beyond the limit the beginning is dropped: a fast reader continues, a slow one gets an error, attaching is over", async () => {
+test("beyond the limit the beginning is dropped: a fast reader continues, a slow one gets an error, and no reader can attach", async () => {
   const reply = new RunningReply(100);
   const fast = reply.read();
   const slow = reply.read();

@@ -53,7 +53,7 @@ test("members learn that they wait one after the other, also when one of them le
   (await inTime(fourth, "its turn")).leave();
 });
 
-test("one that gives up while it waits lets the next one in when it is its turn", async () => {
+test("one that is aborted while it waits admits the next one when it is its turn", async () => {
   const queue = new KeyedQueue<string>();
   const first = await queue.enter("a", "first", patient);
   const controller = new AbortController();
@@ -77,7 +77,7 @@ test("one that was aborted before it came does not enter", async () => {
   (await inTime(queue.enter("a", "last", patient), "its turn")).leave();
 });
 
-test("one that gives up as the last in the queue does not let those who come later past the first", async () => {
+test("one that is aborted as the last in the queue does not let later ones pass the first", async () => {
   const queue = new KeyedQueue<string>();
   const order: string[] = [];
   const first = await queue.enter("a", "first", patient);

@@ -139,7 +139,7 @@ test.each(["object", "streamObject"])("%s: a reply that fails is kept as far as 
   expect(typeof soFar === "function" && (await soFar())).toMatchObject({ messageId: "m", partial: true });
 });
 
-test.each(["object", "streamObject"])("%s: a reply that was stopped says so", async (way) => {
+test.each(["object", "streamObject"])("%s: a reply that was stopped is marked as stopped", async (way) => {
   const stopped = (stop: () => unknown) => [...textParts('{"n":1}').slice(0, 4), stop, { type: "abort" }];
   const byCaller = turnForTest({
     replies: [stopped(() => byCaller.controller.abort(new ReplyStoppedError()))],

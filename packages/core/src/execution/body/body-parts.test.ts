@@ -214,7 +214,7 @@ describe("the recorder of an agent's calls", () => {
   };
   const call = { kind: "tool", toolName: "look", toolCallId: "c" } as const;
 
-  test("knows its execution, attempt and signal, and the paths of places", () => {
+  test("has its execution, attempt and signal, and the paths of places", () => {
     const { recorder, scope, clock } = recorderOf();
     expect([recorder.executionId, recorder.attempt, recorder.now()]).toEqual(["e1", 2, clock.now()]);
     expect(recorder.signal).toBe(scope.signal);

@@ -7,7 +7,7 @@ const now = 1_000_000;
 const read = (options: object, schema?: z.ZodType) =>
   Reflect.apply(readDeadline, undefined, [options, schema, "ask", now]);
 
-test("without one nothing is kept; one without a word about it fails the step", () => {
+test("without one nothing is kept; one without an outcome fails the step", () => {
   expect(read({})).toEqual({ deadline: null, onDeadline: null });
   expect(read({ deadline: 500 })).toEqual({ deadline: now + 500, onDeadline: '"fail"' });
   expect(read({ deadline: "2s", onDeadline: "cancel" })).toEqual({

@@ -314,7 +314,7 @@ describe("a body that leaves", () => {
 });
 
 describe("a body that fails", () => {
-  test("has the error of its attempt, which is permanent when the host says so", async () => {
+  test("has the error of its attempt, which is permanent when the host marks it so", async () => {
     const thrower = (error: unknown) => () => {
       throw error;
     };

@@ -141,7 +141,7 @@ describe("a replay", () => {
     ]);
   });
 
-  test("belongs to no user unless the caller says so", async () => {
+  test("belongs to no user unless the caller names one", async () => {
     const { replay, created } = replaying({ row: { conversationId: null } });
     const { executionId } = await replay({ stepId: "a" });
     expect(executionId).not.toBe("old");

@@ -70,7 +70,7 @@ test("an input that the schema does not change is kept once", async () => {
   ]);
 });
 
-test("a start that the store refuses, or knows already, leaves nothing here", async () => {
+test("a start that the store refuses, or has already, leaves nothing here", async () => {
   const known = engineOn(async () => ({ created: false }));
   const run = { workflow: nap, row: rowForTest(), parsed: "1", tags: [] };
   expect(await createExecution(known.engine, run)).toEqual({

@@ -161,7 +161,7 @@ test("a kind is found by its name", () => {
   expect(() => engine.kind("turn")).toThrow("no kind of executions is named turn");
 });
 
-test("wake-ups go to the scheduler; progress is told once", async () => {
+test("wake-ups go to the scheduler; progress is reported once", async () => {
   const { engine, scheduled } = engineWith();
   engine.scheduleWakeup(7, "limit");
   expect(scheduled).toEqual(["limit at 7"]);
@@ -439,7 +439,7 @@ test("a process that stops while an execution is created gives it back at once",
   await expect.poll(() => engine.has("e1")).toBe(false);
 });
 
-test("a body counts for its own workflow, whatever else runs here", async () => {
+test("a body counts for its own workflow, beside bodies of others", async () => {
   const { engine } = engineWith();
   const other = createWorkflow({ id: "other", input: z.unknown() }).andThen({
     ...{ id: "one", execute: () => new Promise(() => undefined) },

@@ -63,7 +63,7 @@ test("the usage at a resume is without the calls after it; the earliest resume c
   expect(await atResumes(usedOn(journal, usage(7), false), "s1")).toEqual([]);
 });
 
-test("an execution without a user has none, and its lines name what it has", () => {
+test("an execution without a user has none, and its lines name the ids that it has", () => {
   const { engine, logger } = engineForTest();
   const facts = factsOf(engine, rowForTest({ userId: null, conversationId: "c1" }), {
     journal: new Journal(),

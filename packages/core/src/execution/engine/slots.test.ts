@@ -72,7 +72,7 @@ test("of a single slot one user may hold one", () => {
   expect(slots.usersOverShare()).toEqual(new Set(["ada"]));
 });
 
-test("users who hold their share stand back while a user who holds less waits here", () => {
+test("users who hold their share wait while a user who holds less waits here", () => {
   const held: Held = { users: ["ada", "ada", "bob"], waiting: [] };
   const slots = slotsFor(held);
   expect(slots.usersOverShare()).toEqual(new Set());

@@ -314,7 +314,7 @@ test("andRace ends as the branch that decided", () => {
   });
 });
 
-test("andAgent: the prompt, or what its function returns", () => {
+test("andAgent: the prompt, or the result of its function", () => {
   const agent = { generate: async () => ({ text: "" }) };
   const text = start.andAgent({ id: "ask", agent, prompt: "hello" });
   expect(play(text, { "run agent ask on 1": [output("2")] }).lines).toEqual([

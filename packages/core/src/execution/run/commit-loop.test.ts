@@ -81,7 +81,7 @@ test("the first commit follows the execution as it was loaded; a commit that is 
   expect([loop.inFlight, loop.isReading, loop.sequence, loop.lastAt]).toEqual([false, false, 5, 900]);
 });
 
-test("what is known only grows", () => {
+test("the known part only grows", () => {
   const { loop } = loopOf();
   loop.knows();
   loop.knows(4, 800);

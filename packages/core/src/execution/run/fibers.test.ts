@@ -98,7 +98,7 @@ test("known outcomes are replied at once: of bodies, and of containers that are 
   expect(fibers.outcome).toEqual(output("end"));
 });
 
-test("a body that the journal knows as suspended waits, unless it runs with its resume data", () => {
+test("a body that the journal has as suspended waits, unless it runs with its resume data", () => {
   const { calls, journal, begin } = fibersOn();
   journal.started("a", 0, "1", 100);
   journal.suspended("a", 0, "s", undefined);
@@ -108,7 +108,7 @@ test("a body that the journal knows as suspended waits, unless it runs with its 
   expect(calls).toEqual(["run a"]);
 });
 
-test("failed attempts and waits that the journal knows are not repeated", () => {
+test("failed attempts and waits in the journal are not repeated", () => {
   const { calls, journal, begin } = fibersOn();
   journal.started("a", 0, "1", 100);
   journal.failed("a", 0, 2, 500);

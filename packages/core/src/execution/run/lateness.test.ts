@@ -48,7 +48,7 @@ test("fibers that begin while the execution catches up are late until they end",
   expect(punctual.lateness.hasLate).toBe(false);
 });
 
-test("a limit waits for a sleep that ends before it or with it, until that is over", () => {
+test("a limit waits until a sleep that ends before it or with it has ended", () => {
   const { lateness, calls, progress, state } = latenessOf();
   progress.nextWake = 501;
   expect(lateness.holds(500)).toBe(false);

@@ -69,7 +69,7 @@ const asked: Suspension = {
   ...{ deadline: 99, onDeadline: '"fail"' },
 };
 
-test("a suspension is what its body asks for", () => {
+test("a suspension has the options of its body's call", () => {
   const request = { kind: "suspend", reason: "why", deadline: 99, onDeadline: '"fail"' } as const;
   expect(suspensionOf(command, { ...request, data: '"x"' }, "s", 7)).toEqual(asked);
   expect(suspensionOf(command, { ...request, data: undefined }, "s", 7)).toEqual({ ...asked, data: null });

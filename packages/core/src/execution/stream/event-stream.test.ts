@@ -50,7 +50,7 @@ test("a piece of text comes after the events that were published before it", asy
   expect(types).toEqual([first, second, "text-delta", third]);
 });
 
-test("a reader that leaves is not followed any more, and one that waits is let go", async () => {
+test("a reader that leaves gets no more events, and the wait of one that waits ends", async () => {
   const { executionId } = await andante.execute("long", null);
   const { feed, stream } = await shownOf(executionId);
   const waiting = stream.next();

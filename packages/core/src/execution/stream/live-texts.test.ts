@@ -34,7 +34,7 @@ test("neighbouring pieces of one reply are one, at one place and of one step alo
   expect(taken(texts, 2)).toEqual(["ab", "c", "d", "h", "e", "f", "g"]);
 });
 
-test("a piece comes when its reader has come to its place, as it was said", () => {
+test("a piece is delivered when its reader has reached its place, unchanged", () => {
   const texts = new LiveTexts();
   expect(texts.take(9)).toBeUndefined();
   texts.add(piece("a"), 3);

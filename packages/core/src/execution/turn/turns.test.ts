@@ -197,7 +197,7 @@ test.each(["has-reply", "foreign", "changed"] as const)(
   },
 );
 
-test("one whose first write fails is discarded, and the storage watch hears of it", async () => {
+test("one whose first write fails is discarded, and the failure is reported to the storage watch", async () => {
   const error = new StoreUnavailableError({ cause: new Error("full") });
   const { engine, kind, logger } = turnsOf({ operations: { beginTurn: () => Promise.reject(error) } });
   await expect(beginTurn(engine, kind, toBegin)).rejects.toBe(error);
@@ -385,7 +385,7 @@ test.each<[string, Partial<ExecutionRow>, boolean]>([
   expect(queries).toHaveLength(ends ? 1 : 0);
 });
 
-test("one that is gone is over; one that another process has is not", async () => {
+test("one that is gone has ended; one that another process owns has not", async () => {
   expect(await forgotten({}, { state: async () => undefined }).end()).toBe(true);
   expect(await forgotten({}, { claimAbandoned: async () => [] }).end()).toBe(false);
   const taken = forgotten({}, { endTurn: async () => ({ kind: "fenced", sequence: 2, idle: false }) });
@@ -505,7 +505,7 @@ test("the end of a turn is waited for, as long as it runs", async () => {
   await inTime(others.ended("e1", new AbortController().signal), "the end");
 });
 
-test("the wait for an end is over when the process stops or its signal is aborted", async () => {
+test("the wait for an end stops when the process stops or its signal is aborted", async () => {
   const { engine, others } = beside({ heads: async () => [headOf()] });
   const controller = new AbortController();
   const stopping = expect(others.ended("e1", controller.signal)).rejects.toThrow("shut");

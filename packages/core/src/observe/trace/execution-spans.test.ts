@@ -330,7 +330,7 @@ describe("traceparent", () => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  test("ids are always the same, tell nothing of the executionId, and a generated one keeps its time first", () => {
+  test("ids are always the same, do not reveal the executionId, and a generated one keeps its time first", () => {
     const id = "0192f0c1-2345-7abc-8def-0123456789ab";
     const ids = new TraceIds(id, undefined);
     expect(new TraceIds(id, undefined)).toEqual(ids);

@@ -24,7 +24,7 @@ function spansOf(events: readonly Partial<StoredEvent>[]): SpanRecord[] {
 
 const step = { path: "one", stepIndex: 0, stepType: "andThen" };
 
-test("a retry is an event with the error and the attempt; the step goes on", () => {
+test("a retry is an event with the error and the attempt; the step continues", () => {
   const [one] = spansOf([
     { type: "workflow-start" },
     { ...step, type: "step-start" },

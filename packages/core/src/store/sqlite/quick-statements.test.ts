@@ -41,7 +41,7 @@ const commitWith = (fields: Partial<Commit> = {}): Commit => ({
 describe("a commit", () => {
   const written = { kind: "ok", sequence: 5, idle: false };
 
-  test("that goes on moves the row and writes its events with its key", () => {
+  test("that continues moves the row and writes its events with its key", () => {
     const { database, execution, journal, timers } = databaseWith();
     database.exec("insert into timers (execution_id, path, due_at) values ('e', 'old', 1)");
     const commit = commitWith({ timers: [{ path: "new", dueAt: 9 }], clear: ["old"] });

@@ -278,7 +278,7 @@ describe("a full disk", () => {
     expect(await larger.commit(commit)).toMatchObject({ kind: "ok", sequence: 2 });
   });
 
-  test("that has room again takes up the commits that waited, without being asked", async () => {
+  test("that has room again performs the commits that waited, without a new call", async () => {
     const file = newFile();
     const store = await open(file, 1_000_000);
     const running = await created(store);

@@ -146,7 +146,7 @@ describe("a free step in a container of a chain", () => {
     expectTypeOf<InferResult<typeof chain>>().toEqualTypeOf<string[]>();
   });
 
-  test("andForEach over items of the data: a chain knows their type, a free step has to declare it", () => {
+  test("andForEach over items of the data: a chain infers their type, a free step has to declare it", () => {
     const chain = start.andForEach({
       id: "each",
       items: ({ data }) => data.topic.split(" "),

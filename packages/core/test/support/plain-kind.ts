@@ -11,6 +11,7 @@ export const plainKind: EngineKind = {
   takesSlot: true,
   hasSpans: false,
   isAddressable: false,
+  settlesAsleep: false,
   keptFor: undefined,
   claimable: undefined,
   park: undefined,

@@ -150,7 +150,7 @@ test("another process continues it, also after the first one is gone", async () 
   const store = await openStore();
   const join = sharedStore(store);
   const effects = new Effects();
-  const clock = new TestClock();
+  const clock = new TestClock({ skipSleeps: false });
   const first = start(join(), effects, { clock });
   await all(await ask(first.andante, "u1"));
   await first.end();

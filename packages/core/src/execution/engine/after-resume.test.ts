@@ -61,8 +61,8 @@ test("an execution that has gone idle with a suspension has the state that the s
   const parts = { journal: new Journal(), values: new KeptValues(null), input: undefined, kept: nothingKept };
   const fold = { ...parts, startAt, sequence, lastAt: startAt, bytes: 0 };
   const idle = { fold, suspensions, timers, stepIndex, timeoutAt };
-  const { executionId, workflowId, input, context, userId, conversationId, trace, links } = row;
-  const run = { executionId, workflowId, input, context, userId, conversationId, trace, links };
+  const { executionId, kind, workflowId, input, context, userId, conversationId, trace, links } = row;
+  const run = { executionId, kind, workflowId, input, context, userId, conversationId, trace, links };
   const state = idleState(idle, run, "the definition");
   const columns = Object.keys(state?.execution ?? {});
   const stored = Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name)));

@@ -18,7 +18,7 @@ export interface ResumedExecution {
  */
 export function idleState(
   { fold, suspensions, timers, stepIndex, timeoutAt }: IdleExecution,
-  row: RunRow,
+  row: RunRow & Pick<LoadableState["execution"], "kind">,
   definition: string,
 ): LoadableState | undefined {
   if (suspensions.length === 0 || timers.length > 0) return undefined;
@@ -26,14 +26,7 @@ export function idleState(
   const { resumes } = journal;
   const nothing = { agentId: null, endAt: null, parked: null, paused: false } as const;
   const position = { startAt, timeoutAt, sequence, stepIndex, resumes };
-  const execution = {
-    ...row,
-    ...nothing,
-    ...position,
-    kind: "workflow",
-    status: "suspended",
-    definition,
-  } as const;
+  const execution = { ...row, ...nothing, ...position, status: "suspended", definition } as const;
   return { execution, suspensions, timers };
 }
 

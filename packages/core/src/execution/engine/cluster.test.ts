@@ -284,7 +284,7 @@ function memberOf(heads: readonly ExecutionHead[], tracing = false) {
         },
       },
     },
-    { workflows: [nap], kinds: [{ ...plainKind, name: "turn", hasSpans: false }], tracing },
+    { workflows: [nap], kinds: [{ ...plainKind, name: "turn", settlesAsleep: true }], tracing },
   );
   const { engine } = made;
   const { cluster } = engine;
@@ -375,6 +375,23 @@ test("while the changes of all executions are followed, every head is read and p
   await wrote("e1");
   expect(reads).toEqual([["e1", "e2"], ["e1"]]);
   expect(published.mock.calls).toEqual(heads.map((head) => [head, 1000]));
+});
+
+test("of a kind without addresses only heads that wait are published", async () => {
+  const turns = [headOf({ kind: "turn" }), headOf({ executionId: "e2", kind: "turn", status: "suspended" })];
+  const { wrote, engine } = memberOf(turns);
+  const published = vi.spyOn(engine.changes, "publishHead");
+  engine.changes.follow({ receive: () => undefined, stop: () => undefined });
+  await wrote("e1", "e2");
+  expect(published.mock.calls).toEqual([[turns[1], 1000]]);
+});
+
+test("callers of an execution that only sleeps get a result where its kind has one", async () => {
+  const { wrote, engine } = memberOf([headOf(), headOf({ executionId: "e2", kind: "turn" })]);
+  const [workflow, asleep] = [engine.waiters.wait("e1"), engine.waiters.wait("e2")];
+  await wrote("e1", "e2");
+  expect(await isSettled(workflow.settled)).toBe("waits");
+  expect(await isSettled(asleep.settled)).toEqual({ kind: "elsewhere" });
 });
 
 test("while the spans of all executions are followed, those of kinds with spans are shown", async () => {

@@ -25,7 +25,7 @@ export interface ClusterMember {
   readonly observation: Observation;
   readonly clock: Clock;
   readonly claims: Pick<Claims, "owner">;
-  kind(name: ExecutionKind): Pick<EngineKind, "hasSpans">;
+  kind(name: ExecutionKind): Pick<EngineKind, "hasSpans" | "isAddressable" | "settlesAsleep">;
   /** Whether an execution is being created here. */
   isStarting(executionId: string): boolean;
 }
@@ -149,14 +149,16 @@ export class Cluster {
     const driver = drivers.get(executionId);
     if (driver !== undefined && driver === before) this.#notifyDriver(driver, head);
     feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
-    if (changes.followed) changes.publishHead(head, this.#member.clock.now());
-    if (this.#member.kind(head.kind).hasSpans) this.#followedSpans?.reached(head);
+    const kind = this.#member.kind(head.kind);
+    // Of an execution without an address only the waits are shown.
+    if (changes.followed && (kind.isAddressable || status === "suspended"))
+      changes.publishHead(head, this.#member.clock.now());
+    if (kind.hasSpans) this.#followedSpans?.reached(head);
     // A branch may still run where another one waits: then it has an owner. The waiting callers read the new state. Where
     // it runs here, its driver notifies them: the row may show this driver's own write.
     const isLeft = owner === null && driver === undefined;
-    // A turn whose tools only sleep still runs by its status.
-    const isIdle = head.kind === "turn" && isLeft;
-    const settled = status === "running" ? parked || isIdle : paused || isLeft;
+    // One that only sleeps still runs by its status.
+    const settled = status === "running" ? parked || (isLeft && kind.settlesAsleep) : paused || isLeft;
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }
 

@@ -52,8 +52,10 @@ export interface EngineKind {
   readonly takesSlot: boolean;
   /** Whether spans follow from its journal. */
   readonly hasSpans: boolean;
-  /** Whether callers may read it by its id alone. */
+  /** Whether callers may read and resume it by its id alone. */
   readonly isAddressable: boolean;
+  /** Whether callers who wait for it get a result while it only sleeps. */
+  readonly settlesAsleep: boolean;
   /** Milliseconds that it outlives its end at most; undefined: as long as the host's retention allows. */
   readonly keptFor: number | undefined;
   /** The executions to poll for when they are abandoned; undefined when there are none. */

@@ -362,9 +362,8 @@ export class Engine {
       this.#released(executionId, kind);
       const spans = this.observation.leave(executionId);
       if (idle !== undefined) {
-        const isResumable = kind === this.workflowKind;
-        const state = isResumable
-          ? idleState(idle, { ...row, links }, this.definitions.current(row.workflowId))
+        const state = kind.isAddressable
+          ? idleState(idle, { ...row, links, kind: kind.name }, this.definitions.current(row.workflowId))
           : undefined;
         this.folds.keep(executionId, idle.fold, spans, state);
       }

@@ -188,6 +188,8 @@ test("room, shares and kept slots are those of the engine; a process that stops 
   giveBack();
   expect([processor.room, processor.roomForLimits]).toEqual([20, 22]);
   expect(processor.usersOverShare()).toEqual(new Set());
+  const timer = { kind: "timer", executionId: "e1", workflowId: "nap", dueAt: 0 } as const;
+  expect(processor.takesSlot(timer)).toBe(true);
   const waiting = vi.spyOn(engine.admission, "runWaiting");
   processor.roundEnded();
   expect(waiting).toHaveBeenCalledTimes(1);

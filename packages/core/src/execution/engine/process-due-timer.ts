@@ -9,9 +9,10 @@ import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
 import { endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
+import type { EngineKind } from "./engine-kind.ts";
 import { type ProcessEndParts, processEnd } from "./process-end.ts";
 import type { Recovery } from "./recovery.ts";
-import { type DueTimerProcessor, isTurn, type Processed } from "./scheduler.ts";
+import type { DueTimerProcessor, Processed } from "./scheduler.ts";
 import { writeResume } from "./write-resume.ts";
 
 /** The parts of the engine that due timers are processed with. */
@@ -30,6 +31,7 @@ export function dueTimerProcessor(
     get roomForLimits() {
       return engine.closing ? 0 : admission.slots.roomForLimits;
     },
+    takesSlot: (timer) => kindOf(engine, timer).takesSlot,
     usersOverShare: () => admission.slots.usersOverShare(),
     keepFor: (count) => admission.keepFor(count),
     process: (timer, now) => processDueTimer(engine, timer, now),
@@ -81,9 +83,14 @@ function doneIf(isDone: boolean): Processed {
   return isDone ? "done" : "refused";
 }
 
+/** A turn of a chat has no workflow. */
+function kindOf(engine: Pick<TimerParts, "kind">, { workflowId }: DueTimer): EngineKind {
+  return engine.kind(workflowId === "" ? "turn" : "workflow");
+}
+
 async function wake(engine: TimerParts, timer: DueTimer, now: number): Promise<boolean> {
   const { executionId } = timer;
-  const kind = engine.kind(isTurn(timer) ? "turn" : "workflow");
+  const kind = kindOf(engine, timer);
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   return engine.claims.during(claim.token, async () => {
     // The slot counts as taken from now on; once the execution is being loaded, that counts.

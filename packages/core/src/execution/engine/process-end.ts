@@ -11,7 +11,7 @@ import { childPrefix, type ParentLink, readLinks } from "./links.ts";
 import type { Processed } from "./scheduler.ts";
 import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
-export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "changes" | "postEnd">;
+export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "postEnd">;
 
 /** Children that are read at once. */
 const page = 100;
@@ -61,11 +61,7 @@ async function wakeParent(
   const closes = { suspensionIds: [suspensionId], rewind: null };
   // Like a deadline it waits while the parent is paused.
   const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
-  if (!(await writeResume(engine, { resume, state }))) return false;
-  const { workflowId, userId, conversationId, kind } = state.execution;
-  const where = { executionId, workflowId, userId, conversationId, stepPath: undefined };
-  if (kind === "turn") engine.changes.report({ ...where, status: "running", sequence: 0, timestamp });
-  return true;
+  return writeResume(engine, { resume, state });
 }
 
 /** Whether the definition of the workflow, or the agent of the turn, is registered in this process. */

@@ -38,6 +38,7 @@ function schedulerOn(
   const processor: DueTimerProcessor = {
     room: 10,
     roomForLimits: 10,
+    takesSlot: () => true,
     usersOverShare: () => new Set(),
     keepFor: () => () => undefined,
     process,
@@ -191,6 +192,14 @@ test("no more are woken than there is room for; the others get the room that is 
   expect(await firstRound(timers, { room: 5 })).toMatchObject({ processed: { length: 5 }, kept: [] });
 });
 
+test("executions that take no slot are woken without room", async () => {
+  const takesSlot = ({ executionId }: DueTimer) => executionId !== "turn";
+  const usersOverShare = () => new Set(["ada"]);
+  expect(
+    await firstRound([wakeUp("a"), wakeUp("turn", "ada")], { room: 0, takesSlot, usersOverShare }),
+  ).toEqual({ processed: ["timer turn"], kept: [1] });
+});
+
 test("a timeout needs no room; a wake-up that comes before one has room of its own, which counts for the others", async () => {
   const limits = [
     timeout("at-once", null),
@@ -302,6 +311,7 @@ function recordedScheduler(options: { readonly storageFails?: boolean; readonly 
       return state.room;
     },
     roomForLimits: 10,
+    takesSlot: () => true,
     usersOverShare: () => new Set(),
     keepFor: (count) => {
       slots.push(`${count} kept`);

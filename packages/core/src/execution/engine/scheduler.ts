@@ -35,6 +35,8 @@ export interface DueTimerProcessor {
   readonly room: number;
   /** How many of those that have to wake before a deadline or a timeout. */
   readonly roomForLimits: number;
+  /** Whether waking its execution needs a slot. */
+  takesSlot(timer: DueTimer): boolean;
   /** The users whose executions are not woken now, because they run their share already and others wait. */
   usersOverShare(): ReadonlySet<string | null>;
   /** Keeps up to so many free slots; the returned function gives them back. */
@@ -254,11 +256,6 @@ export class Scheduler {
   }
 }
 
-/** Whether it is a timer of a turn of a chat, which has no workflow. */
-export function isTurn({ workflowId }: DueTimer): boolean {
-  return workflowId === "";
-}
-
 /**
  * The first timer of each execution, and how many find no slot. Wake-ups need room. Deadlines and timeouts do not, and
  * a wake-up that one of them has to wait for has room of its own.
@@ -289,8 +286,7 @@ function nextOfEach(
   const usersOverShare = processor.usersOverShare();
   for (const timer of due) {
     if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
-    // Turns of chats take no slot.
-    if (isTurn(timer)) {
+    if (!processor.takesSlot(timer)) {
       next.set(timer.executionId, { timer });
       continue;
     }

@@ -20,9 +20,10 @@ function kindOf(operations: Partial<Store> = {}, workflow: WorkflowDefinition = 
 
 test("a kind of executions with slots and spans, which callers may read by their ids", () => {
   const { kind } = kindOf();
-  const { name, noun, takesSlot, hasSpans, isAddressable, keptFor, claimable } = kind;
-  expect({ name, noun, takesSlot, hasSpans, isAddressable, keptFor, claimable }).toEqual({
+  const { name, noun, takesSlot, hasSpans, isAddressable, settlesAsleep, keptFor, claimable } = kind;
+  expect({ name, noun, takesSlot, hasSpans, isAddressable, settlesAsleep, keptFor, claimable }).toEqual({
     ...{ name: "workflow", noun: "execution", takesSlot: true, hasSpans: true, isAddressable: true },
+    settlesAsleep: false,
     ...{ keptFor: undefined, claimable: { workflowIds: ["nap"] } },
   });
   expect(kind.definition({ workflowId: "nap" })).toBe(nap);

@@ -34,6 +34,7 @@ export class WorkflowKind implements EngineKind {
   readonly takesSlot = true;
   readonly hasSpans = true;
   readonly isAddressable = true;
+  readonly settlesAsleep = false;
   readonly keptFor = undefined;
   readonly store: Store;
   readonly #parts: WorkflowKindParts;

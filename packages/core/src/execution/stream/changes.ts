@@ -70,9 +70,8 @@ export class Changes {
 
   /** Reports how far an execution of another process has come, unless that is known. */
   publishHead(head: ExecutionHead, timestamp: number): void {
-    const { executionId, kind, workflowId, userId, conversationId, status, sequence } = head;
-    // Of turns only the waits are shown.
-    if ((kind !== "workflow" && status !== "suspended") || this.#isKnown(head)) return;
+    const { executionId, workflowId, userId, conversationId, status, sequence } = head;
+    if (this.#isKnown(head)) return;
     const ids = { executionId, workflowId, userId, conversationId };
     this.#send({ ...ids, status, stepPath: undefined, sequence, timestamp });
   }

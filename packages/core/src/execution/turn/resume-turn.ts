@@ -12,7 +12,7 @@ import { checkResumeData } from "../limits/resume-data.ts";
 import type { TurnKind } from "./turn-kind.ts";
 
 /** The parts of the engine that a turn is resumed with. */
-export type ResumeTurnParts = WriteResumeParts & Pick<Engine, "clock" | "limits" | "changes">;
+export type ResumeTurnParts = WriteResumeParts & Pick<Engine, "clock" | "limits">;
 
 /** Resolves when the data is kept. Of several resumes of one wait the first counts. */
 export async function resumeTurn(
@@ -28,7 +28,7 @@ export async function resumeTurn(
     suspension !== undefined && approvalIdOf(suspension.path) === null && !isChildWait(suspension);
   if (state === undefined || suspension === undefined || !isTool)
     throw new NotSuspendedError({ executionId: head?.executionId ?? suspensionId });
-  const { executionId, agentId, userId } = state.execution;
+  const { executionId, agentId } = state.execution;
   // A process without the agent could not continue the reply.
   if (agentId === null || !agentIds.includes(agentId))
     throw new AgentNotFoundError({ agentId: agentId ?? "" });
@@ -45,6 +45,4 @@ export async function resumeTurn(
     ...{ claim: { owner: engine.claims.taker, token: randomUUID() }, byDeadline: false },
   };
   if (!(await writeResume(engine, { resume, state }))) throw new NotSuspendedError({ executionId });
-  const where = { executionId, workflowId: "", userId, conversationId, stepPath: undefined };
-  engine.changes.report({ ...where, status: "running", sequence: 0, timestamp });
 }

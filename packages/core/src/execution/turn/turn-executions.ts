@@ -15,7 +15,7 @@ export function turnExecutions(
     ForgottenTurnParts &
     OtherTurnParts &
     ResumeTurnParts &
-    Pick<Engine, "lookForEnds">,
+    Pick<Engine, "lookForEnds" | "changes">,
   kind: TurnKind,
 ): TurnExecutions {
   const begin = async (turn: TurnToBegin) => {

@@ -3,6 +3,7 @@
 import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
 import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import { causeOf } from "../../journal/failure.ts";
 import type {
   ClaimedExecution,
@@ -20,6 +21,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";
 import { RunningStepContext } from "../body/running-step-context.ts";
+import type { HookSubject } from "../engine/call-hooks.ts";
 import type { EngineKind, LoadableState } from "../engine/engine-kind.ts";
 import type { Waiters } from "../engine/waiters.ts";
 import type { Settlement } from "../run/settlement.ts";
@@ -44,6 +46,8 @@ export class TurnKind implements EngineKind {
   readonly hasSpans = false;
   /** A turn belongs to its conversation, not to a caller who knows its id. */
   readonly isAddressable = false;
+  /** The reply names the tools that sleep. */
+  readonly settlesAsleep = true;
   readonly keptFor = keptFor;
   /** A turn that makes no progress fails, so that its conversation is free. */
   readonly park = undefined;
@@ -65,7 +69,7 @@ export class TurnKind implements EngineKind {
   /** Turns that are released because their tools wait. */
   readonly #idle = new Set<string>();
 
-  /** `changed` receives the turns whose replies begin to wait for a person, and until when the first of their calls does. */
+  /** `changed` receives the turns whose replies begin to wait, with the deadline of the first call that does, and those that were resumed. */
   constructor(
     store: Store,
     host: TurnHost,
@@ -106,8 +110,13 @@ export class TurnKind implements EngineKind {
     return true;
   }
 
-  /** The reply is streamed by the agents. */
-  publish(): void {}
+  /** The agents stream the reply. A resume, also that of a deadline or of the end of a child, changes the inbox. */
+  publish({ executionId, userId, conversationId }: HookSubject, events: readonly JournalEvent[]): void {
+    const resumed = events.find(({ type }) => type === "workflow-resumed");
+    if (resumed === undefined) return;
+    const where = { executionId, workflowId: "", conversationId, userId, stepPath: undefined };
+    this.#changed({ ...where, status: "running", sequence: 0, timestamp: resumed.timestamp }, undefined);
+  }
 
   expire(
     { execution: { conversationId } }: LoadableState,

@@ -5,6 +5,7 @@ import { inTime } from "../../../test/support/in-time.ts";
 import { engineForTest, rowForTest } from "../../../test/support/test-engine.ts";
 import type { RunningTurn, TurnEnd, TurnToBegin } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import type {
   Commit,
   EndTurn,
@@ -91,6 +92,7 @@ function turnsOf(surroundings: Surroundings = {}) {
       },
     },
     engine.waiters,
+    (change, deadline) => calls.push({ change, deadline }),
   );
   return { ...made, calls, kind, turns };
 }
@@ -99,11 +101,14 @@ const endOf = (running: RunningTurn | undefined) => running && inTime(running.se
 
 test("a turn is an execution of one step that no route reaches", async () => {
   const { kind } = turnsOf();
-  const { name, noun, takesSlot, hasSpans, isAddressable, keptFor, park, claimable } = kind;
-  expect({ name, noun, takesSlot, hasSpans, isAddressable, keptFor, park, claimable }).toEqual({
-    ...{ name: "turn", noun: "reply", takesSlot: false, hasSpans: false, isAddressable: false },
-    ...{ keptFor: 3_600_000, park: undefined, claimable: { workflowIds: [], agentIds: ["bot"] } },
-  });
+  const { name, noun, takesSlot, hasSpans, isAddressable, settlesAsleep, keptFor, park, claimable } = kind;
+  expect({ name, noun, takesSlot, hasSpans, isAddressable, settlesAsleep, keptFor, park, claimable }).toEqual(
+    {
+      ...{ name: "turn", noun: "reply", takesSlot: false, hasSpans: false, isAddressable: false },
+      settlesAsleep: true,
+      ...{ keptFor: 3_600_000, park: undefined, claimable: { workflowIds: [], agentIds: ["bot"] } },
+    },
+  );
   expect(turnsOf({ agentIds: [] }).kind.claimable).toBeUndefined();
   expect([kind.definition() === kind.workflow, kind.fits(), kind.agentIds]).toEqual([true, true, ["bot"]]);
   const { inputSchema, steps, ...rest } = kind.workflow;
@@ -119,6 +124,25 @@ test("a turn is an execution of one step that no route reaches", async () => {
   const [step] = steps;
   if (step?.type !== "andThen") throw new Error("it has another step");
   await expect(Promise.resolve(step.execute({} as never))).rejects.toThrow("a turn has no body of its own");
+});
+
+test("every resume reports that the turn runs; its other events report nothing", () => {
+  const { kind, calls } = turnsOf();
+  const resumed: JournalEvent = {
+    ...{ type: "workflow-resumed", sequence: 4, timestamp: 9, path: "reply#a1", stepIndex: 0 },
+    ...{ suspensionId: "s1", resumeData: undefined, userId: undefined, byDeadline: true, expired: false },
+  };
+  const row = rowForTest({ workflowId: "", conversationId: "c1" });
+  kind.publish(row, [resumed]);
+  const ids = { executionId: "e1", workflowId: "", conversationId: "c1", userId: "ada" };
+  const change = { ...ids, stepPath: undefined, status: "running", sequence: 0, timestamp: 9 };
+  expect(calls).toEqual([{ change, deadline: undefined }]);
+  const emitted: JournalEvent = {
+    ...{ type: "emitted", sequence: 5, timestamp: 9, path: "reply", stepIndex: 0, stepType: "andThen" },
+    ...{ name: "note", attempt: 1, data: undefined },
+  };
+  kind.publish(row, [emitted]);
+  expect(calls).toHaveLength(1);
 });
 
 const waits: Suspension = {

@@ -281,6 +281,70 @@ test("a long journal is read whole, also its long values, and deleted without a 
   expect(await server.rowsOf(sql)).toEqual([]);
 });
 
+test("turns that do not begin, and those that go with their conversation, leave nothing behind", async () => {
+  const namespace = randomUUID();
+  const store = await opened({ namespace });
+  const begin = (conversationId: string) =>
+    store.beginTurn({
+      message: { kind: "post", messageId: randomUUID(), body: "{}", title: null, again: false, at: 1_000 },
+      turn: { ...execution({ input: "{}" }), input: "{}", agentId: "clerk", conversationId },
+    });
+  const conversations = Array.from({ length: 8 }, () => randomUUID());
+  for (const conversationId of conversations) {
+    expect(await begin(conversationId)).toMatchObject({ kind: "begun" });
+    for (let again = 0; again < 3; again++)
+      expect(await begin(conversationId)).toMatchObject({ kind: "busy" });
+    await store.conversations.remove({ key: randomUUID(), conversationId });
+  }
+  const sql = `select key from state where service_key like '${namespace}.%'`;
+  const left = (await server.rowsOf(sql)).filter(({ key }) => !/^(w\d+|leases)$/.test(String(key)));
+  expect(left).toEqual([]);
+});
+
+test("an account whose next window begins on another node while it is removed as old is kept", async () => {
+  const namespace = randomUUID();
+  const [store, other] = [await opened({ namespace }), await opened({ namespace })];
+  const hold = (from: Store, startsAt: number) => {
+    const window = { startsAt, endsAt: startsAt + 10 };
+    const share = { budget: "b", subject: "s", limit: 9, amount: 1, unbounded: false, ...window };
+    const [id, at] = [randomUUID(), startsAt];
+    return from.budgets.hold({ hold: id, attempt: id, at, expiresAt: at + 10, shares: [share] });
+  };
+  await hold(store, 0);
+  const { fetch: original } = globalThis;
+  onTestFinished(() => {
+    globalThis.fetch = original;
+  });
+  let isHeld = false;
+  globalThis.fetch = async (url, request) => {
+    const isRemoval = String(request?.body).includes('"name":"dropBudgets"');
+    if (isRemoval && !isHeld) {
+      isHeld = true;
+      await hold(other, 100);
+    }
+    return await original(url, request);
+  };
+  expect(await store.budgets.trim({ before: 50, limit: 10 })).toBe(0);
+  expect(isHeld).toBe(true);
+  const accounts = await store.budgets.accounts({ budget: "b", subject: "s", at: 100, limit: 10 });
+  expect(accounts).toMatchObject([{ startsAt: 100, held: 1 }]);
+  expect(await store.budgets.trim({ before: 200, limit: 10 })).toBe(1);
+});
+
+test("each node shows the descriptions of all that are alive", async () => {
+  const namespace = randomUUID();
+  const [store, other] = [await opened({ namespace }), await opened({ namespace })];
+  await store.heartbeat({ owner: "here", lease: 60_000, about: '{"pid":1}' });
+  await other.heartbeat({ owner: "there", lease: 60_000, about: '{"pid":2}' });
+  const described = async () => (await store.nodes()).nodes.map(({ owner, about }) => [owner, about]);
+  expect(await described()).toEqual([
+    ["here", '{"pid":1}'],
+    ["there", '{"pid":2}'],
+  ]);
+  await other.heartbeat({ owner: "there", lease: 0 });
+  expect(await described()).toEqual([["here", '{"pid":1}']]);
+});
+
 test("a server that is killed and started again has lost nothing, and each commit is there once", async () => {
   const store = await opened();
   await store.heartbeat({ owner: "here", lease: 60_000 });

@@ -1,7 +1,7 @@
 // The shards of a namespace: routes each operation to the one that holds its execution, in groups.
 import { randomUUID } from "node:crypto";
 import { StoreUnavailableError } from "@andante/core/errors";
-import type { ExecutionHead } from "@andante/core/store";
+import type { ExecutionHead, Store } from "@andante/core/store";
 import { executionWrites } from "../engine/executions.ts";
 import { shardOf } from "../engine/layout.ts";
 import { type ItemResult, nodeName, type Reads, shardName, type Writes } from "../engine/objects.ts";
@@ -103,9 +103,11 @@ export class Shards {
     this.noteMoved(id, shard);
   }
 
-  /** A turn is deleted. */
-  async forget(id: string): Promise<void> {
-    if (this.#moved.delete(id)) await this.write(shardOf(id, this.count), "point", { id, shard: null });
+  /** A turn is deleted, or has not begun. */
+  async forget(id: string, shard = this.#moved.get(id)): Promise<void> {
+    const home = shardOf(id, this.count);
+    this.#moved.delete(id);
+    if (shard !== undefined && shard !== home) await this.write(home, "point", { id, shard: null });
   }
 
   /** `to`: the number of a shard, or the id of an execution or conversation. */
@@ -202,7 +204,7 @@ export class Shards {
   }
 
   /** Keeps the owner's lease for so many milliseconds of Restate's clock, and a few more. */
-  async heartbeat({ owner, lease }: { readonly owner: string; readonly lease: number }): Promise<void> {
+  async heartbeat({ owner, lease, about }: Parameters<Store["heartbeat"]>[0]): Promise<void> {
     this.#requireOpen();
     const last = this.#beat?.owner === owner && this.#beat.lease === lease ? this.#beat : undefined;
     if (performance.now() < (last?.until ?? 0)) return;
@@ -210,13 +212,23 @@ export class Shards {
     const until = performance.now() + spare;
     const of = { namespace: this.#namespace, shards: this.count, owner };
     const path = `/${nodeName}/${encodeURIComponent(`${this.#namespace}.${owner}`)}`;
-    const body = JSON.stringify({ ...of, beat: ++this.#beats, isLast: lease <= 0 });
+    const beat = { ...of, beat: ++this.#beats, isLast: lease <= 0 };
+    const end = `${path}/expire/send?delay=${Math.ceil(lease + spare)}ms`;
     // First the message that ends the lease: a process that dies in between leaves none that lasts.
-    if (lease > 0)
-      await this.ingress.call(`${path}/expire/send?delay=${Math.ceil(lease + spare)}ms`, body, randomUUID());
-    await this.ingress.call(`${path}/beat`, body, randomUUID());
+    if (lease > 0) await this.ingress.call(end, JSON.stringify(beat), randomUUID());
+    await this.ingress.call(`${path}/beat`, JSON.stringify({ ...beat, about }), randomUUID());
     this.#beat = { owner, lease, until };
     if (last === undefined) this.noteNews([]);
+  }
+
+  /** The descriptions of live processes, by owner. */
+  async descriptions(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.ingress.query(
+      `select service_key as owner, value_utf8 as about from state where service_name = '${nodeName}'
+       and starts_with(service_key, '${this.#namespace}.') and key = 'about'`,
+    );
+    const ownerOf = (key: unknown) => String(key).slice(this.#namespace.length + 1);
+    return new Map(rows.map(({ owner, about }) => [ownerOf(owner), JSON.parse(String(about))]));
   }
 
   /** Rows of lines that SQL finds in the state of all shards. */

@@ -99,5 +99,16 @@ async function renewHolds(cells: Cells, { attempts, accounts, expiresAt }: HoldR
   }
 }
 
+/** Removes those accounts that no call has used in a later window meanwhile; returns how many. */
+async function dropBudgets(
+  cells: Cells,
+  { keys, before }: { readonly keys: readonly string[]; readonly before: number },
+): Promise<number> {
+  await cells.load(keys);
+  const old = keys.filter((key) => (cells.get<KeptBudget>(key)?.account.endsAt ?? before) < before);
+  for (const key of old) cells.clear(key);
+  return old.length;
+}
+
 export const budgetReads = { budget: budgetOf };
-export const budgetWrites = { holdBudgets, chargeBudgets, renewHolds };
+export const budgetWrites = { holdBudgets, chargeBudgets, renewHolds, dropBudgets };

@@ -2,13 +2,7 @@
 //
 // Each value is JSON, with the fields before it by which SQL finds it. The changes of an item count once the item has succeeded.
 import type { BudgetCharge } from "@andante/core/store";
-import {
-  isRestatePromise,
-  type ObjectContext,
-  type ObjectSharedContext,
-  RestatePromise,
-  type Serde,
-} from "@restatedev/restate-sdk";
+import { isRestatePromise, RestatePromise, type Serde } from "@restatedev/restate-sdk";
 import { type KeyKind, kindOf } from "./layout.ts";
 import { separator } from "./lines.ts";
 import { changeSets, type Text } from "./sets.ts";
@@ -22,8 +16,17 @@ const text: Serde<string> = {
 /** Values that are awaited together: the SDK goes through all of them when one arrives. */
 const awaitedAtOnce = 16;
 
+/** The parts of Restate's context that read and write state. */
+export interface StateReader {
+  get(key: string, serde: Serde<string>): Promise<string | null>;
+}
+export interface StateWriter {
+  set(key: string, value: string, serde: Serde<string>): void;
+  clear(key: string): void;
+}
+
 export class Cells {
-  readonly #context: Pick<ObjectSharedContext, "get">;
+  readonly #context: StateReader;
   readonly #known = new Map<string, Text>();
   /** The changes of the items that have succeeded, and of the item under way. */
   readonly #changed = new Map<string, Text>();
@@ -34,7 +37,7 @@ export class Cells {
   /** The error with which Restate has ended this attempt: no item may keep it for itself. */
   fault: unknown;
 
-  constructor(context: Pick<ObjectSharedContext, "get">) {
+  constructor(context: StateReader) {
     this.#context = context;
   }
 
@@ -43,7 +46,7 @@ export class Cells {
     const missing = [...new Set(keys)].filter((key) => !this.#known.has(key));
     if (missing.length === 0) return;
     try {
-      const asked = missing.map((key) => this.#context.get<string>(key, text)).filter(isRestatePromise);
+      const asked = missing.map((key) => this.#context.get(key, text)).filter(isRestatePromise);
       const values: (string | null)[] = [];
       for (let index = 0; index < asked.length; index += awaitedAtOnce)
         values.push(...(await RestatePromise.all(asked.slice(index, index + awaitedAtOnce))));
@@ -97,16 +100,18 @@ export class Cells {
   }
 
   /**
-   * Writes the changes: parts of rows, then rows, then the sets and lines that find them. A call that is killed half-way has
-   * so written each item whole or not at all. A set that finds rows holds old and new members until its rows are written.
+   * Writes the changes: parts of rows and lines that find them, conversations, rows, marks, then removals. A call that is killed
+   * half-way has so written each item whole or not at all, and none that is absent is found to be performed when it is sent
+   * again. A set that finds rows holds old and new members until its rows are written.
    */
-  async write(context: Pick<ObjectContext, "set" | "clear">): Promise<void> {
+  async write(context: StateWriter): Promise<void> {
     const of = (kind: KeyKind) => [...this.#changed].filter(([key]) => kindOf(key) === kind);
-    const parts = of("part");
-    const made = parts.filter(([, value]) => value !== null);
-    const removed = parts.filter(([, value]) => value === null);
+    const made = (kind: KeyKind) => of(kind).filter(([, value]) => value !== null);
+    const removed = (kind: KeyKind) => of(kind).filter(([, value]) => value === null);
     const { before, after } = await changeSets(this, of("member"));
-    for (const [key, value] of [...made, ...before, ...of("row"), ...after, ...of("line"), ...removed])
+    const first = [...made("part"), ...of("line"), ...before, ...made("head")];
+    const last = [...removed("head"), ...after, ...of("mark"), ...removed("part")];
+    for (const [key, value] of [...first, ...of("row"), ...last])
       if (value === null) context.clear(key);
       else context.set(key, value, text);
   }

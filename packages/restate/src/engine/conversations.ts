@@ -13,7 +13,6 @@ import {
   type ExecutionHead,
   endOfWait,
   type ForkResult,
-  type KeepReply,
   type KeptSummary,
   type LeaveQueue,
   type LeftQueue,
@@ -26,15 +25,17 @@ import {
   type RemoveSummary,
   type ReplaceLast,
   type StoredMessage,
+  type StoredUsage,
   sumUsage,
   usageSince,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
-import { commit, insert, keepRow, perform, remove } from "./executions.ts";
+import { commit, insert, perform, remove } from "./executions.ts";
 import { removeEvents } from "./journal.ts";
-import { hashOf, type Kept, keys } from "./layout.ts";
+import { hashOf, type Kept, keys, type Queued, sets } from "./layout.ts";
 import { columnsOf, field, optional } from "./lines.ts";
 import { headOf } from "./read-row.ts";
+import { find, memberKey } from "./sets.ts";
 
 interface MessageHead extends Omit<StoredMessage, "body"> {
   readonly role: "user" | "assistant" | "summary";
@@ -59,6 +60,10 @@ interface Conversation {
   messages: MessageHead[];
   /** The last turn, which may have ended. */
   turn: string | null;
+  /** The turn whose wait the last one has ended: it is live where a call that was killed half-way has left no row of the last. */
+  replaced?: string | undefined;
+  /** The part of the usage of a turn that is counted: its end may come again after a call that was killed half-way. */
+  counted?: { readonly turn: string; readonly usage: StoredUsage };
 }
 
 /** A copy under way, which becomes a conversation with its last page. */
@@ -83,8 +88,6 @@ interface ForkPage extends Pick<Fork, "revision" | "last" | "copied"> {
 const rowKey = (id: string) => `cv/${id}`;
 const forkKey = (id: string) => `fk/${id}`;
 const textKey = (id: string, number: number) => `m/${number}/${id}`;
-/** The conversations of the shard with queues: the agents that their first messages ask. */
-const queuesKey = "queues";
 const resultsKey = (key: string) => `w${hashOf(key) % 16}`;
 
 export const conversationColumns = columnsOf("updatedAt conversationId userId agentId title");
@@ -101,23 +104,31 @@ async function conversationOf(
   cells: Cells,
   { conversationId, userId }: OneConversation,
 ): Promise<Conversation | undefined> {
-  await cells.load([rowKey(conversationId), queuesKey]);
-  const found = cells.get<Conversation>(rowKey(conversationId));
+  const found = await cells.read<Conversation>(rowKey(conversationId));
   return userId === undefined || found?.row.userId === userId ? found : undefined;
 }
 
 function keepConversation(cells: Cells, conversation: Conversation): void {
   const { conversationId, updatedAt, userId, agentId, title } = conversation.row;
   const names = [field(conversationId), optional(userId), field(agentId), lower(field(title ?? ""))];
+  noteQueue(cells, conversationId, conversation);
   cells.set(rowKey(conversationId), conversation, updatedAt, ...names);
-  noteQueue(cells, conversationId, conversation.messages.find(({ queued }) => queued)?.queued?.agentId);
 }
 
-/** Undefined: no message is queued. */
-function noteQueue(cells: Cells, conversationId: string, first: string | undefined): void {
-  const { [conversationId]: before, ...others } = cells.get<Record<string, string>>(queuesKey) ?? {};
-  if (before === first) return;
-  cells.set(queuesKey, first === undefined ? others : { ...others, [conversationId]: first });
+/** Its first queued message. */
+function queuedIn(conversation: Conversation | undefined): Queued | undefined {
+  const first = conversation?.messages.find(({ queued }) => queued);
+  return (
+    conversation && first?.queued && [first.queued.agentId, first.createdAt, conversation.row.conversationId]
+  );
+}
+
+/** `after`: the conversation as it is about to be kept; undefined when it is removed. */
+function noteQueue(cells: Cells, conversationId: string, after: Conversation | undefined): void {
+  const [old, made] = [queuedIn(cells.get<Conversation>(rowKey(conversationId))), queuedIn(after)];
+  if (String(old) === String(made)) return;
+  if (old !== undefined) cells.clear(memberKey(sets.queues, old));
+  if (made !== undefined) cells.set(memberKey(sets.queues, made), made);
 }
 
 function putText(cells: Cells, conversation: Conversation, body: string): number {
@@ -163,7 +174,7 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
     message;
   const found = await conversationOf(cells, { conversationId });
   const made = { messageId, partial: false, createdAt: at, role: "user" } as const;
-  const queuedIn = (conversation: Conversation) =>
+  const enqueued = (conversation: Conversation) =>
     queue && { queued: { agentId, text: putText(cells, conversation, queue.request) } };
   if (found === undefined) {
     if (wasQueued) return { kind: "withdrawn" };
@@ -172,7 +183,7 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
     const row = { conversationId, agentId, userId, title, metadata: null, ...times, usage: nothingUsed };
     const texts = 0;
     const conversation = { row, sequence: 2, revision: 0, begun, texts, messages: [], turn: null };
-    const text = { ...addText(cells, conversation, body), ...queuedIn(conversation) };
+    const text = { ...addText(cells, conversation, body), ...enqueued(conversation) };
     keepConversation(cells, { ...conversation, messages: [{ ...made, sequence: 1, ...text }] });
     return { kind: "posted" };
   }
@@ -185,7 +196,7 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
     if (queue !== undefined && count >= queue.most) return { kind: "full" };
     // The place between is that of a summary.
     const sequence = found.sequence + 2;
-    found.messages.push({ ...made, sequence, ...addText(cells, found, body), ...queuedIn(found) });
+    found.messages.push({ ...made, sequence, ...addText(cells, found, body), ...enqueued(found) });
     touch(cells, found, at, sequence + 1, 0);
     return { kind: "posted" };
   }
@@ -239,24 +250,35 @@ async function queue(cells: Cells, which: OneConversation): Promise<readonly Que
   );
 }
 
+/** Conversations that are read at once, and the most of one agent that are looked at. */
+const queuesAtOnce = 64;
+const maxQueues = 1_000;
+
 /** Queues in which no turn runs, with the times of their first messages. */
 async function leftQueues(
   cells: Cells,
   { agentIds, limit }: { readonly agentIds: readonly string[]; readonly limit: number },
 ): Promise<readonly (LeftQueue & { readonly at: number })[]> {
-  const queues = Object.entries((await cells.read<Record<string, string>>(queuesKey)) ?? {});
-  const ids = queues.filter(([, agentId]) => agentIds.includes(agentId)).map(([id]) => id);
-  await cells.load(ids.map(rowKey));
+  const queues: Queued[] = [];
+  for (const agentId of agentIds) {
+    const isOf = (of: string) => of === agentId;
+    queues.push(...(await find<Queued>(cells, sets.queues, { isOf, limit: maxQueues })));
+  }
+  queues.sort(([, at], [, otherAt]) => at - otherAt);
   const left: (LeftQueue & { readonly at: number })[] = [];
-  for (const conversationId of ids) {
+  for (const [place, member] of queues.entries()) {
+    if (left.length === limit) break;
+    const [, at, conversationId] = member;
+    const next = queues.slice(place, place + queuesAtOnce).map(([, , id]) => rowKey(id));
+    if (place % queuesAtOnce === 0) await cells.load(next);
     const found = await conversationOf(cells, { conversationId });
     const first = found?.messages.find(({ queued }) => queued);
-    if (found === undefined || first === undefined) continue;
+    // A call that was killed half-way may have left the member of an earlier message.
+    if (found === undefined || first === undefined || String(queuedIn(found)) !== String(member)) continue;
     if ((await liveTurnOf(cells, found))?.record.idle === false) continue;
-    const { messageId, createdAt: at } = first;
-    left.push({ conversationId, userId: found.row.userId, messageId, at });
+    left.push({ conversationId, userId: found.row.userId, messageId: first.messageId, at });
   }
-  return left.sort((a, b) => a.at - b.at).slice(0, limit);
+  return left;
 }
 
 function touch(cells: Cells, found: Conversation, at: number, sequence: number, revisions: number): void {
@@ -266,11 +288,14 @@ function touch(cells: Cells, found: Conversation, at: number, sequence: number, 
   keepConversation(cells, found);
 }
 
-async function keepReply(cells: Cells, reply: KeepReply): Promise<void> {
-  const { replyTo, message, summary, usage, at } = reply;
+async function keepReply(cells: Cells, reply: EndTurn["reply"], { record }: Kept): Promise<void> {
+  const { replyTo, message, summary, at } = reply;
   const found = await conversationOf(cells, reply);
   if (found === undefined) return;
-  found.row = { ...found.row, usage: sumUsage(found.row.usage, usage) };
+  const [turn, usage] = [record.executionId, record.usage ?? nothingUsed];
+  const counted = found.counted?.turn === turn ? found.counted.usage : nothingUsed;
+  found.row = { ...found.row, usage: sumUsage(found.row.usage, usageSince(usage, counted)) };
+  found.counted = { turn, usage };
   if (summary !== undefined) keepSummary(cells, found, summary, at);
   if (message === null) {
     touch(cells, found, at, 0, 1);
@@ -337,8 +362,8 @@ async function change(cells: Cells, argument: ChangeConversation): Promise<boole
 function removeConversation(cells: Cells, { row, messages }: Conversation): void {
   const { conversationId } = row;
   removeTexts(cells, conversationId, messages);
-  cells.clear(rowKey(conversationId));
   noteQueue(cells, conversationId, undefined);
+  cells.clear(rowKey(conversationId));
 }
 
 /** The messages with their texts, in the order given, cut where the page is as long as asked for. */
@@ -419,7 +444,7 @@ async function keepForkPage(
   cells: Cells,
   { forkId, copyId, page, at, after }: KeepForkPage,
 ): Promise<ForkResult | undefined> {
-  await cells.load([rowKey(forkId), forkKey(forkId), queuesKey]);
+  await cells.load([rowKey(forkId), forkKey(forkId)]);
   if (cells.get(rowKey(forkId)) !== undefined) return { kind: "taken" };
   let fork = cells.get<Fork>(forkKey(forkId));
   const isSame = fork?.copyId === copyId && fork.revision === page.revision;
@@ -467,7 +492,9 @@ async function removeFork(cells: Cells, forkId: string, before = Number.POSITIVE
 /** The row of the turn that is live in a conversation. */
 async function liveTurnOf(cells: Cells, conversation: Conversation | undefined): Promise<Kept | undefined> {
   if (conversation?.turn == null) return undefined;
-  const kept = await cells.read<Kept>(keys.row(conversation.turn));
+  const { turn, replaced } = conversation;
+  let kept = await cells.read<Kept>(keys.row(turn));
+  if (kept === undefined && replaced !== undefined) kept = await cells.read<Kept>(keys.row(replaced));
   return kept?.record.endAt === null ? kept : undefined;
 }
 
@@ -510,7 +537,8 @@ async function beginTurn(cells: Cells, argument: BeginTurn): Promise<BeginTurnRe
     null,
   );
   const kept = await conversationOf(cells, { conversationId });
-  if (kept !== undefined) keepConversation(cells, { ...kept, turn: executionId });
+  const replaced = live?.executionId;
+  if (kept !== undefined) keepConversation(cells, { ...kept, turn: executionId, replaced });
   return began();
 }
 
@@ -527,32 +555,34 @@ async function endTurn(
   const result = await commit(cells, argument, at);
   const kept = cells.get<Kept>(row);
   if (!isFirst || result.kind !== "ok" || kept === undefined) return result;
-  const total = kept.record.usage ?? nothingUsed;
-  await keepReply(cells, { ...reply, usage: usageSince(total, kept.counted ?? nothingUsed) });
-  if (argument.end === null) keepRow(cells, { ...kept, counted: total });
+  await keepReply(cells, reply, kept);
   return result;
 }
 
-/** Removes a conversation and the turn that is live in it. */
-async function removeWithTurn(cells: Cells, conversation: Conversation): Promise<void> {
+/** Removes a conversation and the turn that is live in it, whose id it returns. */
+async function removeWithTurn(cells: Cells, conversation: Conversation): Promise<Removed> {
   const live = await liveTurnOf(cells, conversation);
   if (live !== undefined) {
     await removeEvents(cells, live, Number.POSITIVE_INFINITY);
     remove(cells, live);
   }
   removeConversation(cells, conversation);
+  return { turn: live?.record.executionId ?? null };
+}
+
+interface Removed {
+  readonly turn: string | null;
 }
 
 /** Removes a conversation unless it was changed since `before` or a turn runs in it. */
 async function removeUnchanged(
   cells: Cells,
   { conversationId, before }: { conversationId: string; before: number },
-): Promise<boolean> {
+): Promise<Removed | undefined> {
   const found = await conversationOf(cells, { conversationId });
-  if (found === undefined || found.row.updatedAt >= before) return false;
-  if ((await liveTurnOf(cells, found))?.record.status === "running") return false;
-  await removeWithTurn(cells, found);
-  return true;
+  if (found === undefined || found.row.updatedAt >= before) return undefined;
+  if ((await liveTurnOf(cells, found))?.record.status === "running") return undefined;
+  return await removeWithTurn(cells, found);
 }
 
 export const conversationWrites = {
@@ -562,11 +592,10 @@ export const conversationWrites = {
     once(cells, message.key, () => post(cells, message, message.key)),
   change: (cells: Cells, argument: ChangeConversation): Promise<boolean> =>
     once(cells, argument.key, () => change(cells, argument)),
-  remove: (cells: Cells, which: OneConversation & { readonly key: string }): Promise<boolean> =>
+  remove: (cells: Cells, which: OneConversation & { readonly key: string }): Promise<Removed | undefined> =>
     once(cells, which.key, async () => {
       const found = await conversationOf(cells, which);
-      if (found !== undefined) await removeWithTurn(cells, found);
-      return found !== undefined;
+      return found && (await removeWithTurn(cells, found));
     }),
   leaveQueue: (cells: Cells, which: LeaveQueue): Promise<boolean> =>
     once(cells, which.key, () => leaveQueue(cells, which)),

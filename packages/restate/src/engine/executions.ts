@@ -118,7 +118,7 @@ export function earliest(timers: readonly { readonly dueAt: number }[]): number 
 }
 
 /** Applies the changes of a decision to the row. A decision without an execution changes nothing. */
-function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" | "charge"> {
+function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" | "charge" | "remember"> {
   const row = (): Kept => {
     if (kept !== undefined) return kept;
     throw new Error("a decision has changed an execution that does not exist");
@@ -140,7 +140,6 @@ function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" 
       close((id) => id === suspension.suspensionId);
       row().suspensions.push(suspension);
     },
-    remember: (change) => keepFact(cells, change),
     close: (ids) => close((id) => ids.includes(id)),
     closeAll: () => close(() => true),
     setTimer: (_, timer) => {
@@ -224,14 +223,10 @@ function keep(cells: Cells, kept: Kept | undefined, executionId: string, before:
   for (const [key, place] of Object.entries(after))
     if (JSON.stringify(before[key]) !== JSON.stringify(place)) cells.set(key, ...place);
   if (kept === undefined) cells.clear(keys.row(executionId));
-  else keepRow(cells, kept);
+  else cells.set(keys.row(executionId), kept, ...fieldsOf(kept));
 }
 
-export function keepRow(cells: Cells, kept: Kept): void {
-  cells.set(keys.row(kept.record.executionId), kept, ...fieldsOf(kept));
-}
-
-/** Lets a decision of @andante/core decide. `endAt`: the time of an end that has no event. */
+/** Lets a decision of @andante/core decide. `endAt`: the time of an end that has no event, and of its announcement. */
 export async function perform<Argument extends { readonly executionId: string }, Result>(
   cells: Cells,
   decision: Decision<Argument, Result>,
@@ -244,11 +239,13 @@ export async function perform<Argument extends { readonly executionId: string },
   const before = placesOf(kept);
   const changes = changesOf(cells, kept);
   let isChanged = false;
-  const spending: Parameters<Changes["spend"]>[] = [];
+  const others: (() => Promise<void>)[] = [];
   const result = decision.decide(argument, kept && { ...kept.record }, facts, {
     ...changes,
-    spend: (key, entries) => void spending.push([key, entries]),
+    spend: (key, entries) => void others.push(() => spend(cells, key, entries)),
     charge: (charges) => cells.charge(charges),
+    remember: (change) => void others.push(() => keepFact(cells, change)),
+    setTimer: (id, timer) => changes.setTimer(id, { ...timer, dueAt: endAt ?? timer.dueAt }),
     update: (record) => {
       isChanged = true;
       if (endAt !== undefined && record.endAt !== null) record.endAt = endAt;
@@ -256,7 +253,7 @@ export async function perform<Argument extends { readonly executionId: string },
     },
   });
   if (isChanged) keep(cells, kept, executionId, before);
-  for (const [key, entries] of spending) await spend(cells, key, entries);
+  for (const write of others) await write();
   return result;
 }
 

@@ -6,19 +6,16 @@ import { columnsOf, field, optional } from "./lines.ts";
 
 export const factColumns = columnsOf("scope subject agentId at changeId by changes whole");
 
-const factKey = (changeId: string) => `fa/${changeId}`;
-
-/** Keeps a change; one with the same id in this shard is replaced. */
-export function keepFact(cells: Cells, change: FactChange & Partial<Pick<KeptFact, "changes">>): void {
-  const { scope, subject, agentId, changeId, patch, by, at, changes = 1 } = change;
+/** `changes`: the facts are kept in place of the change. Else one that is kept stays, as it may stand for others by now. */
+export async function keepFact(
+  cells: Cells,
+  change: FactChange & Partial<Pick<KeptFact, "changes">>,
+): Promise<void> {
+  const { scope, subject, agentId, changeId, patch, by, at, changes } = change;
+  const key = `fa/${JSON.stringify([scope, subject, agentId, at, changeId])}`;
+  if (changes === undefined && (await cells.read(key)) !== undefined) return;
   const names = [scope, field(subject), field(agentId)];
-  cells.set(factKey(changeId), patch, ...names, at, field(changeId), optional(by), changes);
+  cells.set(key, patch, ...names, at, field(changeId), optional(by), changes ?? 1);
 }
 
-export const factWrites = {
-  keepFact: async (cells: Cells, change: FactChange & Partial<Pick<KeptFact, "changes">>): Promise<void> =>
-    keepFact(cells, change),
-  dropFacts: async (cells: Cells, changeIds: readonly string[]): Promise<void> => {
-    for (const changeId of changeIds) cells.clear(factKey(changeId));
-  },
-};
+export const factWrites = { keepFact };

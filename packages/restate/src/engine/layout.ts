@@ -3,16 +3,14 @@
 // `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds a long input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
-// parked. `y/` is an open suspension in lists. `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a
-// message, `queues` names the conversations with queued messages, and `w<k>` has the results of the last writes to
-// conversations. SQL finds rows, open suspensions, conversations and
-// copies by the fields before the value (lines.ts).
+// parked; `q` finds conversations with queued messages. `y/` is an open suspension in lists. `cv/` is a conversation and `fk/`
+// a copy under way, `m/` holds the text of a message, and `w<k>` has the results of the last writes to conversations. SQL
+// finds rows, open suspensions, conversations and copies by the fields before the value (lines.ts).
 import type {
   ExecutionRecord,
   ExecutionRow,
   Outcome,
   StoredJson,
-  StoredUsage,
   Suspension,
   Timer,
 } from "@andante/core/store";
@@ -44,8 +42,6 @@ export interface Kept {
   writes: [key: string, first: number, last: number][];
   suspensions: Suspension[];
   timers: Timer[];
-  /** The part of the usage that the conversation of a turn that goes on later has counted. */
-  counted?: StoredUsage;
 }
 
 /** The columns that no decision changes. */
@@ -82,14 +78,17 @@ export const keys = {
   leases: "leases",
 };
 
-export const sets = { working: "c", limits: "l", timers: "t", parked: "k" } as const;
+export const sets = { working: "c", limits: "l", timers: "t", parked: "k", queues: "q" } as const;
 
-export type KeyKind = "part" | "member" | "row" | "line";
+/** A head is a conversation or a copy: its turn counts with a row of its own. A mark says that a write was performed. */
+export type KeyKind = "part" | "line" | "member" | "head" | "row" | "mark";
 
 export function kindOf(key: string): KeyKind {
   if (key.startsWith("+")) return "member";
-  if (/^(r|cv|fk)\//.test(key)) return "row";
-  return key.startsWith("y/") ? "line" : "part";
+  if (key.startsWith("r/")) return "row";
+  if (/^(cv|fk)\//.test(key)) return "head";
+  if (key.startsWith("y/")) return "line";
+  return /^(w\d+|writers|usageWriters)$/.test(key) ? "mark" : "part";
 }
 
 /** An execution with work to do, by its owner; without one by "". */
@@ -122,6 +121,9 @@ export type Parked = readonly [
   parkedUnder: string | null,
   definition: string | null,
 ];
+
+/** A conversation by the agent and the time of its first queued message. */
+export type Queued = readonly [agentId: string, at: number, conversationId: string];
 
 /** The leases by owner: how often it has been declared alive or dead, and which it is now. */
 export type Leases = Record<string, [count: number, isAlive: boolean]>;

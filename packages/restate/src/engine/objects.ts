@@ -1,6 +1,7 @@
 // The virtual objects that Restate calls. A name carries a format number: the commands behind it never change.
 import type { BudgetCharge, Commit } from "@andante/core/store";
 import {
+  type GenericSend,
   handlers,
   type ObjectContext,
   type ObjectSharedContext,
@@ -8,7 +9,7 @@ import {
   TerminalError,
 } from "@restatedev/restate-sdk";
 import { budgetReads, budgetWrites } from "./budgets.ts";
-import { Cells } from "./cells.ts";
+import { Cells, type StateReader, type StateWriter } from "./cells.ts";
 import { conversationReads, conversationWrites } from "./conversations.ts";
 import { executionWrites, Moved } from "./executions.ts";
 import { factWrites } from "./facts.ts";
@@ -103,7 +104,7 @@ function firstKeys(items: readonly Item<string>[]): string[] {
 export const shardName = "AndanteShard1";
 
 function sendCharges(
-  context: ObjectContext,
+  context: Sender,
   { items, at }: { readonly items: readonly BudgetCharge[]; readonly at: number },
 ): void {
   context.genericSend({
@@ -115,17 +116,28 @@ function sendCharges(
   });
 }
 
+interface Sender {
+  readonly key: string;
+  genericSend(call: GenericSend<unknown>): unknown;
+}
+
+/** Performs a group of writes. */
+export async function writeGroup(
+  context: StateReader & StateWriter & Sender,
+  { items, at }: Group<keyof Writes>,
+): Promise<ItemResult[]> {
+  const cells = new Cells(context);
+  await cells.load(firstKeys(items));
+  const results = await perform(cells, items, writes, at);
+  if (cells.charged.length > 0) sendCharges(context, { items: cells.charged, at });
+  await cells.write(context);
+  return results;
+}
+
 const shard = object({
   name: shardName,
   handlers: {
-    write: async (context: ObjectContext, { items, at }: Group<keyof Writes>): Promise<ItemResult[]> => {
-      const cells = new Cells(context);
-      await cells.load(firstKeys(items));
-      const results = await perform(cells, items, writes, at);
-      if (cells.charged.length > 0) sendCharges(context, { items: cells.charged, at });
-      await cells.write(context);
-      return results;
-    },
+    write: (context: ObjectContext, group: Group<keyof Writes>) => writeGroup(context, group),
     read: handlers.object.shared(
       async (context: ObjectSharedContext, { items, at }: Group<keyof Reads>): Promise<ItemResult[]> => {
         const cells = new Cells(context);
@@ -148,6 +160,8 @@ export interface Beat {
   readonly beat: number;
   /** The lease ends at once. */
   readonly isLast: boolean;
+  /** The description of the process; without one that of an earlier beat stays while the lease lasts. */
+  readonly about?: string | undefined;
 }
 
 interface Lease {
@@ -191,6 +205,8 @@ async function changeLease(
   const isChanged = known === null || isValid(after) !== isValid(before);
   const count = before.count + (isChanged ? 1 : 0);
   context.set("lease", { ...after, count } satisfies Lease);
+  if (!isValid(after)) context.clear("about");
+  else if (of.about !== undefined) context.set("about", of.about);
   if (isChanged) await noteLease(context, of, count, isValid(after));
   return isChanged;
 }

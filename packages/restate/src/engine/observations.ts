@@ -47,25 +47,24 @@ async function clearKeys(cells: Cells, given: readonly string[]): Promise<void> 
 /** Processes whose last batch is remembered. */
 const keptWriters = 200;
 
-/** Notes that a batch of a process is kept, under a key of its kind; returns false for one that was. */
-export async function isNew(
+/** Adds a batch of a process, unless it was added, which a mark of its kind says. */
+export async function addOnce(
   cells: Cells,
   key: string,
   { writer, number }: Pick<RollupBatch, "writer" | "number">,
-): Promise<boolean> {
+  add: () => Promise<void>,
+): Promise<void> {
   const writers = (await cells.read<[string, number][]>(key)) ?? [];
-  if ((writers.find(([each]) => each === writer)?.[1] ?? 0) >= number) return false;
+  if ((writers.find(([each]) => each === writer)?.[1] ?? 0) >= number) return;
+  await add();
   const others = writers.filter(([each]) => each !== writer);
   cells.set(key, [...others, [writer, number]].slice(-keptWriters));
-  return true;
 }
 
-async function addCounts(cells: Cells, batch: RollupBatch): Promise<void> {
-  const { counts } = batch;
+async function addCounts(cells: Cells, { counts }: RollupBatch): Promise<void> {
   const keyOf = ({ minute, workflowId, step, kind, bucket }: RollupCount) =>
     `R/${minute}/${JSON.stringify([workflowId, step, kind, bucket])}`;
-  await cells.load(["writers", ...counts.map(keyOf)]);
-  if (!(await isNew(cells, "writers", batch))) return;
+  await cells.load(counts.map(keyOf));
   for (const each of counts) {
     const { minute, workflowId, step, kind, bucket, count } = each;
     const before = cells.get<number>(keyOf(each)) ?? 0;
@@ -73,4 +72,9 @@ async function addCounts(cells: Cells, batch: RollupBatch): Promise<void> {
   }
 }
 
-export const observationWrites = { observe, clearKeys, addCounts };
+export const observationWrites = {
+  observe,
+  clearKeys,
+  addCounts: (cells: Cells, batch: RollupBatch): Promise<void> =>
+    addOnce(cells, "writers", batch, () => addCounts(cells, batch)),
+};

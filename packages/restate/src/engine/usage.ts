@@ -12,7 +12,7 @@ import {
 import type { Cells } from "./cells.ts";
 import { hashOf } from "./layout.ts";
 import { columnsOf, field } from "./lines.ts";
-import { isNew } from "./observations.ts";
+import { addOnce } from "./observations.ts";
 
 export const usageColumns = columnsOf(
   "day userId agentId workflowId model calls inputTokens cachedInputTokens cacheWriteTokens outputTokens reasoningTokens nanos unpricedCalls kept",
@@ -52,9 +52,9 @@ export async function spend(cells: Cells, write: string, entries: readonly Usage
   }
 }
 
-async function addUsage(cells: Cells, batch: UsageBatch): Promise<void> {
-  if (await isNew(cells, "usageWriters", batch))
-    await spend(cells, `${batch.writer}.${batch.number}`, mergeEntries(batch.entries));
-}
-
-export const usageWrites = { addUsage };
+export const usageWrites = {
+  addUsage: (cells: Cells, batch: UsageBatch): Promise<void> =>
+    addOnce(cells, "usageWriters", batch, () =>
+      spend(cells, `${batch.writer}.${batch.number}`, mergeEntries(batch.entries)),
+    ),
+};

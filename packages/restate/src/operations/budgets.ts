@@ -33,8 +33,7 @@ export function budgetOperations(shards: Shards): BudgetStore {
     trim: async ({ before, limit }) => {
       const rest = `${compared(endsAt, "<", before)} limit ${limit}`;
       const keys = (await shards.searchLog("key", "bu/", rest)).map((row) => String(row.key));
-      if (keys.length > 0) await shards.write(shards.log, "clearKeys", keys);
-      return keys.length;
+      return keys.length === 0 ? 0 : await shards.write(shards.log, "dropBudgets", { keys, before });
     },
   };
 }

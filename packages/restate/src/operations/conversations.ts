@@ -36,8 +36,9 @@ async function list(shards: Shards, query: ConversationQuery) {
   return readPage(found, (row) => row, length);
 }
 
-/** Deletes the facts and the turns of a conversation that is removed. */
-async function removeTurns(shards: Shards, conversationId: string): Promise<void> {
+/** Deletes the facts and the turns of a conversation that is removed. `live`: the turn that went with it. */
+async function removeTurns(shards: Shards, conversationId: string, live: string | null): Promise<void> {
+  if (live !== null) await shards.forget(live, shards.of(conversationId));
   await removeFacts(shards, { scope: "conversation", subject: conversationId });
   const rest = `and ${columns.kind} = 'turn'${isOptional(columns.conversationId, conversationId)}`;
   const rows = await shards.search(`${columns.executionId} as id`, "r/", rest);
@@ -55,8 +56,9 @@ async function removeUnchanged(shards: Shards, { before, limit }: { before: numb
   const removed: string[] = [];
   for (const conversationId of rows.map((row) => textIn(row, "id"))) {
     if (removed.length === limit) break;
-    if (!(await shards.write(conversationId, "removeUnchanged", { conversationId, before }))) continue;
-    await removeTurns(shards, conversationId);
+    const gone = await shards.write(conversationId, "removeUnchanged", { conversationId, before });
+    if (gone === undefined) continue;
+    await removeTurns(shards, conversationId, gone.turn);
     removed.push(conversationId);
   }
   return removed;
@@ -101,8 +103,8 @@ export function conversationOperations(shards: Shards): ConversationStore {
     removeUnfinishedFork: ({ before }) => removeUnfinishedFork(shards, before),
     remove: async (which) => {
       const removed = await shards.write(which.conversationId, "remove", which);
-      if (removed) await removeTurns(shards, which.conversationId);
-      return removed;
+      if (removed !== undefined) await removeTurns(shards, which.conversationId, removed.turn);
+      return removed !== undefined;
     },
     queue: (which) => shards.read(which.conversationId, "queue", which),
     leaveQueue: (which) => shards.write(which.conversationId, "leaveQueue", which),
@@ -121,6 +123,8 @@ export function turnOperations(shards: Shards) {
       const { executionId, conversationId } = argument.turn;
       await shards.point(executionId, shards.of(conversationId));
       const result = await shards.write(conversationId, "beginTurn", argument);
+      // It has an id of its own, which nothing else will ask for.
+      if (result.kind !== "begun") await shards.forget(executionId);
       shards.wrote(executionId);
       return result;
     },

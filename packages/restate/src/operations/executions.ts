@@ -151,10 +151,11 @@ async function unpark(
   await Promise.all(unparked);
 }
 
-/** The shards count their own executions. They keep no descriptions of processes. */
+/** The shards count their own executions. */
 async function nodes(shards: Shards): Promise<StoreNodes> {
   const found = new Map<string, { readonly isAlive: boolean; readonly executions: number }>();
-  for (const [owner, isAlive, executions] of (await shards.readAll("owners", null)).flat()) {
+  const [counts, descriptions] = await Promise.all([shards.readAll("owners", null), shards.descriptions()]);
+  for (const [owner, isAlive, executions] of counts.flat()) {
     const before = found.get(owner);
     found.set(owner, {
       isAlive: isAlive || (before?.isAlive ?? false),
@@ -163,7 +164,8 @@ async function nodes(shards: Shards): Promise<StoreNodes> {
   }
   const unowned = found.get("")?.executions ?? 0;
   found.delete("");
-  const all = [...found].map(([owner, counted]) => ({ owner, about: null, ...counted }));
+  const aboutOf = (owner: string) => descriptions.get(owner) ?? null;
+  const all = [...found].map(([owner, counted]) => ({ owner, about: aboutOf(owner), ...counted }));
   const isBefore = (one: StoreNode, other: StoreNode) =>
     Number(other.isAlive) - Number(one.isAlive) || (one.owner < other.owner ? -1 : 1);
   return { nodes: all.sort(isBefore).slice(0, 200), unowned };

@@ -5,14 +5,16 @@ import type { Shards } from "../client/shards.ts";
 import { factColumns } from "../engine/facts.ts";
 import { isText, number, numberIn, textIn, wholeIn } from "./sql.ts";
 
-/** A change, and the shard that holds it. */
-interface FoundFact extends KeptFact {
+/** A change, and where it is kept. */
+interface FoundFact {
   readonly shard: number;
+  readonly key: string;
+  readonly fact: KeptFact;
 }
 
 const { scope, subject, agentId, changeId, by, changes, whole } = factColumns;
 const at = number(factColumns.at);
-const selected = `service_key as shard, ${at} as at, ${changeId} as change_id, ${by} as changed_by,
+const selected = `service_key as shard, key, ${at} as at, ${changeId} as change_id, ${by} as changed_by,
   ${number(changes)} as changes, ${whole} as whole`;
 
 function found(row: Found): FoundFact {
@@ -20,11 +22,14 @@ function found(row: Found): FoundFact {
   const changedBy = textIn(row, "changed_by");
   return {
     shard: Number(textIn(row, "shard").split(".").at(-1)),
-    changeId: textIn(row, "change_id"),
-    patch: wholeIn(row),
-    by: changedBy === "" ? null : changedBy.slice(1),
-    at: numberIn(row, "at"),
-    changes: numberIn(row, "changes"),
+    key: String(row.key),
+    fact: {
+      changeId: textIn(row, "change_id"),
+      patch: wholeIn(row),
+      by: changedBy === "" ? null : changedBy.slice(1),
+      at: numberIn(row, "at"),
+      changes: numberIn(row, "changes"),
+    },
   };
 }
 
@@ -40,13 +45,10 @@ async function search(
 
 /** One write to each shard that holds some of them. */
 async function drop(shards: Shards, facts: readonly FoundFact[]): Promise<void> {
-  const byShard = Map.groupBy(facts, ({ shard }) => shard);
-  for (const [shard, some] of byShard)
-    await shards.write(
-      shard,
-      "dropFacts",
-      some.map((each) => each.changeId),
-    );
+  for (const [shard, some] of Map.groupBy(facts, (each) => each.shard)) {
+    const keys = some.map(({ key }) => key);
+    await shards.write(shard, "clearKeys", keys);
+  }
 }
 
 /** Removes the facts of a user or a conversation. */
@@ -61,10 +63,10 @@ export async function removeFacts(shards: Shards, which: Omit<FactSubject, "agen
 export function factOperations(shards: Shards): FactStore {
   return {
     append: (change) => shards.write(change.subject, "keepFact", change),
-    read: async (of) => (await search(shards, of)).reverse().map(({ shard: _, ...fact }) => fact),
+    read: async (of) => (await search(shards, of)).reverse().map(({ fact }) => fact),
     fold: async (base) => {
       const rows = await search(shards, base);
-      const place = rows.findIndex((each) => each.changeId === base.changeId && each.at === base.at);
+      const place = rows.findIndex(({ fact }) => fact.changeId === base.changeId && fact.at === base.at);
       const last = rows[place];
       if (last === undefined) return;
       // Changes before it do not count from now on, whether they are there or not.

@@ -1,10 +1,10 @@
 // The feed of changes: refreshes the visible data, and reconnects automatically.
 import { AndanteApiError, type ChangeEvent } from "@andante/client";
 import type { QueryClient } from "@tanstack/react-query";
-import { useSyncExternalStore } from "react";
 import { andante } from "./andante.ts";
 import { type ExecutionFilters, readExecutions } from "./queries.ts";
 import { Renewal } from "./renewal.ts";
+import { Shared, useShared } from "./shared.ts";
 import { currentToken, onTokenChange } from "./token.ts";
 
 /** `starting` before the first connection, `connecting` after a lost one. */
@@ -13,24 +13,9 @@ export type LiveState = "starting" | "connecting" | "live" | "off";
 /** Milliseconds before the next attempts to connect. */
 const retryAfter = [500, 1000, 2000, 5000];
 
-let state: LiveState = "starting";
-const watchers = new Set<() => void>();
+const state = new Shared<LiveState>("starting");
 
-function become(next: LiveState): void {
-  if (state === next) return;
-  state = next;
-  for (const watcher of watchers) watcher();
-}
-
-export function useLiveState(): LiveState {
-  return useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher);
-      return () => void watchers.delete(watcher);
-    },
-    () => state,
-  );
-}
+export const useLiveState = () => useShared(state);
 
 /** Connects, and reconnects after a lost connection; the returned function stops it. */
 export function startLive(client: QueryClient): () => void {
@@ -47,7 +32,7 @@ export function startLive(client: QueryClient): () => void {
   const renewal = new Renewal(client, readPage);
   const receive = (event: ChangeEvent) => {
     if (event.type === "open") {
-      become("live");
+      state.set("live");
       // Changes while there was no connection are not sent again.
       if (attempts > 0) void client.invalidateQueries();
       else renewal.opened();
@@ -66,7 +51,7 @@ export function startLive(client: QueryClient): () => void {
         if (error instanceof AndanteApiError && (error.status === 401 || error.status === 403)) {
           // A caller that may not read the server's status is asked to sign in.
           void client.invalidateQueries({ queryKey: ["server"] });
-          return become("off");
+          return state.set("off");
         }
       }
       if (ended) return;
@@ -76,7 +61,7 @@ export function startLive(client: QueryClient): () => void {
         attempts = 1;
         continue;
       }
-      become("connecting");
+      state.set("connecting");
       const wait = retryAfter[Math.min(attempts, retryAfter.length - 1)] ?? 5000;
       attempts += 1;
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -84,8 +69,8 @@ export function startLive(client: QueryClient): () => void {
   };
   void connect();
   const forget = onTokenChange(() => {
-    const wasOff = state === "off";
-    become("starting");
+    const wasOff = state.get() === "off";
+    state.set("starting");
     wantsAnother = !wasOff;
     connection.abort();
     if (wasOff) void connect();

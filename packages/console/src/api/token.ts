@@ -1,8 +1,8 @@
 // The token of the signed-in user, stored for all tabs and the next visit.
+import { Shared } from "./shared.ts";
 
 const key = "andante-token";
-let token: string | null = read();
-const listeners = new Set<() => void>();
+const token = new Shared(read());
 
 /** Whether a header can contain the token: only printable ASCII characters are allowed. */
 export function canBeSent(value: string): boolean {
@@ -18,9 +18,8 @@ function read(): string | null {
   }
 }
 
-export function currentToken(): string | null {
-  return token;
-}
+export const currentToken = token.get;
+export const onTokenChange = token.follow;
 
 /** The end of a JWT in milliseconds since 1970; undefined for a token of another kind, and for one without an end. */
 export function expiryOf(value: string): number | undefined {
@@ -34,14 +33,13 @@ export function expiryOf(value: string): number | undefined {
 }
 
 export function keepToken(value: string | null): void {
-  token = value;
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
     // Without storage the token lasts as long as the page.
   }
-  for (const listener of listeners) listener();
+  token.set(value);
 }
 
 /** Applies a sign-in or sign-out in another tab to this one. */
@@ -49,12 +47,6 @@ export function followOtherTabs(): void {
   addEventListener("storage", (event) => {
     // A null key means that the whole storage was cleared.
     if (event.key !== key && event.key !== null) return;
-    token = read();
-    for (const listener of listeners) listener();
+    token.set(read());
   });
-}
-
-export function onTokenChange(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
 }

@@ -1,23 +1,8 @@
 // Whether the command palette is open: a key and the search box of every page open it.
-import { useSyncExternalStore } from "react";
+import { Shared, useShared } from "../api/shared.ts";
 
-let isOpen = false;
-const listeners = new Set<() => void>();
+const open = new Shared(false);
 
-function set(open: boolean): void {
-  isOpen = open;
-  for (const listener of listeners) listener();
-}
-
-export const openPalette = () => set(true);
-export const closePalette = () => set(false);
-
-export function usePaletteOpen(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    () => isOpen,
-  );
-}
+export const openPalette = () => open.set(true);
+export const closePalette = () => open.set(false);
+export const usePaletteOpen = () => useShared(open);

@@ -1,5 +1,5 @@
 // Saved filters of the list, in the storage of this browser.
-import { useSyncExternalStore } from "react";
+import { Shared, useShared } from "../../api/shared.ts";
 import { isObject } from "../../form/as-schema.ts";
 import { knownSearch, type Search } from "../../layout/search.ts";
 
@@ -30,33 +30,23 @@ function viewOf(value: unknown): SavedView[] {
   return [{ name: value.name, search: knownSearch(value.search), ...above }];
 }
 
-const listeners = new Set<() => void>();
-let views: readonly SavedView[] | undefined;
+const views = new Shared(read());
 
 function read(): readonly SavedView[] {
-  if (views === undefined) {
-    try {
-      views = viewsIn(localStorage.getItem(key));
-    } catch {
-      views = [];
-    }
+  try {
+    return viewsIn(localStorage.getItem(key));
+  } catch {
+    return [];
   }
-  return views;
 }
 
 export function keepViews(next: readonly SavedView[]): void {
-  views = next;
   try {
     localStorage.setItem(key, JSON.stringify(next));
   } catch {
     // Without storage the views last as long as the page.
   }
-  for (const listener of listeners) listener();
+  views.set(next);
 }
 
-export function useViews(): readonly SavedView[] {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  }, read);
-}
+export const useViews = () => useShared(views);

@@ -61,7 +61,6 @@ export {
   usageValues,
 } from "./store/sql/usage-rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
-export { splitPieces } from "./test-kit/split-pieces.ts";
 export { problemOfId } from "./values/check-id.ts";
 export {
   checkKnownOptions,
@@ -73,6 +72,7 @@ export { steadyTime, systemClock } from "./values/clock.ts";
 export { inTurn, ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
 export { describeIssues } from "./values/schema.ts";
+export { splitPieces } from "./values/split-pieces.ts";
 export { isBelow } from "./values/step-path.ts";
 export { TurnQueue } from "./values/turn-queue.ts";
 export { withTimeout } from "./values/with-timeout.ts";

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import type { LanguageModel } from "ai";
-import { splitPieces } from "./split-pieces.ts";
+import { splitPieces } from "../values/split-pieces.ts";
 
 /** A model and its call options, named by way of `ai`, so that they fit the version that the host has. */
 type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;

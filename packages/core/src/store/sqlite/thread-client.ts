@@ -1,14 +1,18 @@
 // The main thread's side of a database thread: calls go out in groups, results come back in groups. A thread that dies is
 // started again.
-import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import {
+  JournalDamagedError,
+  StoreBusyError,
+  StoreRefusedError,
+  StoreUnavailableError,
+} from "../../errors/index.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { callError } from "./call-error.ts";
 import { forCallers, repeatable } from "./operation-kinds.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
 import { Outbox, type OutgoingCall } from "./outbox.ts";
 import { ThreadLife } from "./thread-life.ts";
-import { pack, type ResultsMessage, type ThreadStart } from "./thread-messages.ts";
+import { type CallFailure, pack, type ResultsMessage, type ThreadStart } from "./thread-messages.ts";
 
 interface Waiting extends OutgoingCall {
   resolve(value: unknown): void;
@@ -261,4 +265,13 @@ export class ThreadClient {
     this.#waiting.clear();
     this.#outbox.clear();
   }
+}
+
+/** The error of a call that the thread could not serve. */
+function callError(operation: string, failure: CallFailure): Error {
+  if (failure.kind === "damaged") return new JournalDamagedError(failure);
+  const cause = new Error(failure.message);
+  return failure.kind === "refused"
+    ? new StoreRefusedError({ operation, cause })
+    : new StoreUnavailableError({ cause });
 }

@@ -1,5 +1,6 @@
 // The state that steps have set with `setState`, in the order of the top-level steps, so that a rewind to one removes the
 // changes of it and of those after it.
+import { parseObject } from "../values/fields.ts";
 
 /** The state that one top-level step has set. */
 export interface StateGroup {
@@ -31,7 +32,7 @@ export class KeptState {
 
   /** `patch` is the JSON text of an object. */
   set(stepIndex: number, patch: string): void {
-    const entries = Object.entries(JSON.parse(patch));
+    const entries = Object.entries(parseObject(patch, "A change of the state"));
     let last = this.#groups.at(-1);
     if (last?.stepIndex !== stepIndex) {
       last = { stepIndex, keys: new Map() };

@@ -1,4 +1,5 @@
 // An open suspension: of one execution, and in the list of all that wait.
+import { propertyOf } from "../values/fields.ts";
 import type { StoredJson } from "./stored-event.ts";
 
 /** An open place where an execution waits. */
@@ -12,10 +13,19 @@ export interface Suspension {
   readonly suspendedAt: number;
   /** When it ends by itself; null for never. */
   readonly deadline: number | null;
-  /** How it then ends, for the engine to read. */
+  /** JSON text of an `AfterDeadline`. */
   readonly onDeadline: StoredJson;
   /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
   readonly resumeSchema?: StoredJson;
+}
+
+/** The effect of a deadline. */
+export type AfterDeadline = { readonly resume: unknown } | "fail" | "cancel";
+
+/** Reads the effect of a deadline. */
+export function afterDeadline(onDeadline: StoredJson): AfterDeadline {
+  const after: unknown = onDeadline === null ? "fail" : JSON.parse(onDeadline);
+  return after === "fail" || after === "cancel" ? after : { resume: propertyOf(after, "resume") };
 }
 
 /** The path where a call of a tool waits for another execution. */

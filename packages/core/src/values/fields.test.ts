@@ -1,6 +1,6 @@
 // Fields of a JSON object are read by their types; another type is an error of the caller's choice.
 import { expect, test } from "vitest";
-import { Fields } from "./fields.ts";
+import { Fields, parseObject } from "./fields.ts";
 
 const fail = (problem: string) => new RangeError(`row 7: ${problem}`);
 const fields = new Fields({ name: "a", count: 0, isOpen: true, inner: { depth: 1 }, none: null }, fail);
@@ -21,4 +21,12 @@ test("another type is an error with the location", () => {
   );
   expect(() => Fields.parse("{", fail)).toThrow("row 7: it is not JSON");
   expect(() => Fields.parse("[]", fail)).toThrow("row 7: it is not a JSON object");
+});
+
+test("a stored object is read whole; any other value is an error with its place", () => {
+  expect(parseObject('{"a":[1]}', "The context of an execution")).toEqual({ a: [1] });
+  for (const damaged of ["[]", "null", '"text"'])
+    expect(() => parseObject(damaged, "The context of an execution")).toThrow(
+      new TypeError("The context of an execution is not a JSON object"),
+    );
 });

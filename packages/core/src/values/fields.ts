@@ -74,6 +74,13 @@ function hasProperties(value: unknown): value is Readonly<Record<PropertyKey, un
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
+/** The object in a JSON text that was stored. `subject` names its place in the error. */
+export function parseObject(text: string, subject: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value)) throw new TypeError(`${subject} is not a JSON object`);
+  return value;
+}
+
 /** An object that is not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

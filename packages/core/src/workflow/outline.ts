@@ -1,5 +1,6 @@
 // The outline of a definition: the ids, kinds and nesting of its steps, and whether a journal fits another one.
 import { createHash } from "node:crypto";
+import { isRecord } from "../values/fields.ts";
 import { childPath, stepPathOf } from "../values/step-path.ts";
 import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
 
@@ -33,7 +34,19 @@ export function fingerprintOf(workflow: WorkflowDefinition): Fingerprint {
 
 /** Reads an outline that `fingerprintOf` wrote. */
 export function readOutline(text: string): Outline {
-  return JSON.parse(text);
+  const outline: unknown = JSON.parse(text);
+  if (!isOutline(outline)) throw new TypeError("The stored outline of a workflow is damaged");
+  return outline;
+}
+
+function isOutline(value: unknown): value is Outline {
+  return Array.isArray(value) && value.every(isOutlineStep);
+}
+
+function isOutlineStep(value: unknown): value is OutlineStep {
+  if (!isRecord(value) || typeof value.id !== "string" || typeof value.type !== "string") return false;
+  const { branches = [] } = value;
+  return Array.isArray(branches) && branches.every(isOutline);
 }
 
 /**

@@ -21,7 +21,7 @@ import { checkUrlId, problemOfId } from "../../values/check-id.ts";
 import { optionJson } from "../../values/check-options.ts";
 import type { Clock } from "../../values/clock.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
-import { isRecord } from "../../values/fields.ts";
+import { isRecord, parseObject } from "../../values/fields.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { SummaryRange } from "../call/message-options.ts";
 import type { AgentUsage } from "../call/operation.ts";
@@ -296,7 +296,7 @@ export class Conversations {
 function view({ createdAt, updatedAt, metadata, ...row }: ConversationRow): ConversationView {
   return {
     ...row,
-    metadata: metadata === null ? {} : JSON.parse(metadata),
+    metadata: metadata === null ? {} : { ...parseObject(metadata, "The metadata of a conversation") },
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };

@@ -349,7 +349,7 @@ export class DurableLoop {
   }
 }
 
-/** We wrote them ourselves. */
+/** The messages in a record that this loop wrote. */
 function readSteering(output: JsonText): UIMessage[] {
   return JSON.parse(output ?? "[]");
 }

@@ -1,6 +1,7 @@
 // Decides about a tool call that waits in a chat, beside the chat: the decision is kept, and the reply continues by itself.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError, ConversationNotFoundError } from "../../errors/index.ts";
+import { parseObject } from "../../values/fields.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import {
   applyDecision,
@@ -56,7 +57,13 @@ export async function decideApproval(
   const { settings, waitsSince, playground } = asking;
   const started = await startTurn(environment, agent, [message], {
     ...settings,
-    ...{ mode: "chat", conversationId, userId, context: JSON.parse(live.context), playground },
+    ...{
+      mode: "chat",
+      conversationId,
+      userId,
+      context: parseObject(live.context, "The context of an execution"),
+      playground,
+    },
     decision: { ...decision, waitsSince: live.waitsSince ?? waitsSince },
   });
   if (started.kind !== "new") throw new TypeError("a decision has no running reply to share");

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { ConversationConflictError } from "../../errors/index.ts";
+import { parseObject } from "../../values/fields.ts";
 import { plainJson } from "../../values/json.ts";
 import type { BackgroundEnd } from "../durable/children.ts";
 import { type DecidingParts, drain } from "./decide-approval.ts";
@@ -34,7 +35,11 @@ export async function postEnd(
   const agent = agents.get(agentId);
   if (agent === undefined) return false;
   try {
-    const options = { conversationId, userId: userId ?? undefined, context: JSON.parse(context) };
+    const options = {
+      conversationId,
+      userId: userId ?? undefined,
+      context: parseObject(context, "The context of an execution"),
+    };
     const started = await startTurn(environment, agent, [message], {
       ...options,
       mode: "chat",

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
 import { QueueFullError, ReplyStoppedError } from "../../errors/index.ts";
+import { parseObject } from "../../values/fields.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { titleOf } from "../conversation/open-conversation.ts";
@@ -78,7 +79,7 @@ export class QueuePlace {
     const { settings } = this.#asked;
     const { mode, schema = null, playground, traceparent = null } = this.#options;
     const process = this.#environment.queues.process;
-    const context = JSON.parse(this.#asked.context);
+    const context = parseObject(this.#asked.context, "The context of a message");
     const how = { mode, settings, schema, playground, traceparent };
     return { ...how, process, context, steers: this.steers };
   }

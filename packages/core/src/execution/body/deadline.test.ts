@@ -1,7 +1,8 @@
 // The deadline that a body may ask for, and the part of it that is kept.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterDeadline, readDeadline } from "./deadline.ts";
+import { afterDeadline } from "../../store/suspension.ts";
+import { readDeadline } from "./deadline.ts";
 
 const now = 1_000_000;
 const read = (options: object, schema?: z.ZodType) =>

@@ -13,9 +13,6 @@ export interface Deadline {
   readonly onDeadline: string | null;
 }
 
-/** The effect of the deadline. */
-export type AfterDeadline = { readonly resume: unknown } | "fail" | "cancel";
-
 /** Checks the deadline of a body. The resume data of a deadline must fit the schema like any other. */
 export function readDeadline(
   options: DeadlineOptions,
@@ -36,11 +33,6 @@ export function readDeadline(
   }
   const resume = checkResumeData(onDeadline.resume ?? null, schema, path);
   return { deadline: at, onDeadline: toJson({ resume }, `onDeadline of step ${path}`) ?? null };
-}
-
-/** Reads the text that `readDeadline` wrote. */
-export function afterDeadline(onDeadline: string | null): AfterDeadline {
-  return onDeadline === null ? "fail" : JSON.parse(onDeadline);
 }
 
 function checkResumeData(value: unknown, schema: Schema | undefined, path: string): unknown {

@@ -8,6 +8,7 @@ import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../error
 import type { Logger } from "../../observe/log/logger.ts";
 import type { UsageMeter } from "../../observe/usage/usage-meter.ts";
 import { nothingUsed } from "../../store/usage.ts";
+import { parseObject } from "../../values/fields.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
 import { validateOwn } from "../../values/schema.ts";
 import { functionPath } from "../../values/step-path.ts";
@@ -94,7 +95,7 @@ export class RunningStepContext implements StepContext {
     return this.#facts.conversationId;
   }
   get context(): ReadonlyMap<string, unknown> {
-    return new Map(Object.entries(JSON.parse(this.#facts.context)));
+    return new Map(Object.entries(parseObject(this.#facts.context, "The context of an execution")));
   }
   get resumeData(): unknown {
     return fromJson(this.#command.resumeData);

@@ -12,12 +12,12 @@ import type {
   StoredExecution,
   Suspension,
 } from "../../store/store.ts";
+import { afterDeadline } from "../../store/suspension.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
 import { bodyPathOf, isBelow } from "../../values/step-path.ts";
 import { findStep } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { afterDeadline } from "../body/deadline.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Explanation, ShortExplanation, Wait } from "../stream/explanation.ts";
 

@@ -11,6 +11,7 @@ import { activeTraceparent } from "../../observe/trace/active-span.ts";
 import type { ExecutionRow, Store, StoredExecution } from "../../store/store.ts";
 import type { StoredEvent } from "../../store/stored-event.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
+import { parseObject } from "../../values/fields.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
@@ -84,7 +85,12 @@ export async function prepareReplay(
 
 /** The new execution's row: the source's input, context and conversation, and the caller's user. */
 function rowOf(source: ExecutionRow, { executionId = uuid(), userId, context = {} }: ReplayOptions) {
-  const { user: _, userId: _userId, conversationId: _conversationId, ...kept } = JSON.parse(source.context);
+  const {
+    user: _,
+    userId: _userId,
+    conversationId: _conversationId,
+    ...kept
+  } = parseObject(source.context, "The context of an execution");
   const { workflowId, conversationId, input } = source;
   const whose = { userId, conversationId: conversationId ?? undefined };
   const text = contextText({ context: { ...kept, ...context }, ...whose });

@@ -10,6 +10,7 @@ import {
 import type { Failure } from "../../journal/failure.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ExecutionRow } from "../../store/store.ts";
+import { parseObject } from "../../values/fields.ts";
 import { fromJson } from "../../values/json.ts";
 import { stepIdOf } from "../../values/step-path.ts";
 import type { HookContext, StepOutcome, WorkflowHooks } from "../../workflow/hooks.ts";
@@ -99,7 +100,7 @@ function common(row: HookSubject, { timestamp }: { timestamp: number }, logger: 
     workflowId,
     userId: userId ?? undefined,
     conversationId: conversationId ?? undefined,
-    context: new Map(Object.entries(JSON.parse(row.context))),
+    context: new Map(Object.entries(parseObject(row.context, "The context of an execution"))),
     timestamp: new Date(timestamp),
     logger: logger.child({ workflowId, executionId, ...userOf(row) }),
   };

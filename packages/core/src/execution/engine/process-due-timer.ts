@@ -5,7 +5,7 @@ import { encodeEvent } from "../../journal/codec.ts";
 import type { EndEvent, WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
-import { afterDeadline } from "../body/deadline.ts";
+import { afterDeadline } from "../../store/suspension.ts";
 import { endingOf } from "../run/settlement.ts";
 import { endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";

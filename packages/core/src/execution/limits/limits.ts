@@ -3,6 +3,7 @@ import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from 
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { type NewStoredEvent, storedBytes, storedLength } from "../../store/stored-event.ts";
+import { parseObject } from "../../values/fields.ts";
 import { isWiderThan, type JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
@@ -204,7 +205,8 @@ export class StateGauge {
     this.#most += patch.length * 3;
     if (this.#most <= this.#limit) return;
     // Only now is the whole state written: a body that sets a little at a time does not pay for all of it each time.
-    const size = Buffer.byteLength(JSON.stringify({ ...Object.fromEntries(state), ...JSON.parse(patch) }));
+    const changes = parseObject(patch, `State set by step ${path}`);
+    const size = Buffer.byteLength(JSON.stringify({ ...Object.fromEntries(state), ...changes }));
     if (size > this.#limit) {
       const subject = `State of the execution after step ${path}`;
       throw new OutputLimitError({ subject, size, limit: this.#limit, option: "limits.state" });

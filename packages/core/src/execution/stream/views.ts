@@ -14,6 +14,8 @@ import type {
   StoredExecution,
   Suspension,
 } from "../../store/store.ts";
+import { afterDeadline } from "../../store/suspension.ts";
+import { parseObject } from "../../values/fields.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
 import { toJsonSchema } from "../../values/schema.ts";
@@ -85,7 +87,7 @@ export function viewSuspension(
     ...(path !== null && { stepPath: path }),
     ...(data !== null && { data: fromJson(data) }),
     ...(deadline !== null && { deadline: isoTime(deadline) }),
-    ...(onDeadline !== null && { onDeadline: JSON.parse(onDeadline) }),
+    ...(onDeadline !== null && { onDeadline: afterDeadline(onDeadline) }),
     ...(schema && { resumeSchema: schema }),
   };
 }
@@ -121,7 +123,7 @@ export function viewState(workflow: WorkflowDefinition | undefined, state: Store
     ...viewResult(workflow, state),
     workflowId: execution.workflowId,
     input: execution.input === null ? null : fromJson(execution.input),
-    context: JSON.parse(execution.context),
+    context: { ...parseObject(execution.context, "The context of an execution") },
     ...(suspensions.length > 0 && { suspensions: suspensions.map((each) => viewSuspension(workflow, each)) }),
     ...marksOf(execution),
   };

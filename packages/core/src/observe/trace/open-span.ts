@@ -1,5 +1,6 @@
 // A span of an execution or of a step that has begun and not ended, and a form of all of them that can be kept.
 import type { JournalEvent } from "../../journal/events.ts";
+import { isRecord } from "../../values/fields.ts";
 import type { SpanEventRecord } from "./span-record.ts";
 
 export interface OpenSpan {
@@ -92,8 +93,18 @@ function packSpan({ parent, inside: _, ...span }: OpenSpan): PackedSpan {
   return { ...span, parent: parent?.path ?? null };
 }
 
+function isPackedSpans(value: unknown): value is PackedSpans {
+  return (
+    isRecord(value) &&
+    typeof value.last === "number" &&
+    typeof value.status === "string" &&
+    [value.root, ...(Array.isArray(value.open) ? value.open : [null])].every(isRecord)
+  );
+}
+
 export function unpackSpans(text: string): UnpackedSpans {
-  const packed: PackedSpans = JSON.parse(text);
+  const packed: unknown = JSON.parse(text);
+  if (!isPackedSpans(packed)) throw new TypeError("The open spans of a snapshot are damaged");
   const root: OpenSpan = { ...packed.root, parent: undefined, inside: undefined };
   const open: OpenSpans = new Map();
   for (const span of packed.open) {

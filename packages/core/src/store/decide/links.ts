@@ -1,4 +1,5 @@
 // The end of an execution that has a parent or children: it is due until they have been dealt with.
+import { parseObject } from "../../values/fields.ts";
 import type { Store } from "../store.ts";
 import type { Changes } from "./changes.ts";
 import type { Decision } from "./decision.ts";
@@ -16,7 +17,10 @@ export function announceEnd(record: ExecutionRecord, changes: Changes): void {
 }
 
 export function withChildren(links: string | null): string {
-  return JSON.stringify({ ...(links !== null && JSON.parse(links)), children: true });
+  return JSON.stringify({
+    ...(links !== null && parseObject(links, "The links of an execution")),
+    children: true,
+  });
 }
 
 /** The end of an execution has been dealt with. */

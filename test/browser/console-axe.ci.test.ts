@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { provider } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
@@ -63,6 +64,64 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     await page.getByRole("button", { name: "Playground", exact: true }).click();
     await page.getByLabel("Temperature", { exact: true }).fill("0.2");
     await expectNoViolation();
+  });
+
+  test("dialogs, the palette and an open menu", async () => {
+    await page.goto(`${server.url}/console/executions/${executionId}`);
+    await page.locator(".asks .form-acts").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await expectNoViolation();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Replay…" }).click();
+    await page.getByRole("dialog").getByLabel("From the step").waitFor();
+    await expectNoViolation();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option").first().waitFor();
+    await expectNoViolation();
+    await page.goto(`${server.url}/console/executions`);
+    await page.locator(".grid-row").first().waitFor();
+    await page.getByRole("button", { name: "workflow: all" }).click();
+    await page.getByRole("menuitem").first().waitFor();
+    await expectNoViolation();
+  });
+
+  test.each([
+    ["/", ".wait-row"],
+    ["/inbox", ".inbox-item"],
+    [`/executions/${executionId}`, ".asks .form-acts"],
+    ["/agents/assistant", ".composer"],
+    ["/logs", ".log-line"],
+    ["/api?item=executeWorkflow", ".operation-body"],
+  ])("on a phone: %s", async (address, ready) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${server.url}/console${address}`);
+    await page.locator(ready).first().waitFor();
+    await expectNoViolation();
+  });
+
+  test("the sign-in, and pages before anything has run", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
+    const guarded = await serveForTest({ workflows: houseWorkflows, auth });
+    await page.goto(`${guarded.url}/console/`);
+    await page.getByLabel("Token").fill("not.a.token");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
+    await expectNoViolation();
+    const empty = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+    for (const [address, heading] of [
+      ["/", "Nothing has run yet"],
+      ["/inbox", "Nothing waits for a person"],
+      ["/executions", "Nothing has run yet"],
+      ["/failures", "Nothing failed"],
+      ["/traces", "No traces yet"],
+    ] as const) {
+      await page.goto(`${empty.url}/console${address}`);
+      await page.getByRole("heading", { name: heading }).waitFor();
+      await expectNoViolation();
+    }
   });
 
   async function expectNoViolation() {

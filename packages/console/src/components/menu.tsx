@@ -15,12 +15,13 @@ export function Menu({
   readonly children: ReactNode;
 }) {
   return (
-    <DropdownMenu.Root>
+    // A modal one would hide the page from assistive technology, with the button that has the focus before and after.
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger className={className}>
         {label}
         <ChevronDown aria-hidden="true" width={12} />
       </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.querySelector("main")}>
         <DropdownMenu.Content className="menu" align="start" sideOffset={4}>
           {children}
         </DropdownMenu.Content>

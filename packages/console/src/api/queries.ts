@@ -72,7 +72,7 @@ export const exampleQuery = (id: string) =>
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
   queryFn: ({ signal }) => andante.inbox({ counts: true, signal }),
-  // A chat that goes on without a decision, or is removed, is not in the feed.
+  // A chat that continues without a decision, or is removed, is not in the feed.
   refetchInterval: askEvery,
 });
 

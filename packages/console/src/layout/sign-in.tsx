@@ -133,7 +133,7 @@ export function Expiry({ isRefused }: { readonly isRefused: boolean }) {
       <p>
         <b role="alert">{isRefused ? "Your sign-in has ended." : "Your sign-in ends soon."}</b>{" "}
         {isRefused
-          ? "Your text is still here: sign in again to go on."
+          ? "Your text is still here: sign in again to continue."
           : `It ends in ${age(left)}: a new token keeps this page open.`}
       </p>
     </TokenForm>

@@ -32,41 +32,37 @@ export function processMetrics(): MetricFamily[] {
       },
       "counter",
     ),
-    one("process_start_time_seconds", "When the process started, in seconds since 1970", () => startedAt),
+    one("process_start_time_seconds", "Start of the process, in seconds since 1970", () => startedAt),
     one("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss()),
-    new ReadMetric("process_open_fds", "Open files and connections, where the system tells", () => {
+    new ReadMetric("process_open_fds", "Open files and connections, if available", () => {
       const count = countOpenFiles();
       return count === undefined ? [] : [{ value: count }];
     }),
-    new ReadMetric(
-      "process_max_fds",
-      "How many files and connections may be open, where the system tells",
-      () => {
-        const limit = Number(/^Max open files +(\d+)/m.exec(readOf("/proc/self/limits"))?.[1]);
-        return Number.isNaN(limit) ? [] : [{ value: limit }];
-      },
-    ),
-    new ReadMetric("process_virtual_memory_bytes", "Virtual memory, where the system tells", () => {
+    new ReadMetric("process_max_fds", "Limit of open files and connections, if available", () => {
+      const limit = Number(/^Max open files +(\d+)/m.exec(readOf("/proc/self/limits"))?.[1]);
+      return Number.isNaN(limit) ? [] : [{ value: limit }];
+    }),
+    new ReadMetric("process_virtual_memory_bytes", "Virtual memory, if available", () => {
       const kibibytes = Number(/^VmSize:\s+(\d+) kB/m.exec(readOf("/proc/self/status"))?.[1]);
       return Number.isNaN(kibibytes) ? [] : [{ value: kibibytes * 1024 }];
     }),
     one("nodejs_heap_size_total_bytes", "Size of the heap", () => process.memoryUsage().heapTotal),
-    one("nodejs_heap_size_used_bytes", "What of the heap is in use", () => process.memoryUsage().heapUsed),
+    one("nodejs_heap_size_used_bytes", "Used part of the heap", () => process.memoryUsage().heapUsed),
     one("nodejs_external_memory_bytes", "Memory outside the heap", () => process.memoryUsage().external),
-    new ReadMetric("nodejs_heap_space_size_used_bytes", "What is in use of each part of the heap", () =>
+    new ReadMetric("nodejs_heap_space_size_used_bytes", "Used part of each space of the heap", () =>
       getHeapSpaceStatistics().map(({ space_name, space_used_size }) => ({
         labels: { space: space_name.replace(/_space$/, "") },
         value: space_used_size,
       })),
     ),
-    new ReadMetric("nodejs_active_resources", "What keeps the process alive, by type", () => {
+    new ReadMetric("nodejs_active_resources", "Resources that keep the process alive, by type", () => {
       const counts = new Map<string, number>();
       for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1);
       return [...counts].map(([type, value]) => ({ labels: { type }, value }));
     }),
     one(
       "nodejs_eventloop_busy_seconds_total",
-      "How long the event loop of the main thread was busy, in seconds",
+      "Time that the event loop of the main thread was busy, in seconds",
       () => performance.eventLoopUtilization().active / 1000,
       "counter",
     ),

@@ -255,7 +255,7 @@ export interface Commit {
   readonly clear: readonly string[];
   /** With `following`: the top-level step that now runs. */
   readonly stepIndex: number;
-  /** The execution has got further, so its recoveries are counted from 0 again. Ending it counts in any case. */
+  /** The execution made progress, so its recoveries are counted from 0 again. Ending it counts in any case. */
   readonly progress: boolean;
   /** With `following`: the execution ends; all its suspensions are closed. */
   readonly end: {
@@ -279,7 +279,7 @@ export interface Commit {
 export interface CommitResult {
   readonly kind: "ok" | "paused" | "ended" | "fenced" | "lost";
   readonly sequence: number;
-  /** The claim was let go of, as `idle` asked for. */
+  /** The claim was released, as `idle` asked for. */
   readonly idle: boolean;
 }
 
@@ -536,7 +536,7 @@ export interface SeenDefinition {
 export interface Release {
   readonly executionId: string;
   readonly token: string;
-  /** This process leaves it to others for good: they are told to poll for work at once. Default: false. */
+  /** This process leaves it to others for good: they are notified to poll for work at once. Default: false. */
   readonly offer?: boolean;
 }
 

@@ -87,7 +87,7 @@ export function BulkActions({
           onClose={() => setAsking(undefined)}
           onConfirm={() => void each(open, ({ executionId }) => andante.execution(executionId).cancel())}
         >
-          What runs is told to stop and what waits is closed. What their steps have done so far is not undone.
+          Running executions stop, and waiting ones end. The effects of their steps are not undone.
         </Confirm>
       )}
       {asking === "replay" && (

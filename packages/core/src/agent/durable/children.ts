@@ -4,7 +4,7 @@ import type { ExecutionStatus } from "../../store/store.ts";
 /** The effect of the parent's end on a child that runs then. */
 export type OnParentEnd = "cancel" | "continue";
 
-/** How the end of an execution is told, for which no call waits. */
+/** How the end of an execution is reported when no call waits for it. */
 export interface BackgroundWork {
   readonly toolName: string;
   /** The agent replies to the message. */

@@ -126,7 +126,7 @@ export interface ExpiredApproval {
   readonly reason?: string | undefined;
 }
 
-/** Why a turn goes on later. */
+/** Why a turn continues later. */
 export interface TurnWait {
   readonly reason: unknown;
 }

@@ -131,7 +131,7 @@ export class OtlpExport implements SpanProcessor {
   }
 }
 
-/** Resolves in any case: the loop that sends must go on. */
+/** Resolves in any case: the loop that sends must continue. */
 function exported(exporter: SpanExporter | undefined, batch: readonly ReadableSpan[]): Promise<ExportResult> {
   // The constructor has logged why there is no exporter.
   if (exporter === undefined) return Promise.resolve({ code: 1 });

@@ -202,7 +202,7 @@ export class ThreadClient {
     });
   }
 
-  /** The thread has ended: because it was told to, because it could not open the database, or by accident. */
+  /** The thread has ended: on request, because it could not open the database, or by accident. */
   #died(reason: Error): void {
     const opened = this.#life !== undefined;
     this.#life = undefined;

@@ -1,4 +1,4 @@
-// Commits the end of a turn, or that it goes on later, and with it the changes of the conversation: the reply and its usage.
+// Commits the end of a turn, or that it continues later, and with it the changes of the conversation: the reply and its usage.
 import {
   type CommitResult,
   type Decision,

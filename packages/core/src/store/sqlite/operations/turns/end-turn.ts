@@ -1,4 +1,4 @@
-// Commits the end of a turn, or that it goes on later, and with it the reply and the usage that the conversation keeps.
+// Commits the end of a turn, or that it continues later, and with it the reply and the usage that the conversation keeps.
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply } from "../../../conversation-store.ts";
 import type { Commit, CommitResult, EndTurn } from "../../../store.ts";

@@ -165,6 +165,17 @@ describe("in Chromium", async () => {
     }
   });
 
+  test("an open menu ends with the window", async () => {
+    await page.setViewportSize({ width: 720, height: 450 });
+    await open("/executions");
+    await page.getByRole("button", { name: "workflow: all" }).click();
+    const bottom = `document.querySelector("[role=menu]").getBoundingClientRect().bottom`;
+    await eventually(() => page.evaluate(bottom)).toBeLessThanOrEqual(450);
+    await page.keyboard.press("End");
+    await eventually(() => page.locator("[data-highlighted]").textContent()).toBe("verbose");
+    await eventually(() => hidden("[data-highlighted]")).toEqual([]);
+  });
+
   test("the buttons of a graph are beside its steps", async () => {
     const { executionId } = await andante.execute("chain", {});
     for (const size of [phone, tablet, { width: 1024, height: 700 }, { width: 1440, height: 900 }]) {

@@ -74,8 +74,8 @@ export class Shards {
     this.#namespace = namespace;
     this.log = shards;
     const lanes = (handler: string, width: number) =>
-      [...this.all(), "log"].map(
-        (object) => new Lane(this.ingress, `/${shardName}/${namespace}.${object}/${handler}`, width),
+      [...this.all(), shards].map(
+        (object) => new Lane(this.ingress, `/${shardName}/${this.#keyOf(object)}/${handler}`, width),
       );
     this.#writes = lanes("write", 1);
     this.#reads = lanes("read", readsAtOnce);
@@ -232,9 +232,9 @@ export class Shards {
   }
 
   /** Rows of lines that SQL finds in the state of all shards. */
-  async search(select: string, prefix: string, rest: string, of: readonly (number | string)[] = this.all()) {
+  async search(select: string, prefix: string, rest: string, of: readonly number[] = this.all()) {
     this.#requireOpen();
-    const objects = of.map((object) => `'${this.#namespace}.${object}'`).join(", ");
+    const objects = of.map((object) => `'${this.#keyOf(object)}'`).join(", ");
     return await this.ingress.query(
       `select ${select} from state where service_name = '${shardName}' and service_key in (${objects})
        and starts_with(key, '${prefix}') ${rest}`,
@@ -242,14 +242,33 @@ export class Shards {
   }
 
   searchLog(select: string, prefix: string, rest: string) {
-    return this.search(select, prefix, rest, ["log"]);
+    return this.search(select, prefix, rest, [this.log]);
+  }
+
+  #keyOf(object: number): string {
+    return `${this.#namespace}.${object === this.log ? "log" : object}`;
+  }
+
+  /** The keys of at most so many lines of an object, those with the lowest place first. */
+  async oldest(object: number, prefix: string, condition: string, place: string, limit: number) {
+    const rest = `${condition} order by place limit ${limit}`;
+    const rows = await this.search(`key, ${place} as place`, prefix, rest, [object]);
+    return rows.map(({ key }) => String(key));
+  }
+
+  /** Removes them; returns how many there were. */
+  async trim(...lines: Parameters<Shards["oldest"]>): Promise<number> {
+    const [object] = lines;
+    const removed = await this.oldest(...lines);
+    if (removed.length > 0) await this.write(object, "clearKeys", removed);
+    return removed.length;
   }
 
   /** Why a shard does not respond: a call that fails at every attempt blocks it, until Restate gives up the call. */
   async problem(): Promise<string | null> {
     const shard = this.#writes.findIndex(({ waitingTime }) => waitingTime > patience);
     if (!this.isOpen || shard < 0) return null;
-    const object = `${this.#namespace}.${shard === this.log ? "log" : shard}`;
+    const object = this.#keyOf(shard);
     const sql = `select last_failure from sys_invocation where target_service_name = '${shardName}'
                  and target_service_key = '${object}' and status = 'backing-off'`;
     const [call] = await this.ingress.query(sql).catch(() => []);

@@ -31,8 +31,8 @@ export function budgetOperations(shards: Shards): BudgetStore {
       );
     },
     trim: async ({ before, limit }) => {
-      const rest = `${compared(endsAt, "<", before)} limit ${limit}`;
-      const keys = (await shards.searchLog("key", "bu/", rest)).map((row) => String(row.key));
+      const condition = compared(endsAt, "<", before);
+      const keys = await shards.oldest(shards.log, "bu/", condition, endsAt, limit);
       return keys.length === 0 ? 0 : await shards.write(shards.log, "dropBudgets", { keys, before });
     },
   };

@@ -75,17 +75,14 @@ async function numberAt(shards: Shards, prefix: string, expression: string, coun
 }
 
 async function trim(shards: Shards, { logs: fromLog, traces: fromTrace, limit }: Trim): Promise<number> {
-  const keyOf = (row: Found) => String(row.key);
-  const oldest = async (prefix: string, expression: string, from: number) => {
-    const rest = `and ${expression} < ${from} order by place limit ${limit}`;
-    return (await shards.searchLog(`key, ${expression} as place`, prefix, rest)).map(keyOf);
-  };
+  const oldest = (prefix: string, place: string, from: number) =>
+    shards.oldest(shards.log, prefix, compared(place, "<", from), place, limit);
   const oldLogs = await oldest("L/", logId, fromLog);
   const oldRoots = await oldest("T/", startAt, fromTrace);
   const spans = oldRoots.map((key) => literal(key.split("/").at(-1) ?? ""));
   const areTheirs = `and ${chunkColumns.rootSpanId} in (${spans.join(", ")})`;
   const withRoots = spans.length === 0 ? [] : await shards.searchLog("key", "S/", areTheirs);
-  const gone = new Set(withRoots.map(keyOf));
+  const gone = new Set(withRoots.map((row) => String(row.key)));
   const oldChunks = (await oldest("S/", endedAt, fromTrace)).filter((key) => !gone.has(key));
   const removed = [...oldLogs, ...oldRoots, ...oldChunks];
   if (removed.length > 0) await shards.write(shards.log, "clearKeys", [...removed, ...gone]);
@@ -164,15 +161,11 @@ export function rollupOperations(shards: Shards): RollupStore {
       });
     },
     trim: async ({ executions, steps, limit }) => {
-      const oldest = async (to: number, ofSteps: boolean) => {
-        const range = { from: Number.MIN_SAFE_INTEGER, to };
-        const rest = `${within(range, ofSteps)} order by place limit ${limit}`;
-        return await shards.searchLog(`key, ${minute} as place`, "R/", rest);
+      const oldest = (to: number, ofSteps: boolean) => {
+        const condition = within({ from: Number.MIN_SAFE_INTEGER, to }, ofSteps);
+        return shards.trim(shards.log, "R/", condition, minute, limit);
       };
-      const rows = [...(await oldest(executions, false)), ...(await oldest(steps, true))];
-      const removed = rows.map((row) => String(row.key));
-      if (removed.length > 0) await shards.write(shards.log, "clearKeys", removed);
-      return removed.length;
+      return (await oldest(executions, false)) + (await oldest(steps, true));
     },
   };
 }

@@ -319,6 +319,11 @@ export const replySpansQuery = (agentId: string, conversationId: string) =>
       const own = traces.filter((trace) => trace.conversationId === conversationId).slice(0, 10);
       return Promise.all(own.map(({ traceId }) => andante.trace(traceId, { signal })));
     },
+    // It is read when a reply has ended, which may be before its spans have.
+    refetchInterval: ({ state }) => {
+      const spans = state.data?.[0]?.spans ?? [];
+      return spans.length > 0 && spans.every(({ endTime }) => endTime !== null) ? false : askEvery;
+    },
   });
 
 /** The traces page by page, newest first. */

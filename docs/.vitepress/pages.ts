@@ -26,6 +26,7 @@ export const groups: readonly Group[] = [
     pages: [
       "authentication",
       "observability",
+      "schedules",
       "costs",
       "operating",
       "deploying",

@@ -33,7 +33,33 @@ const ask = { input: "hi" };
 const askForObject = { input: "[1]", schema: { type: "array" } };
 const running = "/agents/:id/chat/:conversationId/stream";
 const conversation = "/api/conversations/:conversationId";
+const schedule = "/api/schedules/:scheduleId";
 const table: Readonly<Record<string, Expectation>> = {
+  "GET /api/schedules": { access: "protected", listed: "protected", status: 200 },
+  [`GET ${schedule}`]: { access: "protected", listed: "protected", status: 404 },
+  [`PUT ${schedule}`]: {
+    access: "protected",
+    listed: "protected",
+    status: 404,
+    body: { workflowId: "none", cron: "@daily" },
+  },
+  [`DELETE ${schedule}`]: { access: "protected", listed: "protected", status: 404 },
+  [`POST ${schedule}/pause`]: { access: "protected", listed: "protected", status: 404, body: {} },
+  [`POST ${schedule}/resume`]: { access: "protected", listed: "protected", status: 404 },
+  [`POST ${schedule}/trigger`]: { access: "protected", listed: "protected", status: 404 },
+  [`POST ${schedule}/backfill`]: {
+    access: "protected",
+    listed: "protected",
+    status: 404,
+    body: { from: "2027-01-01", to: "2027-01-02" },
+  },
+  [`GET ${schedule}/occurrences`]: { access: "protected", listed: "protected", status: 404 },
+  "POST /api/schedules/preview": {
+    access: "protected",
+    listed: "protected",
+    status: 200,
+    body: { cron: "@daily" },
+  },
   "GET /agents": { access: "public", listed: "protected", status: 200 },
   "GET /agents/:id": { access: "public", listed: "protected", status: 200 },
   "POST /agents/:id/text": { access: "protected", listed: "public", status: 200, body: ask },
@@ -189,6 +215,7 @@ describe.each(modes)("$mode", async ({ options, needsToken }) => {
       conversationId: "none",
       messageId: "none",
       userId: "ada",
+      scheduleId: "none",
     };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };

@@ -45,6 +45,14 @@ test("every route is called by some method", async () => {
     ...[conversation.facts.read(), conversation.facts.change({})],
     ...[andante.factsOf("u").read(), andante.factsOf("u").change({}), andante.factsOf("u").remove()],
     ...[andante.usage({ by: "day" }), andante.budgets()],
+    ...[
+      andante.schedules.list(),
+      andante.schedules.get("s"),
+      andante.schedules.set("s", { workflowId: "w" }),
+    ],
+    ...[andante.schedules.pause("s"), andante.schedules.resume("s"), andante.schedules.trigger("s")],
+    ...[andante.schedules.backfill("s", { from: "", to: "" }), andante.schedules.occurrences("s")],
+    ...[andante.schedules.preview({}), andante.schedules.remove("s")],
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.start("hi"), agent.object("hi", {})],
     ...[
       agent.attach("c"),
@@ -82,6 +90,7 @@ test("every route is called by some method", async () => {
     traceId: "t",
     messageId: "m",
     userId: "u",
+    scheduleId: "s",
   };
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)

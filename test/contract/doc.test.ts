@@ -56,7 +56,7 @@ const openapi = z.strictObject({
   tags: z.array(z.looseObject({ name: z.string() })),
   paths: z.record(
     z.string().startsWith("/"),
-    z.partialRecord(z.enum(["get", "post", "patch", "delete"]), operation),
+    z.partialRecord(z.enum(["get", "post", "put", "patch", "delete"]), operation),
   ),
   security: z.array(z.never()),
   components: z.strictObject({ schemas: z.record(z.string().regex(/^[\w.-]+$/), z.unknown()) }),

@@ -302,6 +302,24 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   await stream.drop();
 });
 
+test("the rows of schedules", async () => {
+  const one = "/api/schedules/:scheduleId";
+  const path = "/api/schedules/shaped";
+  const options = { workflowId: "sum", every: "1d", input: { a: 1 }, userId: "ada" };
+  expectShape(`PUT ${one}`, await server.send("PUT", path, options));
+  expectShape(`GET ${one}`, await server.get(path));
+  expectShape("GET /api/schedules", await server.get("/api/schedules"));
+  expectShape(`POST ${one}/pause`, await server.post(`${path}/pause`, { reason: "later" }));
+  expectShape(`POST ${one}/resume`, await server.post(`${path}/resume`));
+  expectShape(`POST ${one}/trigger`, await server.post(`${path}/trigger`));
+  const span = { from: new Date(Date.now() - 172_800_000), to: new Date(), dryRun: true };
+  expectShape(`POST ${one}/backfill`, await server.post(`${path}/backfill`, span));
+  expectShape(`GET ${one}/occurrences`, await server.get(`${path}/occurrences`));
+  const berlin = { cron: "30 2 * * *", zone: "Europe/Berlin" };
+  expectShape("POST /api/schedules/preview", await server.post("/api/schedules/preview", berlin));
+  expectShape(`DELETE ${one}`, await server.send("DELETE", path, {}));
+});
+
 test("no row that answers JSON or events was left out", () => {
   const all = routes.filter(({ response }) => response.kind !== "other");
   expect([...covered].sort()).toEqual(all.map(({ method, path }) => `${method} ${path}`).sort());

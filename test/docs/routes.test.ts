@@ -10,7 +10,7 @@ import { cleanup } from "../support/cleanup.ts";
 import { root } from "./pages.ts";
 
 /** The cells of the rows of a page's tables whose first cell is a route or a socket. */
-function routeRows(page: string, first = /^\| `(GET|POST|PATCH|DELETE) /): string[][] {
+function routeRows(page: string, first = /^\| `(GET|POST|PUT|PATCH|DELETE) /): string[][] {
   const lines = readFileSync(path.join(root, "docs", page), "utf8").split("\n");
   const rows = lines.filter((line) => first.test(line));
   return rows.map((row) =>

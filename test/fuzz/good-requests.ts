@@ -52,6 +52,7 @@ export function goodPlanMaker(random: Random, words: Vocabulary): () => RequestP
     const [ending = ""] = /\/[a-z]+(?=(-object)?$)/.exec(path) ?? [];
     const kind = path.endsWith("object") ? "/object" : ending === "/stream" ? streamKind(path) : ending;
     const body = method === "PATCH" ? { title: "t" } : bodies[kind]?.(executionId);
+    const hasBody = method === "POST" || method === "PUT" || method === "PATCH";
     const usual: readonly (readonly [string, string])[] = [
       ["authorization", `Bearer ${words.tokens[0]}`],
       ["traceparent", `00-${traceId}-00000000000000a1-01`],
@@ -60,8 +61,8 @@ export function goodPlanMaker(random: Random, words: Vocabulary): () => RequestP
       near: `${method} ${path}`,
       method,
       target,
-      headers: method === "POST" || method === "PATCH" ? [...usual, json] : usual,
-      body: method === "POST" || method === "PATCH" ? JSON.stringify(body ?? {}) : undefined,
+      headers: hasBody ? [...usual, json] : usual,
+      body: hasBody ? JSON.stringify(body ?? {}) : undefined,
     };
   };
 }

@@ -19,6 +19,7 @@ import type {
   SearchPage,
 } from "./responses/wire.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
+import { SchedulesClient } from "./workflow/schedules-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
 
 export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
@@ -41,6 +42,11 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   /** One workflow: starts and finds its executions. */
   workflow<Id extends WorkflowId<T>>(workflowId: Id): WorkflowClient<T["workflows"][Id]> {
     return new WorkflowClient(this.connection, workflowId);
+  }
+
+  /** When executions start by themselves. */
+  get schedules(): SchedulesClient {
+    return new SchedulesClient(this.connection);
   }
 
   /** The executions of all workflows, newest first. */

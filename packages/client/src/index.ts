@@ -38,6 +38,14 @@ export type {
 } from "./workflow/execution-client.ts";
 export type { ResumeOptions } from "./workflow/resume-execution.ts";
 export type {
+  BackfillOptions,
+  ScheduleFilter,
+  ScheduleOptions,
+  SchedulesClient,
+  ScheduleTiming,
+  SetScheduleOptions,
+} from "./workflow/schedules-client.ts";
+export type {
   ExecutionFilter,
   ExecutionStream,
   StartOptions,

@@ -52,6 +52,7 @@ export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
 export { readPage } from "./store/sql/read-page.ts";
 export { toPoint, toTotal } from "./store/sql/rollup-rows.ts";
 export { readTags, rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
+export { toScheduleRow, toStoredSchedule } from "./store/sql/schedule-rows.ts";
 export {
   toUsageTotal,
   usageColumnOf,

@@ -28,6 +28,7 @@ import { list } from "./operations/list.ts";
 import { observations } from "./operations/observations/index.ts";
 import { deleteFinished, endedBeyond } from "./operations/retention.ts";
 import { rollups } from "./operations/rollups.ts";
+import { schedules } from "./operations/schedules.ts";
 import { search } from "./operations/search.ts";
 import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
@@ -168,6 +169,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     rollups: rollups(readers, s),
     usage: usage(readers, s),
     budgets: budgets(readers, s),
+    schedules: schedules(readers, s),
     conversations: conversations(readers, s),
     facts: facts(readers, s),
     approvals: approvals(readers, s),

@@ -11,6 +11,7 @@ import { approvalOperations, conversationOperations, turnOperations } from "./op
 import { executionOperations } from "./operations/executions.ts";
 import { factOperations } from "./operations/facts.ts";
 import { observationOperations, rollupOperations } from "./operations/observations.ts";
+import { scheduleOperations } from "./operations/schedules.ts";
 import { usageOperations } from "./operations/usage.ts";
 import { locationOf, type RestateStoreOptions, readOptions } from "./options.ts";
 
@@ -88,6 +89,7 @@ export function restateStore(options: RestateStoreOptions): Store {
     rollups: rollupOperations(shards),
     usage: usageOperations(shards),
     budgets: budgetOperations(shards),
+    schedules: scheduleOperations(shards),
     health: async () => {
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))

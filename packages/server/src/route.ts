@@ -14,7 +14,7 @@ import type { Shape } from "./schemas/component.ts";
 import type { Cost } from "./sse/open-stream.ts";
 import type { OpenStream } from "./sse/open-streams.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The argument of a handler. */
 export interface RouteContext<Body = unknown, Query = unknown> {
@@ -58,6 +58,7 @@ export type ResourceId =
   | "executionId"
   | "conversationId"
   | "userId"
+  | "scheduleId"
   | "traceId"
   | "entityType"
   | "entityId"
@@ -112,7 +113,7 @@ export interface Route<Body = unknown, Query = unknown> {
   handle(context: RouteContext<Body, Query>): unknown;
 }
 
-export type RequestHeader = "prefer" | "last-event-id" | "traceparent" | "idempotency-key";
+export type RequestHeader = "if-match" | "prefer" | "last-event-id" | "traceparent" | "idempotency-key";
 export type ResponseHeader = "x-execution-id" | "traceparent";
 
 export type ResponseDescription =

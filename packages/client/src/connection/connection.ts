@@ -5,7 +5,7 @@ import type { CallOptions, ClientOptions, Query } from "./options.ts";
 
 export interface Sending extends CallOptions {
   /** Default: GET. */
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path below the base URL, with a leading slash. */
   readonly path: string;
   readonly query?: Query | undefined;

@@ -175,6 +175,12 @@ export interface DefinitionHistory {
   readonly complete: boolean;
 }
 
+export interface ExecutionCause {
+  readonly scheduleId: string;
+  /** The nominal time of the occurrence. */
+  readonly at: string;
+}
+
 export interface ExecutionChange {
   readonly executionId: string;
   /** Empty for a chat whose tool calls wait for approval, or do not any more. */
@@ -244,6 +250,8 @@ export interface ExecutionState extends ExecutionResult {
   /** No process may run it: the workflow has changed, and `reason` says how. */
   readonly parked?: { readonly reason: string } | undefined;
   readonly replayOf?: ReplayOf | undefined;
+  /** The schedule that has started it. */
+  readonly cause?: ExecutionCause | undefined;
 }
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
@@ -263,6 +271,8 @@ export interface ExecutionSummary {
   /** No process may run it: the workflow has changed, and `reason` says how. */
   readonly parked?: { readonly reason: string } | undefined;
   readonly replayOf?: ReplayOf | undefined;
+  /** The schedule that has started it. */
+  readonly cause?: ExecutionCause | undefined;
   readonly error?:
     | { readonly name: string; readonly message: string; readonly step?: string | undefined }
     | undefined;
@@ -442,6 +452,10 @@ export interface RemovedFacts {
   readonly userId: string;
 }
 
+export interface RemovedSchedule {
+  readonly scheduleId: string;
+}
+
 export interface RemovedSummary {
   readonly conversationId: string;
   readonly messageId: string;
@@ -454,6 +468,93 @@ export interface ReplayOf {
 
 export interface ResumedTool {
   readonly conversationId: string;
+}
+
+export interface Schedule {
+  readonly scheduleId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** Where it is declared. */
+  readonly origin: "code" | "api";
+  readonly state: "active" | "paused" | "removed" | "broken";
+  /** Why it is in this state. */
+  readonly note: string | null;
+  readonly cron?: string | undefined;
+  readonly zone?: string | undefined;
+  /** Milliseconds. */
+  readonly every?: number | undefined;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Milliseconds. */
+  readonly jitter: number;
+  readonly overlap: "skip" | "queue-one" | "queue" | "cancel" | "allow";
+  readonly catchUp: "latest" | "all" | "none";
+  /** Milliseconds. */
+  readonly window: number;
+  readonly pauseOnFailure: number | null;
+  readonly tags: readonly string[];
+  /** Null for none, and for one that is declared in code. */
+  readonly input: unknown;
+  readonly revision: number;
+  /** Its next nominal time. */
+  readonly nextAt: string | null;
+  /** The nominal time of the last occurrence that started. */
+  readonly lastAt: string | null;
+  readonly lastExecutionId: string | null;
+  readonly started: number;
+  readonly skipped: number;
+  readonly missed: number;
+  /** Nominal times that wait for the end of an execution. */
+  readonly waiting: number;
+}
+
+export interface ScheduleBackfill {
+  readonly times: readonly string[];
+}
+
+export interface ScheduleOccurrences {
+  /** The last 100, the newest first. */
+  readonly occurrences: readonly {
+    /** Its nominal time. */
+    readonly at: string;
+    readonly outcome:
+      | "started"
+      | "skipped-overlap"
+      | "missed"
+      | "replaced"
+      | "invalid-input"
+      | "refused"
+      | "already-started"
+      | "by-hand";
+    readonly executionId: string | null;
+    readonly decidedAt: string;
+    /** Milliseconds; 0 for less than a second. */
+    readonly late: number;
+    /** How many times it represents, the last of which is `at`. */
+    readonly count: number;
+  }[];
+}
+
+export interface SchedulePage {
+  readonly schedules: readonly Schedule[];
+  readonly nextCursor: string | null;
+}
+
+export interface SchedulePreview {
+  readonly times: readonly string[];
+  readonly follows: "elapsed time" | "wall clock";
+  /** The next two changes of the zone's clocks. */
+  readonly changes: readonly {
+    readonly at: string;
+    /** Minutes by which clocks are put forward; below 0 back. */
+    readonly minutes: number;
+    /** The times within half a day of it. */
+    readonly times: readonly string[];
+  }[];
+}
+
+export interface ScheduleTrigger {
+  readonly executionId: string;
 }
 
 export interface SearchPage {

@@ -18,6 +18,7 @@ import {
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
 import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
+import { Schedules } from "../execution/commands/schedules.ts";
 import { type SearchOptions, type SearchPage, searchExecutions } from "../execution/commands/search.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { startLinked } from "../execution/commands/start-linked.ts";
@@ -86,6 +87,7 @@ export class AndanteService implements Andante {
   readonly agents: Agents;
   readonly conversations: Conversations;
   readonly facts: Facts;
+  readonly schedules: Schedules;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -158,8 +160,17 @@ export class AndanteService implements Andante {
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
       startLinked: (start) => startLinked(this.#engine, start),
+      schedules: {
+        fire: (scheduleId) => this.schedules.fire(scheduleId),
+        ended: (scheduleId, execution) => this.schedules.ended(scheduleId, execution),
+      },
       postEnd: (end) => this.agents.postEnd(end),
     });
+    this.schedules = new Schedules(
+      () => this.#engine,
+      workflows,
+      () => this.#ready,
+    );
     this.#recovery = new Recovery(this.#engine, times);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#indexer = new SearchIndexer(this.#engine);
@@ -379,6 +390,7 @@ export class AndanteService implements Andante {
       retention: this.#retention,
       indexer: this.#indexer,
       recovery: this.#recovery,
+      scheduleSets: this.schedules.sets,
       agents: this.agents,
       observation: this.#observation,
       ready: this.#ready,
@@ -397,6 +409,7 @@ export class AndanteService implements Andante {
     if (engine.closing) return;
     engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(engine, this.#recovery));
+    await this.schedules.sets.start();
     this.#retention.start();
     this.#indexer.start();
   }

@@ -8,6 +8,7 @@ import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
 import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
 import type { ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
+import type { Schedules } from "../execution/commands/schedules.ts";
 import type { SearchOptions, SearchPage } from "../execution/commands/search.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
 import type { Explanation } from "../execution/stream/explanation.ts";
@@ -109,6 +110,21 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     | "stop"
   >;
   readonly conversations: Conversations;
+  /** When executions start by themselves. */
+  readonly schedules: Pick<
+    Schedules,
+    | "set"
+    | "get"
+    | "list"
+    | "pause"
+    | "resume"
+    | "trigger"
+    | "backfill"
+    | "remove"
+    | "preview"
+    | "occurrences"
+    | "idsOf"
+  >;
   /** The facts that agents keep of users and conversations. */
   readonly facts: Pick<Facts, "read" | "change" | "remove">;
   /** Tokens and money of models by day, user, agent, workflow or model. */

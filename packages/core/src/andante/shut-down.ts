@@ -1,5 +1,6 @@
 // Stops an Andante, stage after stage. A part that does not end delays nothing for long, and is named in one line.
 import type { Agents } from "../agent/agents.ts";
+import type { ScheduleSets } from "../execution/commands/schedule-sets.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import type { Recovery } from "../execution/engine/recovery.ts";
 import type { Retention } from "../execution/engine/retention.ts";
@@ -14,6 +15,7 @@ export interface ShutDownParts {
   readonly retention: Retention;
   readonly indexer: SearchIndexer;
   readonly recovery: Recovery;
+  readonly scheduleSets: ScheduleSets;
   readonly agents: Agents;
   readonly observation: Observation;
   /** Resolves when the store is open and a first batch of abandoned executions is loaded. */
@@ -71,13 +73,15 @@ function closeLate({ engine, ready }: ShutDownParts): void {
 
 /** Parts that stop together, in the order of the stages. */
 function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
-  const { engine, scheduler, retention, indexer, recovery, agents, observation, ready, grace } = parts;
+  const { engine, scheduler, scheduleSets, retention, indexer, recovery } = parts;
+  const { agents, observation, ready, grace } = parts;
   // Inside it are two waits for the store.
   const whatRuns = grace + 3 * patience;
   return [
     [{ name: theStart, stop: () => ready.catch(() => undefined), patience }],
     [
       { name: "due timers", stop: () => scheduler.stop(), patience },
+      { name: "declared schedules", stop: () => scheduleSets.stop(), patience },
       { name: "retention", stop: () => retention.stop(), patience },
       { name: "recovery", stop: () => recovery.stopPolling(), patience },
     ],

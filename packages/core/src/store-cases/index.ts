@@ -15,6 +15,7 @@ import { queueCases } from "./queue-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { resumeCases } from "./resume-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
+import { scheduleCases } from "./schedule-cases.ts";
 import { searchCases } from "./search-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
@@ -58,6 +59,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     rollupCases,
     usageCases,
     budgetCases,
+    scheduleCases,
     waitingCases,
     searchCases,
   ];

@@ -112,9 +112,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
         await store.commit(commitOf(executionId, { timers, open: open(), ...fields }));
         await afterwards?.(executionId);
         return (await due()).flatMap((each) =>
-          each.executionId === executionId && each.kind !== "timer" && each.kind !== "end"
-            ? [[each.kind, each.timerAt]]
-            : [],
+          each.executionId === executionId && "timerAt" in each ? [[each.kind, each.timerAt]] : [],
         );
       };
       const alone = [

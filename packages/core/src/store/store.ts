@@ -20,6 +20,7 @@ import type {
 import type { FactChange, FactStore } from "./fact-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
+import type { ScheduleStore } from "./schedule-store.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
@@ -382,15 +383,16 @@ export interface DueQuery {
   readonly workflowIds: readonly string[];
   /** Also turns of these agents. Default: none. */
   readonly agentIds?: readonly string[] | undefined;
-  /** At most this many timers and ends, and as many deadlines and timeouts together: neither keeps the other out. */
+  /** At most this many timers and ends, as many deadlines and timeouts together, and as many schedules: none keeps another out. */
   readonly limit: number;
 }
 
 /**
  * Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long, or one with
- * `links` has ended, which concerns its parent and its children.
+ * `links` has ended, which concerns its parent and its children; or a schedule has to be looked at.
  */
 export type DueTimer = {
+  /** For a schedule: its own id. */
   readonly executionId: string;
   readonly workflowId: string;
   readonly dueAt: number;
@@ -401,6 +403,7 @@ export type DueTimer = {
       readonly userId?: string | null;
     }
   | { readonly kind: "end" }
+  | { readonly kind: "schedule" }
   | {
       readonly kind: "timeout";
       /** The earliest timer of the same execution, when that is idle or has no live owner. */
@@ -661,6 +664,8 @@ export interface Store {
   readonly usage: UsageStore;
   /** Budgets over windows of time. */
   readonly budgets: BudgetStore;
+  /** Schedules that start executions. */
+  readonly schedules: ScheduleStore<NewExecution>;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
   /** The facts that agents keep. */

@@ -14,6 +14,7 @@ import {
 import { checkDefinitionId } from "../values/step-path.ts";
 import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
+import { readSchedules, type WorkflowScheduleOptions } from "./schedules.ts";
 import type { WorkflowSearch } from "./step.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { type Workflow, WorkflowChain } from "./workflow.ts";
@@ -50,6 +51,8 @@ export interface WorkflowOptions<
    * below; a path has no numbers of array elements. Default: all.
    */
   readonly search?: WorkflowSearch;
+  /** When executions start by themselves, by a name for each. Default: never. */
+  readonly schedules?: Readonly<Record<string, WorkflowScheduleOptions<SchemaInput<I>>>>;
 }
 
 /** The result as hooks receive it: the type that the result schema declares, after JSON. */
@@ -67,6 +70,7 @@ const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
   hooks: true,
   tags: true,
   search: true,
+  schedules: true,
 };
 
 /**
@@ -138,6 +142,7 @@ export function createWorkflow<
     hooks: options.hooks,
     tags: joinTags(tags),
     search: options.search,
+    ...(options.schedules && { schedules: readSchedules(options.id, options.schedules, where) }),
   });
 }
 

@@ -1,5 +1,6 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
 import type { ModelMessage, TelemetryOptions, UIMessage } from "ai";
+import type { ScheduleSpec } from "../schedule/schedule-options.ts";
 import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -171,6 +172,15 @@ export interface WorkflowDefinition {
   readonly tags?: readonly string[] | undefined;
   /** The values by which its executions are found. Default: all. */
   readonly search?: WorkflowSearch | undefined;
+  /** Its schedules, by name. Default: none. */
+  readonly schedules?: ReadonlyMap<string, WorkflowSchedule> | undefined;
+}
+
+/** A schedule that is declared in code. */
+export interface WorkflowSchedule {
+  readonly spec: ScheduleSpec;
+  /** The input of its executions, or a function of the nominal time. */
+  readonly input: unknown;
 }
 
 /** False: executions are not found by their values. `exclude`: the paths of values that are left out, with all below. */

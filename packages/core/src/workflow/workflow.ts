@@ -142,6 +142,7 @@ export class WorkflowChain<
   readonly hooks: WorkflowHooks | undefined;
   readonly tags: readonly string[] | undefined;
   readonly search: WorkflowSearch | undefined;
+  readonly schedules: WorkflowDefinition["schedules"];
 
   constructor(definition: WorkflowDefinition & { readonly id: Id }) {
     this.id = definition.id;
@@ -156,6 +157,7 @@ export class WorkflowChain<
     this.hooks = definition.hooks;
     this.tags = definition.tags;
     this.search = definition.search;
+    this.schedules = definition.schedules;
   }
 
   /** Runs a function and passes on its return value. */

@@ -41,6 +41,7 @@ import { PlainConversations } from "./plain-conversations.ts";
 import { PlainFacts } from "./plain-facts.ts";
 import { plainObservations } from "./plain-observations.ts";
 import { plainRollups } from "./plain-rollups.ts";
+import { plainSchedules } from "./plain-schedules.ts";
 import { plainUsage } from "./plain-usage.ts";
 
 /** The columns that no decision changes. */
@@ -252,6 +253,8 @@ export function plainStore(): Store {
     return { created: true };
   };
 
+  const schedules = plainSchedules(create);
+
   const listed = ({ record, fixed, timeoutAt, error }: Kept): ListedExecution => {
     const { kind: _, owner: _o, token: _t, commits: _c, idle: _i, usage: _u, ...rest } = record;
     const { openSuspensions: _s, parkedUnder: _p, ...columns } = rest;
@@ -312,7 +315,8 @@ export function plainStore(): Store {
     });
   };
 
-  const due: (query: Parameters<Store["due"]>[0]) => DueTimer[] = ({ workflowIds, agentIds, limit }) => {
+  const due: (query: Parameters<Store["due"]>[0]) => DueTimer[] = (query) => {
+    const { workflowIds, agentIds, limit } = query;
     const isWanted = ({ record, fixed }: Kept) =>
       record.kind === "turn"
         ? agentIds?.includes(fixed.agentId ?? "")
@@ -350,7 +354,8 @@ export function plainStore(): Store {
         ? []
         : [{ kind: "timeout" as const, ...common(of), dueAt: of.timeoutAt, timerAt: timerAt(of) }]),
     ]);
-    return [limits, timers].flatMap((each) => each.sort(byTime).slice(0, limit)).sort(byTime);
+    const found = [limits, timers, schedules.due(query)];
+    return found.flatMap((each) => each.sort(byTime).slice(0, limit)).sort(byTime);
   };
 
   const removeTurns = (conversationId: string) => {
@@ -665,6 +670,7 @@ export function plainStore(): Store {
     facts: guarded(keptFacts.operations),
     usage: guarded(usage.operations),
     budgets: guarded(budgets),
+    schedules: guarded(schedules.operations),
     approvals: guarded({
       use: ({ key, approval, expiresAt, at }: Parameters<Store["approvals"]["use"]>[0]): boolean => {
         for (const [id, used] of approvals) if (used.expiresAt < at) approvals.delete(id);

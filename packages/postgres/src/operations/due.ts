@@ -27,14 +27,17 @@ export function dueStatement(s: string): string {
      where deadline is not null and not suspensions.held and ${ofAny} and ${isOpen} order by deadline limit $2)
     union all
     (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
-     from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)`;
+     from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)
+    union all
+    (select 'schedule', schedule_id, workflow_id, null, due_at, null, null, null, 0
+     from ${s}.schedules where due_at is not null and workflow_id = any($1) order by due_at limit $2)`;
 }
 
 export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
   return async ({ workflowIds, agentIds = [], limit }: DueQuery): Promise<DueTimer[]> => {
     const found = (await readers.walk(select, [workflowIds, limit, agentIds])).map(toDue);
-    const isSleep = ({ kind }: DueTimer) => kind === "timer" || kind === "end";
+    const isSleep = ({ kind }: DueTimer) => kind === "timer" || kind === "end" || kind === "schedule";
     const sleeps = found.filter(isSleep);
     const limits = found.filter((each) => !isSleep(each));
     // Cut together: all that fall due before the last of them are among them.
@@ -53,7 +56,7 @@ function toDue(row: Row): DueTimer {
     dueAt: integer(row, "due_at"),
   };
   if (row.kind === "timer") return { kind: "timer", ...common, userId: nullableText(row, "user_id") };
-  if (row.kind === "end") return { kind: "end", ...common };
+  if (row.kind === "end" || row.kind === "schedule") return { kind: row.kind, ...common };
   const timerAt = nullableInteger(row, "timer_at");
   if (row.kind === "timeout") return { kind: "timeout", ...common, timerAt };
   return {

@@ -296,7 +296,7 @@ export function insert(
   keep(cells, kept, executionId, {});
 }
 
-async function create(cells: Cells, made: NewExecution): Promise<{ readonly created: boolean }> {
+export async function create(cells: Cells, made: NewExecution): Promise<{ readonly created: boolean }> {
   const before = await cells.read<Kept>(keys.row(made.executionId));
   if (before !== undefined) return { created: before.record.token === made.claim.token };
   const { replay, usage = null, definition = null, tags = [], trace = null, workflowId, timeoutAt } = made;

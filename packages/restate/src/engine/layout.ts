@@ -3,9 +3,10 @@
 // `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds a long input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
-// parked; `q` finds conversations with queued messages. `y/` is an open suspension in lists. `cv/` is a conversation and `fk/`
-// a copy under way, `m/` holds the text of a message, and `w<k>` has the results of the last writes to conversations. SQL
-// finds rows, open suspensions, conversations and copies by the fields before the value (lines.ts).
+// parked; `q` finds conversations with queued messages, `h` schedules by their times. `y/` is an open suspension in lists.
+// `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a message, `sc/` is a schedule and `so/` has its
+// occurrences, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, schedules,
+// conversations and copies by the fields before the value (lines.ts).
 import type {
   ExecutionRecord,
   ExecutionRow,
@@ -76,16 +77,21 @@ export const keys = {
   moved: (id: string) => `p/${id}`,
   waiting: (suspensionId: string) => `y/${suspensionId}`,
   leases: "leases",
+  schedule: (id: string) => `sc/${id}`,
+  occurrences: (id: string) => `so/${id}`,
 };
 
-export const sets = { working: "c", limits: "l", timers: "t", parked: "k", queues: "q" } as const;
+export const sets = {
+  ...{ working: "c", limits: "l", timers: "t", parked: "k" },
+  ...{ queues: "q", schedules: "h" },
+} as const;
 
 /** A head is a conversation or a copy: its turn counts with a row of its own. A mark says that a write was performed. */
 export type KeyKind = "part" | "line" | "member" | "head" | "row" | "mark";
 
 export function kindOf(key: string): KeyKind {
   if (key.startsWith("+")) return "member";
-  if (key.startsWith("r/")) return "row";
+  if (/^(r|sc)\//.test(key)) return "row";
   if (/^(cv|fk)\//.test(key)) return "head";
   if (key.startsWith("y/")) return "line";
   return /^(w\d+|writers|usageWriters)$/.test(key) ? "mark" : "part";
@@ -125,6 +131,9 @@ export type Parked = readonly [
 /** A conversation by the agent and the time of its first queued message. */
 export type Queued = readonly [agentId: string, at: number, conversationId: string];
 
+/** A schedule by its next time. */
+export type TimedSchedule = readonly [of: "", at: number, scheduleId: string, workflowId: string];
+
 /** The leases by owner: how often it has been declared alive or dead, and which it is now. */
 export type Leases = Record<string, [count: number, isAlive: boolean]>;
 
@@ -135,6 +144,7 @@ export function hashOf(id: string): number {
   return hash >>> 0;
 }
 
+/** The executions of a schedule are in its shard: the end of their ids, which a nominal time makes, does not count. */
 export function shardOf(id: string, shards: number): number {
-  return hashOf(id) % shards;
+  return hashOf(id.replace(/@\d{8}T\d{6}Z[\w-]*$/, "")) % shards;
 }

@@ -18,6 +18,7 @@ import { keepsakeReads, keepsakeWrites } from "./keepsakes.ts";
 import { keys, sets } from "./layout.ts";
 import { observationWrites } from "./observations.ts";
 import { executionReads } from "./reads.ts";
+import { scheduleReads, scheduleWrites } from "./schedules.ts";
 import { keysOfSet } from "./sets.ts";
 import { json, objectSettings } from "./settings.ts";
 import { usageKeys, usageWrites } from "./usage.ts";
@@ -30,8 +31,15 @@ export const writes = {
   ...observationWrites,
   ...usageWrites,
   ...budgetWrites,
+  ...scheduleWrites,
 };
-export const reads = { ...budgetReads, ...executionReads, ...conversationReads, ...keepsakeReads };
+export const reads = {
+  ...budgetReads,
+  ...executionReads,
+  ...conversationReads,
+  ...keepsakeReads,
+  ...scheduleReads,
+};
 
 export type Writes = typeof writes;
 export type Reads = typeof reads;

@@ -14,6 +14,7 @@ import { earliest, isAlive, isUnparked, rowOf, timerOf, workingOf } from "./exec
 import { readEvents } from "./journal.ts";
 import { type Kept, keys, type Leases, type Parked, sets, type Timed, type Working } from "./layout.ts";
 import { headOf, listedOf, stateOf, waitingOf } from "./read-row.ts";
+import { dueSchedules } from "./schedules.ts";
 import { find, keysOfSet, type Member } from "./sets.ts";
 
 async function rowsOf(cells: Cells, executionIds: readonly string[]): Promise<Kept[]> {
@@ -116,12 +117,9 @@ const trustTime = 10_000;
  * The row of a timer is only read when the timer stays due: by then a process would have woken it, unless a call that was killed
  * half-way has left it behind, or there are more than can be woken.
  */
-async function due(
-  cells: Cells,
-  { workflowIds, agentIds = [], limit }: DueQuery,
-  now: number,
-): Promise<DueTimer[]> {
-  await cells.load([keys.leases, ...keysOfSet(sets.limits), ...keysOfSet(sets.timers)]);
+async function due(cells: Cells, query: DueQuery, now: number): Promise<DueTimer[]> {
+  const { workflowIds, agentIds = [], limit } = query;
+  await cells.load([keys.leases, ...[sets.limits, sets.timers, sets.schedules].flatMap(keysOfSet)]);
   const wanted = new Set(workflowIds);
   const agents = new Set(agentIds);
   const fits = ([, , , workflowId, , agentId]: Timed) =>
@@ -142,6 +140,7 @@ async function due(
       if (ended) return [{ kind: "end", executionId, workflowId, dueAt }];
       return [{ kind: "timer", executionId, workflowId, dueAt, userId }];
     }),
+    ...(await dueSchedules(cells, query, now)),
   ];
 }
 

@@ -194,8 +194,9 @@ export function executionOperations(shards: Shards) {
     claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
       const found = (await shards.look("due", query)).flat().sort(byTime);
-      const isTimer = ({ kind }: (typeof found)[number]) => kind === "timer" || kind === "end";
-      const first = [found.filter(isTimer), found.filter((each) => !isTimer(each))];
+      const groupOf = ({ kind }: (typeof found)[number]) =>
+        kind === "timer" || kind === "end" ? "timer" : kind === "schedule" ? "schedule" : "limit";
+      const first = [...Map.groupBy(found, groupOf).values()];
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
     },
     state: (executionId) => shards.read(executionId, "state", executionId),

@@ -12,6 +12,10 @@ const requestHeaders: Readonly<Record<RequestHeader, readonly [name: string, des
     "Idempotency-Key",
     "Another name of `options.executionId`: a repeated start with the same key is the same execution",
   ],
+  "if-match": [
+    "If-Match",
+    'The revision that was read, as `"3"`: refused with 412 when there is another one',
+  ],
   traceparent: ["traceparent", "The place in the caller's trace (W3C Trace Context)"],
 };
 

@@ -7,6 +7,7 @@ import { executionRoutes } from "./executions.ts";
 import { factRoutes } from "./facts.ts";
 import { observabilityRoutes } from "./observability.ts";
 import { overviewRoutes } from "./overview.ts";
+import { scheduleRoutes } from "./schedules.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   ...factRoutes,
   ...workflowRoutes,
   ...executionRoutes,
+  ...scheduleRoutes,
   ...overviewRoutes,
   ...observabilityRoutes,
   ...documentationRoutes(() => routes),

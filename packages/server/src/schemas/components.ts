@@ -6,13 +6,14 @@ import { type Component, shape } from "./component.ts";
 import * as executions from "./execution-schemas.ts";
 import * as logs from "./log-schemas.ts";
 import * as overview from "./overview-schemas.ts";
+import * as schedules from "./schedule-schemas.ts";
 import * as traces from "./trace-schemas.ts";
 import * as usage from "./usage.ts";
 import * as reports from "./usage-schemas.ts";
 
 export const components = shape(() => {
   const registry: z.core.$ZodRegistry<{ id: string }> = z.registry();
-  for (const schemas of [agents, budgets, executions, logs, overview, traces, usage, reports])
+  for (const schemas of [agents, budgets, executions, logs, overview, schedules, traces, usage, reports])
     for (const each of Object.values(schemas)) if (isComponent(each)) registry.add(each(), { id: each.id });
   return registry;
 });

@@ -82,6 +82,9 @@ export const suspension = component("Suspension", () =>
 export const replayOf = component("ReplayOf", () =>
   z.object({ executionId: z.string(), stepId: z.string() }),
 );
+export const executionCause = component("ExecutionCause", () =>
+  z.object({ scheduleId: z.string(), at: timestamp().describe("The nominal time of the occurrence") }),
+);
 /** Optional fields of an execution. */
 const marks = shape(() => ({
   tags: z.array(z.string()).optional(),
@@ -90,6 +93,7 @@ const marks = shape(() => ({
     .optional()
     .describe("No process may run it: the workflow has changed, and `reason` says how"),
   replayOf: replayOf().optional(),
+  cause: executionCause().optional().describe("The schedule that has started it"),
 }));
 
 const executionResultFields = shape(() => ({

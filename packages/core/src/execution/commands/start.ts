@@ -75,6 +75,8 @@ export interface NewRun {
   readonly links?: string | undefined;
   /** Milliseconds that it may take. Default: those of its workflow. */
   readonly timeout?: number | undefined;
+  /** Creates it in a write of more. Default: `create` of the store. */
+  readonly write?: ((execution: NewExecution) => Promise<{ readonly created: boolean }>) | undefined;
   /** An existing execution with this id is a conflict. */
   readonly exclusive?: boolean | undefined;
   /** For a replay: its source, and the events that it takes over. */
@@ -112,7 +114,7 @@ export async function prepareStart(
   workflowId: string,
   input: unknown,
   options: StartOptions,
-  child: Pick<NewRun, "links" | "timeout"> = {},
+  child: Pick<NewRun, "links" | "timeout" | "write"> = {},
 ): Promise<PreparedStart> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
@@ -169,7 +171,8 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   const [events] = values.write(stored);
   let created: boolean;
   try {
-    ({ created } = await engine.store.create(
+    const write = run.write ?? ((execution: NewExecution) => engine.store.create(execution));
+    ({ created } = await write(
       newExecution(engine.definitions, run, { startAt, timeoutAt, claim, events, trace }),
     ));
     engine.storage.wrote();

@@ -7,7 +7,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import { withChildren } from "../../store/decide/index.ts";
-import type { Claim, ExecutionKind, Store } from "../../store/store.ts";
+import type { Claim, ExecutionKind, ExecutionRow, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
@@ -31,7 +31,7 @@ import { type FoldOptions, Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
 import { type ProcessDescription, processDescriber } from "./process-description.ts";
 import type { WaitingExecution } from "./run-queue.ts";
-import type { Scheduler } from "./scheduler.ts";
+import type { Processed, Scheduler } from "./scheduler.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 import { WorkflowKind } from "./workflow-kind.ts";
@@ -58,8 +58,18 @@ interface EngineOptions {
   readonly scheduler: Pick<Scheduler, "schedule" | "roomFreed" | "look">;
   /** Starts the children of executions. Default: tools cannot start any. */
   readonly startLinked?: StartLinked;
+  /** The schedules of this process. Default: none fire here. */
+  readonly schedules?: FiredSchedules;
   /** Posts the end of work in the background into its conversation; false when this process cannot. Default: it cannot. */
   readonly postEnd?: (end: BackgroundEnd) => Promise<boolean>;
+}
+
+/** Schedules, as the due timers see them. */
+export interface FiredSchedules {
+  /** Decides on the occurrences that are due. */
+  fire(scheduleId: string): Promise<Processed>;
+  /** An execution of it has ended. */
+  ended(scheduleId: string, execution: Pick<ExecutionRow, "executionId" | "status">): Promise<void>;
 }
 
 export class Engine {
@@ -144,6 +154,10 @@ export class Engine {
     const kind = this.kinds.find((each) => each.name === name);
     if (kind === undefined) throw new TypeError(`no kind of executions is named ${name}`);
     return kind;
+  }
+
+  get schedules(): FiredSchedules | undefined {
+    return this.#options.schedules;
   }
 
   /** Something in the store falls due at this time. */

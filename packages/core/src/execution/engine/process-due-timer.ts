@@ -1,4 +1,4 @@
-// Processes a due timer of one execution: wakes it, ends a suspension at its deadline, or ends the execution.
+// Processes a due timer: wakes an execution, ends a suspension at its deadline, ends the execution, or fires a schedule.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
@@ -75,6 +75,8 @@ async function process(engine: TimerParts, timer: DueTimer, now: number): Promis
       return doneIf(await timeOut(engine, timer, now));
     case "end":
       return processEnd(engine, timer);
+    case "schedule":
+      return (await engine.schedules?.fire(timer.executionId)) ?? "later";
   }
 }
 

@@ -1,8 +1,9 @@
-// Deals with the end of an execution that has a parent or children: the parent that waits for it continues, and children that
-// still run are cancelled. Done again after a crash, until the store has noted it.
+// Deals with the end of an execution that has a parent, children or a schedule: the parent that waits for it continues, children
+// that still run are cancelled, and the next occurrence that waits for it starts. Done again after a crash, until the store has noted it.
 import { randomUUID } from "node:crypto";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
+import { scheduleIn } from "../../schedule/cause.ts";
 import type { DueTimer, ExecutionRow } from "../../store/store.ts";
 import { childState } from "./children-of.ts";
 import { type EndParts, endedOutside } from "./ended-outside.ts";
@@ -11,7 +12,7 @@ import { childPrefix, type ParentLink, readLinks } from "./links.ts";
 import type { Processed } from "./scheduler.ts";
 import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
-export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "postEnd">;
+export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "postEnd" | "schedules">;
 
 /** Children that are read at once. */
 const page = 100;
@@ -21,9 +22,11 @@ export async function processEnd(engine: ProcessEndParts, { executionId }: DueTi
   if (state === undefined) return "refused";
   const { execution } = state;
   const { parent, hasChildren } = readLinks(execution.links);
+  const schedule = scheduleIn(execution.links);
   if (hasChildren) await cancelChildren(engine, executionId);
   const tell = parent?.background === undefined ? wakeParent : post;
   if (parent !== undefined && !(await tell(engine, parent, execution))) return "later";
+  if (schedule !== undefined) await engine.schedules?.ended(schedule.scheduleId, execution);
   await engine.store.endHandled({ executionId });
   return "done";
 }

@@ -81,7 +81,7 @@ export class Scheduler {
   #waiting = 0;
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
-  /** Executions in which something due could not be processed, with the time of the next try. */
+  /** Executions and schedules in which something due could not be processed, with the time of the next try. */
   readonly #failed = new Map<
     string,
     { readonly until: number; readonly pause: number; readonly isEarly: boolean }
@@ -122,7 +122,7 @@ export class Scheduler {
 
   /** Others have left something behind, or an execution has come so far that one which was too early may be processed. */
   look(): void {
-    for (const [executionId, { isEarly }] of this.#failed) if (isEarly) this.#failed.delete(executionId);
+    for (const [subject, { isEarly }] of this.#failed) if (isEarly) this.#failed.delete(subject);
     this.#startRound();
   }
 
@@ -155,6 +155,7 @@ export class Scheduler {
     const { clock, logger, storage } = this.#options;
     try {
       for (const { dueAt, kind } of await this.#processDue(processor)) {
+        // A clock of tests skips sleeps, but not the times of schedules, of which there is always another one.
         this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
@@ -170,7 +171,7 @@ export class Scheduler {
     while (this.#processor !== undefined) {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
       const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
-      const free = (timer: DueTimer) => !this.#underWay.has(timer.executionId);
+      const free = (timer: DueTimer) => !this.#underWay.has(subjectOf(timer));
       const found = (await store.due({ workflowIds, agentIds, limit })).filter(free);
       const now = clock.now();
       this.#forgetFailed(now);
@@ -182,9 +183,7 @@ export class Scheduler {
       this.#waiting = waiting;
       if (await this.#processAll(processor, next, now, held)) continue;
       // Nothing could be processed: pause, to avoid a busy loop.
-      const left = found.filter(
-        (timer) => free(timer) && (timer.dueAt > now || !held.has(timer.executionId)),
-      );
+      const left = found.filter((timer) => free(timer) && (timer.dueAt > now || !held.has(subjectOf(timer))));
       return left.map((timer) => {
         const at = this.#nextTry(timer);
         return { ...timer, dueAt: at > now ? at : now + shortPause };
@@ -203,13 +202,13 @@ export class Scheduler {
     let isOver = false;
     let anyDone = false;
     const all = next.map(async (work) => {
-      const { executionId } = work.timer;
+      const subject = subjectOf(work.timer);
       const processing = this.#process(processor, work, now);
-      this.#underWay.set(executionId, processing);
+      this.#underWay.set(subject, processing);
       const processed = await processing;
-      this.#underWay.delete(executionId);
+      this.#underWay.delete(subject);
       if (isOver) return this.#startRound();
-      if (processed === "held") held.add(executionId);
+      if (processed === "held") held.add(subject);
       anyDone ||= processed === "done";
     });
     const allOver = Promise.all(all);
@@ -226,34 +225,39 @@ export class Scheduler {
       const processing =
         before === undefined ? processor.process(timer, now) : processor.wakeBefore(timer, before, now);
       const processed = await processing;
-      if (processed === "later") this.#putOff(executionId, now, shortPause, true);
-      else this.#failed.delete(executionId);
+      if (processed === "later") this.#putOff(subjectOf(timer), now, shortPause, true);
+      else this.#failed.delete(subjectOf(timer));
       return processed;
     } catch (err) {
       const { logger, storage } = this.#options;
       if (storage.failed(err)) return "refused";
-      this.#putOff(executionId, now, firstPause, false);
+      this.#putOff(subjectOf(timer), now, firstPause, false);
       logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
       return "refused";
     }
   }
 
-  #putOff(executionId: string, now: number, first: number, isEarly: boolean): void {
-    const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? first / 2) * 2);
-    if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause, isEarly });
+  #putOff(subject: string, now: number, first: number, isEarly: boolean): void {
+    const pause = Math.min(longestPause, (this.#failed.get(subject)?.pause ?? first / 2) * 2);
+    if (this.#failed.size < maxFailed) this.#failed.set(subject, { until: now + pause, pause, isEarly });
   }
 
   /** When it falls due; later when something in the same execution could not be processed. */
-  #nextTry({ executionId, dueAt }: DueTimer): number {
-    return Math.max(dueAt, this.#failed.get(executionId)?.until ?? 0);
+  #nextTry(timer: DueTimer): number {
+    return Math.max(timer.dueAt, this.#failed.get(subjectOf(timer))?.until ?? 0);
   }
 
   /** Those that were not tried again although it was time are not due any more. */
   #forgetFailed(now: number): void {
-    for (const [executionId, { until }] of this.#failed) {
-      if (until + longestPause <= now) this.#failed.delete(executionId);
+    for (const [subject, { until }] of this.#failed) {
+      if (until + longestPause <= now) this.#failed.delete(subject);
     }
   }
+}
+
+/** The execution or the schedule that a timer is of: a schedule may have the id of an execution. */
+function subjectOf({ kind, executionId }: DueTimer): string {
+  return kind === "schedule" ? `schedule ${executionId}` : `execution ${executionId}`;
 }
 
 /**
@@ -269,31 +273,31 @@ function nextOfEach(
   let waiting = 0;
   let woken = 0;
   for (const limit of due) {
-    if (limit.kind === "timer" || next.has(limit.executionId)) continue;
+    if (limit.kind === "timer" || limit.kind === "schedule" || next.has(subjectOf(limit))) continue;
     if (limit.kind === "end") {
-      next.set(limit.executionId, { timer: limit });
+      next.set(subjectOf(limit), { timer: limit });
       continue;
     }
     const { executionId, workflowId, timerAt } = limit;
     const sleepsFirst = timerAt !== null && timerAt <= limit.dueAt;
     const timer: DueTimer = { kind: "timer", executionId, workflowId, dueAt: timerAt ?? limit.dueAt };
-    if (!sleepsFirst) next.set(executionId, { timer: limit });
+    if (!sleepsFirst) next.set(subjectOf(limit), { timer: limit });
     else if (woken < roomForLimits) {
       woken++;
-      next.set(executionId, { timer, before: limit });
+      next.set(subjectOf(limit), { timer, before: limit });
     } else waiting++;
   }
   const usersOverShare = processor.usersOverShare();
   for (const timer of due) {
-    if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
+    if ((timer.kind !== "timer" && timer.kind !== "schedule") || next.has(subjectOf(timer))) continue;
     if (!processor.takesSlot(timer)) {
-      next.set(timer.executionId, { timer });
+      next.set(subjectOf(timer), { timer });
       continue;
     }
-    if (usersOverShare.has(timer.userId ?? null)) continue;
+    if (timer.kind === "timer" && usersOverShare.has(timer.userId ?? null)) continue;
     if (woken < room) {
       woken++;
-      next.set(timer.executionId, { timer });
+      next.set(subjectOf(timer), { timer });
     } else waiting++;
   }
   return { next: [...next.values()], waiting };

@@ -75,6 +75,12 @@ export type ExecutionResult<Result = unknown> =
 /** An execution in full. */
 export type ExecutionState<Result = unknown, Input = unknown> = ExecutionResult<Result> & StateFields<Input>;
 
+/** The schedule that has started an execution, and the nominal time of the occurrence. */
+export interface ExecutionCause {
+  readonly scheduleId: string;
+  readonly at: string;
+}
+
 interface StateFields<Input> {
   readonly workflowId: string;
   readonly input: Input;
@@ -87,4 +93,6 @@ interface StateFields<Input> {
   readonly parked?: { readonly reason: string };
   /** When it replays another one. */
   readonly replayOf?: ReplayOf;
+  /** When a schedule has started it. */
+  readonly cause?: ExecutionCause;
 }

@@ -6,6 +6,7 @@ import {
   type WorkflowSuspendedEvent,
 } from "../../journal/events.ts";
 import { type Failure, readFailure } from "../../journal/failure.ts";
+import { scheduleIn } from "../../schedule/cause.ts";
 import type {
   ExecutionRow,
   ExecutionStatus,
@@ -23,6 +24,7 @@ import { stepIdOf } from "../../values/step-path.ts";
 import { resumeSchemaOf } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type {
+  ExecutionCause,
   ExecutionResult,
   ExecutionState,
   ExecutionSuspension,
@@ -47,6 +49,8 @@ export interface ExecutionSummary {
   readonly tags?: readonly string[];
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
+  /** The schedule that has started it, and the nominal time of the occurrence. */
+  readonly cause?: ExecutionCause;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
   /** The reason why an open execution waits: in lists with `explain`, where no step of it runs in this process. */
   readonly explanation?: ShortExplanation;
@@ -130,8 +134,11 @@ export function viewState(workflow: WorkflowDefinition | undefined, state: Store
 }
 
 /** The marks of an execution, where it has any. */
-function marksOf({ tags, parked, replayOf }: Pick<ExecutionRow, "tags" | "parked" | "replayOf">) {
+function marksOf(row: Pick<ExecutionRow, "tags" | "parked" | "replayOf" | "links">) {
+  const { tags, parked, replayOf } = row;
+  const cause = scheduleIn(row.links);
   return {
+    ...(cause && { cause: { scheduleId: cause.scheduleId, at: isoTime(cause.at) } }),
     ...(tags.length > 0 && { tags }),
     ...(parked !== null && { parked: { reason: parked } }),
     ...(replayOf !== null && { replayOf }),

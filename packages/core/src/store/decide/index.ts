@@ -16,5 +16,6 @@ export { withChildren } from "./links.ts";
 export { isPlain } from "./plain-commit.ts";
 export { type ExecutionRecord, newRecord } from "./record.ts";
 export { writeKey } from "./recorded-commit.ts";
+export { decideSchedule } from "./schedule.ts";
 
 export const decisions = { commit, resume, pause, cancel, wake, release, park, adopt, endHandled };

@@ -10,8 +10,9 @@ import type { ConversationStore } from "../conversation-store.ts";
 import type { FactStore } from "../fact-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
+import type { ScheduleStore } from "../schedule-store.ts";
 import type { SearchStore } from "../search-store.ts";
-import type { Commit, ListedExecution, Store, StoreHealth } from "../store.ts";
+import type { Commit, ListedExecution, NewExecution, Store, StoreHealth } from "../store.ts";
 import type { UsageStore } from "../usage-store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { packCommit } from "./packed-commit.ts";
@@ -152,6 +153,11 @@ class SqliteStore implements Store {
     renew: this.#write("renewHolds"),
     accounts: this.#read("budgetAccounts"),
     trim: this.#write("trimBudgets"),
+  };
+  readonly schedules: ScheduleStore<NewExecution> = {
+    change: this.#write("changeSchedule"),
+    read: this.#write("readSchedule"),
+    list: this.#read("listSchedules"),
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),

@@ -441,3 +441,22 @@ create table budget_holds (
 create index budget_holds_by_account on budget_holds (budget, subject);
 create index budget_holds_by_attempt on budget_holds (attempt);
 create index budget_holds_by_expiry on budget_holds (expires_at);
+
+-- Schedules that start executions, and the sets of them that processes declare.
+create table schedules (
+  schedule_id text not null primary key,
+  kind text not null,
+  workflow_id text not null,
+  user_id text,
+  due_at integer,
+  -- Random, another one with each write.
+  version text not null,
+  -- A JSON object.
+  body text not null,
+  -- The last ones, a JSON array.
+  occurrences text not null
+) strict, without rowid;
+
+create index schedules_by_time on schedules (due_at) where due_at is not null;
+create index schedules_by_workflow on schedules (workflow_id, schedule_id);
+create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;

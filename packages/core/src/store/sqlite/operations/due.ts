@@ -28,6 +28,10 @@ export function due(database: DatabaseSync) {
     `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions
      where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
   );
+  const schedules = database.prepare(
+    `select schedule_id as execution_id, workflow_id, due_at from schedules
+     where due_at is not null and +workflow_id in (select value from json_each(?)) order by due_at limit ?`,
+  );
   return ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
     const agents = JSON.stringify(agentIds);
@@ -39,7 +43,8 @@ export function due(database: DatabaseSync) {
     // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, agents, limit).map(toSleep);
-    return [...first, ...sleeps].sort(byTime);
+    const others = schedules.all(ids, limit).map((row): DueTimer => ({ kind: "schedule", ...common(row) }));
+    return [...first, ...sleeps, ...others].sort(byTime);
   };
 }
 

@@ -39,6 +39,7 @@ import { resume } from "./resume.ts";
 import { addRollups } from "./rollups/add-rollups.ts";
 import { rollupsOverTime, rollupTotals } from "./rollups/read-rollups.ts";
 import { trimRollups } from "./rollups/trim-rollups.ts";
+import { changeSchedule, listSchedules, readSchedule } from "./schedules.ts";
 import { defineSearch } from "./search/define-search.ts";
 import { findValues } from "./search/find-values.ts";
 import { indexValues } from "./search/index-values.ts";
@@ -94,6 +95,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     chargeBudgets: bind(database, chargeBudgets),
     renewHolds: bind(database, renewHolds),
     trimBudgets: bind(database, trimBudgets),
+    changeSchedule: bind(database, () => changeSchedule(database, search)),
     ...conversationWrites(database, bind),
     defineSearch: bind(database, defineSearch),
     indexValues: bind(database, () => indexValues(database, search)),
@@ -109,6 +111,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
 export function ownReads(database: DatabaseSync, bind: Bind = late) {
   return {
     due: bind(database, due),
+    readSchedule: bind(database, readSchedule),
     claims: bind(database, claims),
     outline: bind(database, outline),
     countUnfinished: bind(database, countUnfinished),
@@ -139,6 +142,7 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     rollupTotals: bind(database, rollupTotals),
     usageTotals: bind(database, usageTotals),
     budgetAccounts: bind(database, budgetAccounts),
+    listSchedules: bind(database, listSchedules),
     ...conversationReads(database, bind),
     readFacts: bind(database, readFacts),
   };

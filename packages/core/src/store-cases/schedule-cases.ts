@@ -1,0 +1,132 @@
+// The cases that the schedules of every store must pass.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { StoredSchedule } from "../store/schedule-store.ts";
+import type { NewExecution, Store } from "../store/store.ts";
+import { event, execution } from "./store-cases.ts";
+
+export function scheduleCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of schedules`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+
+    const rowOf = (scheduleId: string, fields: Partial<StoredSchedule> = {}): StoredSchedule => ({
+      ...{ scheduleId, kind: "schedule", workflowId: scheduleId, userId: null, dueAt: null },
+      ...{ version: randomUUID(), body: '{"text":"a\\u0000ß"}', occurrences: "[]" },
+      ...fields,
+    });
+    const write = async (row: StoredSchedule, expected: string | null = null, create?: NewExecution) =>
+      store.schedules.change({ scheduleId: row.scheduleId, expected, row, create });
+    const due = async (workflowIds: readonly string[], limit = 10) =>
+      (await store.due({ workflowIds, limit })).filter(({ kind }) => kind === "schedule");
+
+    test("keeps a row, and replaces it only from the version that was read", async () => {
+      const first = rowOf(randomUUID(), { userId: "Ada", dueAt: 5, occurrences: '[["a",1]]' });
+      expect(await write(first)).toBe("written");
+      expect(await store.schedules.read(first.scheduleId)).toEqual(first);
+      const second = { ...first, version: randomUUID(), dueAt: null, body: "{}" };
+      expect(await write(second, "another version")).toBe("changed");
+      expect(await write(second)).toBe("changed");
+      expect(await store.schedules.read(first.scheduleId)).toEqual(first);
+      expect(await write(second, first.version)).toBe("written");
+      expect(await store.schedules.read(first.scheduleId)).toEqual(second);
+      expect(await store.schedules.read(randomUUID())).toBeUndefined();
+      expect(await write(rowOf(randomUUID()), "a version")).toBe("changed");
+    });
+
+    test("a write that is repeated because its result was lost returns that result", async () => {
+      const row = rowOf(randomUUID());
+      expect([await write(row), await write(row)]).toEqual(["written", "written"]);
+      const next = { ...row, version: randomUUID() };
+      const made = execution({ executionId: `${row.scheduleId}@20270101T000000Z` });
+      const calls = [await write(next, row.version, made), await write(next, row.version, made)];
+      expect(calls).toEqual(["written", "written"]);
+    });
+
+    test("of several writers from one version one succeeds", async () => {
+      const row = rowOf(randomUUID());
+      const made = await Promise.all(
+        Array.from({ length: 5 }, () => write({ ...row, version: randomUUID() })),
+      );
+      expect(made.filter((each) => each === "written")).toHaveLength(1);
+      const { version = "" } = (await store.schedules.read(row.scheduleId)) ?? {};
+      const changed = await Promise.all(
+        Array.from({ length: 5 }, () => write({ ...row, version: randomUUID() }, version)),
+      );
+      expect(changed.filter((each) => each === "written")).toHaveLength(1);
+    });
+
+    test("creates an execution with the row, or neither", async () => {
+      const row = rowOf(randomUUID());
+      await write(row);
+      const executionId = `${row.scheduleId}@20270328T010000Z`;
+      const made = execution({ executionId, events: [event("workflow-start")] });
+      const next = { ...row, version: randomUUID(), dueAt: 7 };
+      expect(await write(next, "another version", made)).toBe("changed");
+      expect(await store.state(executionId)).toBeUndefined();
+      expect(await write(next, row.version, made)).toBe("written");
+      expect((await store.state(executionId))?.execution).toMatchObject({ status: "running", sequence: 1 });
+      expect(await store.events({ executionId, after: 0, limit: 10 })).toHaveLength(1);
+      const again = { ...made, claim: { ...made.claim, token: randomUUID() } };
+      const third = { ...row, version: randomUUID(), dueAt: 8 };
+      expect(await write(third, next.version, again)).toBe("exists");
+      expect(await store.schedules.read(row.scheduleId)).toEqual(next);
+    });
+
+    test("removes a row", async () => {
+      const row = rowOf(randomUUID(), { dueAt: 1 });
+      await write(row);
+      const { scheduleId, workflowId, version } = row;
+      const remove = (expected: string) => store.schedules.change({ scheduleId, expected, row: null });
+      expect(await remove("another version")).toBe("changed");
+      expect(await remove(version)).toBe("written");
+      expect(await store.schedules.read(scheduleId)).toBeUndefined();
+      expect(await due([workflowId])).toEqual([]);
+      expect(await write(row)).toBe("written");
+    });
+
+    test("schedules of the given workflows are due, the earliest first, as far as the limit", async () => {
+      const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
+      const workflowId = randomUUID();
+      for (const [scheduleId, dueAt] of [
+        [one, 30],
+        [two, 10],
+        [three, null],
+      ] as const)
+        await write(rowOf(scheduleId, { workflowId, dueAt }));
+      const timer = (executionId: string, dueAt: number) => ({
+        ...{ kind: "schedule", executionId, workflowId, dueAt },
+      });
+      expect(await due([workflowId])).toEqual([timer(two, 10), timer(one, 30)]);
+      expect(await due([workflowId], 1)).toEqual([timer(two, 10)]);
+      expect(await due([randomUUID()])).toEqual([]);
+      const { version = "" } = (await store.schedules.read(two)) ?? {};
+      await write(rowOf(two, { workflowId, dueAt: 40 }), version);
+      expect(await due([workflowId])).toEqual([timer(one, 30), timer(two, 40)]);
+    });
+
+    test("lists rows of one kind by their ids, of a workflow and of a user", async () => {
+      const workflowId = randomUUID();
+      const ids = ["a", "B", "ä"].map((id) => `${id}${workflowId}`).sort();
+      const userIds = ["Ada", null, "Ben"];
+      for (const [index, scheduleId] of ids.entries())
+        await write(rowOf(scheduleId, { workflowId, userId: userIds[index] ?? null }));
+      await write(rowOf(randomUUID(), { workflowId, kind: "set" }));
+      const list = async (query: Partial<Parameters<typeof store.schedules.list>[0]>) => {
+        const rows = await store.schedules.list({ kind: "schedule", workflowId, limit: 10, ...query });
+        return rows.map(({ scheduleId }) => scheduleId);
+      };
+      expect(await list({})).toEqual(ids);
+      expect(await list({ limit: 2 })).toEqual(ids.slice(0, 2));
+      expect(await list({ after: ids[0] })).toEqual(ids.slice(1));
+      expect(await list({ userId: "Ben" })).toEqual(ids.slice(2));
+      expect(await list({ kind: "set" })).toHaveLength(1);
+      const [row] = await store.schedules.list({ kind: "schedule", workflowId, limit: 1 });
+      expect(row).not.toHaveProperty("occurrences");
+    });
+  });
+}

@@ -1,0 +1,57 @@
+// Schedules: the part of the store contract that keeps when executions are started. A row changes by conditional writes alone,
+// and the execution that an occurrence starts is created in the write that moves the row on.
+
+/** A schedule, or the sets of schedules that processes declare for a workflow: those are never due. */
+export type ScheduleKind = "schedule" | "set";
+
+export interface ScheduleRow {
+  readonly scheduleId: string;
+  readonly kind: ScheduleKind;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** When it is to be looked at next; null for never. */
+  readonly dueAt: number | null;
+  /** Random, another one with each write. */
+  readonly version: string;
+  /** Everything else, a JSON object. */
+  readonly body: string;
+}
+
+/** With its last occurrences, a JSON array. */
+export interface StoredSchedule extends ScheduleRow {
+  readonly occurrences: string;
+}
+
+/** `Execution`: a new one, as `create` of the store takes it. */
+export interface ChangeSchedule<Execution> {
+  readonly scheduleId: string;
+  /** The version that the caller has read; null where it found none. */
+  readonly expected: string | null;
+  /** The new row; its version is the key of the write. Null removes it. */
+  readonly row: StoredSchedule | null;
+  /** The execution that it starts: with the row, or not at all. Default: none. */
+  readonly create?: Execution | undefined;
+}
+
+/**
+ * - `written`: both are kept, now or by the same call before.
+ * - `changed`: the row has another version; nothing is written.
+ * - `exists`: an execution with this id is there; nothing is written.
+ */
+export type ChangeScheduleResult = "written" | "changed" | "exists";
+
+export interface ScheduleQuery {
+  readonly kind: ScheduleKind;
+  readonly workflowId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** Ids behind this one. Default: from the first on. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface ScheduleStore<Execution> {
+  change(change: ChangeSchedule<Execution>): Promise<ChangeScheduleResult>;
+  read(scheduleId: string): Promise<StoredSchedule | undefined>;
+  /** By their ids. */
+  list(query: ScheduleQuery): Promise<readonly ScheduleRow[]>;
+}

@@ -1,0 +1,19 @@
+// Rows of schedules, in any SQL database.
+import type { ScheduleRow, StoredSchedule } from "../schedule-store.ts";
+import { nullableInteger, nullableText, type Row, text } from "./columns.ts";
+
+export function toScheduleRow(row: Row): ScheduleRow {
+  return {
+    scheduleId: text(row, "schedule_id"),
+    kind: text(row, "kind") === "set" ? "set" : "schedule",
+    workflowId: text(row, "workflow_id"),
+    userId: nullableText(row, "user_id"),
+    dueAt: nullableInteger(row, "due_at"),
+    version: text(row, "version"),
+    body: text(row, "body"),
+  };
+}
+
+export function toStoredSchedule(row: Row): StoredSchedule {
+  return { ...toScheduleRow(row), occurrences: text(row, "occurrences") };
+}

@@ -1,0 +1,62 @@
+// Schedules: conditional writes of their rows, with the execution that an occurrence starts, and reads.
+import type { DatabaseSync } from "node:sqlite";
+import { decideSchedule } from "../../decide/index.ts";
+import type {
+  ChangeSchedule,
+  ChangeScheduleResult,
+  ScheduleQuery,
+  ScheduleRow,
+  StoredSchedule,
+} from "../../schedule-store.ts";
+import { toScheduleRow, toStoredSchedule } from "../../sql/schedule-rows.ts";
+import type { NewExecution } from "../../store.ts";
+import { text } from "../columns.ts";
+import type { SearchFrontier } from "../search-frontier.ts";
+import { create } from "./create.ts";
+import { Where } from "./observations/where.ts";
+
+export function changeSchedule(database: DatabaseSync, search: SearchFrontier) {
+  const insert = create(database, search);
+  const select = database.prepare("select version from schedules where schedule_id = ?");
+  const remove = database.prepare("delete from schedules where schedule_id = ?");
+  const keep = database.prepare(
+    `insert or replace into schedules (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (change: ChangeSchedule<NewExecution>): ChangeScheduleResult => {
+    const { scheduleId, row, create: execution } = change;
+    const before = select.get(scheduleId);
+    const decided = decideSchedule(change, before && text(before, "version"));
+    if (decided !== "write") return decided;
+    if (execution !== undefined && !insert(execution).created) return "exists";
+    if (row === null) remove.run(scheduleId);
+    else {
+      const { kind, workflowId, userId, dueAt, version, body, occurrences } = row;
+      keep.run(scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences);
+    }
+    return "written";
+  };
+}
+
+export function readSchedule(database: DatabaseSync) {
+  const select = database.prepare("select * from schedules where schedule_id = ?");
+  return (scheduleId: string): StoredSchedule | undefined => {
+    const row = select.get(scheduleId);
+    return row && toStoredSchedule(row);
+  };
+}
+
+export function listSchedules(database: DatabaseSync) {
+  return ({ kind, workflowId, userId, after, limit }: ScheduleQuery): ScheduleRow[] => {
+    const where = new Where()
+      .add("kind = ?", kind)
+      .add("workflow_id = ?", workflowId)
+      .add("user_id = ?", userId)
+      .add("schedule_id > ?", after);
+    const columns = "schedule_id, kind, workflow_id, user_id, due_at, version, body";
+    return database
+      .prepare(`select ${columns} from schedules ${where} order by schedule_id limit ?`)
+      .all(...where.values, limit)
+      .map(toScheduleRow);
+  };
+}

@@ -1,0 +1,49 @@
+// Schedules of the store of maps.
+import { decideSchedule } from "../../src/store/decide/index.ts";
+import type {
+  ChangeSchedule,
+  ChangeScheduleResult,
+  ScheduleQuery,
+  ScheduleRow,
+  StoredSchedule,
+} from "../../src/store/schedule-store.ts";
+import type { DueQuery, DueTimer, NewExecution } from "../../src/store/store.ts";
+
+export function plainSchedules(create: (execution: NewExecution) => { readonly created: boolean }) {
+  const rows = new Map<string, StoredSchedule>();
+  return {
+    due: ({ workflowIds, limit }: DueQuery): DueTimer[] =>
+      [...rows.values()]
+        .flatMap(({ scheduleId: executionId, workflowId, dueAt }): DueTimer[] =>
+          dueAt !== null && workflowIds.includes(workflowId)
+            ? [{ kind: "schedule", executionId, workflowId, dueAt }]
+            : [],
+        )
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, limit),
+    operations: {
+      change: (change: ChangeSchedule<NewExecution>): ChangeScheduleResult => {
+        const { scheduleId, row, create: execution } = change;
+        const decided = decideSchedule(change, rows.get(scheduleId)?.version);
+        if (decided !== "write") return decided;
+        if (execution !== undefined && !create(execution).created) return "exists";
+        if (row === null) rows.delete(scheduleId);
+        else rows.set(scheduleId, row);
+        return "written";
+      },
+      read: (scheduleId: string): StoredSchedule | undefined => rows.get(scheduleId),
+      list: ({ kind, workflowId, userId, after, limit }: ScheduleQuery): ScheduleRow[] =>
+        [...rows.values()]
+          .filter(
+            (row) =>
+              row.kind === kind &&
+              (workflowId === undefined || row.workflowId === workflowId) &&
+              (userId === undefined || row.userId === userId) &&
+              (after === undefined || row.scheduleId > after),
+          )
+          .sort((a, b) => (a.scheduleId < b.scheduleId ? -1 : 1))
+          .slice(0, limit)
+          .map(({ occurrences: _, ...row }) => row),
+    },
+  };
+}

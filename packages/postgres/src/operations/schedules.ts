@@ -1,0 +1,83 @@
+// Schedules: conditional writes of their rows, with the execution that an occurrence starts, and reads.
+import { toScheduleRow, toStoredSchedule } from "@andante/core/internal";
+import {
+  type ChangeSchedule,
+  type ChangeScheduleResult,
+  decideSchedule,
+  type NewExecution,
+  type ScheduleStore,
+  type StoredSchedule,
+} from "@andante/core/store";
+import { text } from "../columns.ts";
+import type { Query } from "../connection/client.ts";
+import type { Readers } from "../connection/readers.ts";
+import { Where } from "../where.ts";
+import { createdBefore, createStatement, idsIn } from "./create.ts";
+
+export function schedules(readers: Readers, s: string): ScheduleStore<NewExecution> {
+  return {
+    change: (change) => readers.write("changeSchedule", (query) => write(query, s, change)),
+    read: async (scheduleId) => {
+      const select = `select * from ${s}.schedules where schedule_id = $1`;
+      const [row] = await readers.read(select, [scheduleId]);
+      return row && toStoredSchedule(row);
+    },
+    list: readers.forCallers(async ({ kind, workflowId, userId, after, limit }) => {
+      const where = new Where()
+        .add("kind = ?", kind)
+        .add("workflow_id = ?", workflowId)
+        .add("user_id = ?", userId)
+        .add("schedule_id > ?", after);
+      const rows = await readers.search(
+        `select schedule_id, kind, workflow_id, user_id, due_at, version, body from ${s}.schedules ${where}
+         order by schedule_id limit ${where.bind(limit)}`,
+        where.values,
+      );
+      return rows.map(toScheduleRow);
+    }),
+  };
+}
+
+/** The row is locked until the end of the transaction: of two writers from one version, the second finds another. */
+async function write(
+  query: Query,
+  s: string,
+  change: ChangeSchedule<NewExecution>,
+): Promise<ChangeScheduleResult> {
+  const { scheduleId, expected, row, create } = change;
+  const found = await query(`select version from ${s}.schedules where schedule_id = $1 for update`, [
+    scheduleId,
+  ]);
+  const [before] = found.rows;
+  const decided = decideSchedule(change, before && text(before, "version"));
+  if (decided !== "write") return decided;
+  const drop = () => query(`delete from ${s}.schedules where schedule_id = $1`, [scheduleId]);
+  // Another writer may insert the row at this moment: it is waited for, and found.
+  if (expected === null && row !== null && (await put(query, s, row, null)) === 0) return "changed";
+  if (create !== undefined && !(await insert(query, s, create))) {
+    if (expected === null) await drop();
+    return "exists";
+  }
+  if (row === null) await drop();
+  else if (expected !== null) await put(query, s, row, expected);
+  return "written";
+}
+
+/** Inserts the row, or replaces the version that was read; returns how many rows were written. */
+async function put(query: Query, s: string, row: StoredSchedule, replaces: string | null): Promise<number> {
+  const { scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences } = row;
+  const { count } = await query(
+    `insert into ${s}.schedules as kept (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (schedule_id) do update set due_at = excluded.due_at,
+       user_id = excluded.user_id, version = excluded.version, body = excluded.body, occurrences = excluded.occurrences
+     where kept.version = $9`,
+    [scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences, replaces],
+  );
+  return count;
+}
+
+async function insert(query: Query, s: string, execution: NewExecution): Promise<boolean> {
+  const [statement, values] = createStatement(s, [execution]);
+  if (idsIn(await query(statement, values)).size > 0) return true;
+  return (await createdBefore(query, s, [execution])).size > 0;
+}

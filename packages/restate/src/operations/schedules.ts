@@ -1,0 +1,33 @@
+// The operations on schedules: one shard holds a schedule with the executions that it starts.
+import type { NewExecution, ScheduleRow, ScheduleStore } from "@andante/core/store";
+import type { Shards } from "../client/shards.ts";
+import { field } from "../engine/lines.ts";
+import { scheduleColumns } from "../engine/schedules.ts";
+import { isOptional, isText, literal, textIn, wholeIn } from "./sql.ts";
+
+const { kind: kindColumn, scheduleId: id, workflowId: workflow, userId: user, whole } = scheduleColumns;
+
+export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> {
+  return {
+    change: async (change) => {
+      const result = await shards.write(change.scheduleId, "changeSchedule", change);
+      if (change.create !== undefined) shards.wrote(change.create.executionId);
+      return result;
+    },
+    read: (scheduleId) => shards.read(scheduleId, "schedule", scheduleId),
+    list: async ({ kind, workflowId, userId, after, limit }) => {
+      const conditions = [
+        isText(kindColumn, kind),
+        isText(workflow, workflowId),
+        isOptional(user, userId),
+        after === undefined ? "" : ` and ${id} > ${literal(field(after))}`,
+      ].join("");
+      const rows = await shards.search(
+        `${id} as id, ${whole} as whole`,
+        "sc/",
+        `${conditions} order by id limit ${limit}`,
+      );
+      return rows.filter((row) => textIn(row, "id") !== "").map((row) => wholeIn<ScheduleRow>(row));
+    },
+  };
+}

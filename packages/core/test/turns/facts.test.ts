@@ -83,6 +83,16 @@ test("facts that do not fit their schema are an error of the tool, and nothing i
   expect(await factsOf(process)).toMatchObject({ facts: { name: "Ada" }, version: 1 });
 });
 
+test("a change that removes thousands of facts is refused, since each change is read by every reply", async () => {
+  const process = start(await openStore());
+  const removals = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field ${index}`, null]));
+  await expect(process.andante.facts.change({ userId: "ada" }, removals)).rejects.toMatchObject({
+    code: "invalid-facts",
+    message: expect.stringContaining("the change has more than 16000 characters"),
+  });
+  expect(await factsOf(process)).toMatchObject({ version: 0, history: [] });
+});
+
 test("the model sees a schema in which every field may be left out or be null", async () => {
   const process = start(await openStore());
   await all(await ask(process.andante, "u"));

@@ -1,5 +1,6 @@
 // Guards of a model's output: no reader sees text that the host replaces or stops, in any way to ask, and after a crash.
-import { tool, type UIMessageChunk } from "ai";
+import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { Output, tool, type UIMessageChunk } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
@@ -18,6 +19,40 @@ const holds = ["sentence", "reply"] as const;
 
 function agentWith(script: readonly ScriptedReply[], hold: OutputGuard["hold"], check: OutputGuard["check"]) {
   return new Agent({ id: "a", model: scriptedModel(script), guards: { output: { hold, check } } });
+}
+
+const guardsOf = (hold: OutputGuard["hold"]) => ({ output: { hold, check: redact } });
+
+type Whole = Awaited<ReturnType<LanguageModelV4["doGenerate"]>>;
+
+/** A model that says these parts, streamed or at once. */
+function modelOf(
+  parts: readonly LanguageModelV4StreamPart[],
+  more: Pick<Whole, "structuredOutputText"> = {},
+): LanguageModelV4 {
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 1, text: 1, reasoning: undefined },
+  };
+  const finishReason = { unified: "stop", raw: undefined } as const;
+  const content = parts.flatMap((part): LanguageModelV4Content[] => {
+    if (part.type === "text-delta") return [{ type: "text", text: part.delta }];
+    return part.type === "source" ? [part] : [];
+  });
+  return {
+    ...{ specificationVersion: "v4", provider: "scripted", modelId: "parts", supportedUrls: {} },
+    doGenerate: async () => ({ content, finishReason, usage, warnings: [], ...more }),
+    doStream: async () => ({
+      stream: ReadableStream.from<LanguageModelV4StreamPart>([
+        ...parts,
+        { type: "finish", finishReason, usage },
+      ]),
+    }),
+  };
+}
+
+function textIn(parts: readonly { readonly type: string; readonly delta?: unknown }[]): string {
+  return parts.flatMap(({ type, delta }) => (type === "text-delta" ? [delta] : [])).join("");
 }
 
 async function all<T>(parts: AsyncIterable<T>): Promise<T[]> {
@@ -69,6 +104,81 @@ onMemory((bench) => {
       ["text", "It is fine. ", "The key is sk-1234. "],
       ["text", "It is fine. The key is sk-1234. ", "Keep it safe."],
     ]);
+  });
+
+  const source: LanguageModelV4Content = {
+    type: "source",
+    sourceType: "url",
+    id: "s",
+    url: "https://example.com/",
+  };
+  const chunk = { type: "raw", rawValue: { text: "sk-1234" } } as const;
+
+  test.each(holds)("a source between two deltas shows no half of a secret, held by %s", async (hold) => {
+    const model = modelOf([
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "The key is sk-12" },
+      chunk,
+      source,
+      { type: "text-delta", id: "1", delta: "34. Keep it safe." },
+      { type: "text-end", id: "1" },
+    ]);
+    const agent = new Agent({ id: "a", model, include: { rawChunks: true }, guards: guardsOf(hold) });
+    const parts = await all(await bench.andanteWith({ agents: { a: agent } }).agents.stream("a", "hi"));
+    expect(textIn(parts)).toBe("The key is [key]. Keep it safe.");
+    expect(parts.filter(({ type }) => type === "source")).toHaveLength(1);
+    const { stream } = await agent.stream({ prompt: "hi" });
+    expect(JSON.stringify([parts, await all(stream)])).not.toContain("sk-1");
+  });
+
+  test("a reply of several texts is checked as one, streamed or not", async () => {
+    const model = modelOf([
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "The key is sk-12" },
+      { type: "text-end", id: "1" },
+      source,
+      { type: "text-start", id: "2" },
+      { type: "text-delta", id: "2", delta: "34." },
+      { type: "text-end", id: "2" },
+    ]);
+    const seen: string[] = [];
+    const check: OutputGuard["check"] = (text, context) => {
+      seen.push(text);
+      return redact(text, context);
+    };
+    const agent = new Agent({ id: "a", model, guards: { output: { hold: "reply", check } } });
+    const { agents } = bench.andanteWith({ agents: { a: agent } });
+    expect(textIn(await all(await agents.stream("a", "hi")))).toBe("The key is [key].");
+    expect((await agents.text("a", "hi")).text).toBe("The key is [key].");
+    expect(seen).toEqual(["The key is sk-1234.", "The key is sk-1234."]);
+  });
+
+  test.each(holds)("reasoning is checked by itself, held by %s", async (hold) => {
+    const model = modelOf([
+      { type: "reasoning-start", id: "1" },
+      { type: "reasoning-delta", id: "1", delta: "They want sk-1" },
+      { type: "text-start", id: "1" },
+      { type: "text-delta", id: "1", delta: "I will not say it" },
+      { type: "reasoning-delta", id: "1", delta: "234. No" },
+      { type: "reasoning-end", id: "1" },
+      { type: "text-delta", id: "1", delta: "." },
+      { type: "text-end", id: "1" },
+    ]);
+    const agent = new Agent({ id: "a", model, guards: guardsOf(hold) });
+    const parts = await all(await bench.andanteWith({ agents: { a: agent } }).agents.stream("a", "hi"));
+    expect(textIn(parts)).toBe("I will not say it.");
+    const reasoning = parts.flatMap((part) => (part.type === "reasoning-delta" ? [part.delta] : []));
+    expect(reasoning.join("")).toBe("They want [key]. No");
+  });
+
+  test("the text of an object that a provider reports beside its reply is checked, too", async () => {
+    const note = JSON.stringify({ note: "The key is sk-1234" });
+    const model = modelOf([{ type: "text-delta", id: "1", delta: "Here it is." }], {
+      structuredOutputText: note,
+    });
+    const output = Output.object({ schema: z.object({ note: z.string() }) });
+    const agent = new Agent({ id: "a", model, output, guards: guardsOf("sentence") });
+    expect((await agent.generate({ prompt: "hi" })).output).toEqual({ note: "The key is [key]" });
   });
 
   test("an object is checked as a whole", async () => {

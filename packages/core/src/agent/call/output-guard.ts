@@ -61,13 +61,14 @@ export function guardedModel(
     ...{ specificationVersion: "v4", provider, modelId, supportedUrls },
     doGenerate: async (params) => {
       const result = await model.doGenerate(params);
-      const check = new GuardedCall(guard, operation);
-      const content: LanguageModelV4Content[] = [];
-      for (const part of result.content) {
-        if (part.type !== "text" && part.type !== "reasoning") content.push(part);
-        else content.push({ ...part, text: await check.pass(part.type, part.text) });
-      }
-      return { ...result, content };
+      const call = new GuardedCall(guard, operation);
+      const shown = await call.passAll(result.content.filter(isText).map((part) => [part.type, part.text]));
+      const content = result.content.map((part) =>
+        isText(part) ? { ...part, text: shown.shift() ?? "" } : part,
+      );
+      const { structuredOutputText: object } = result;
+      if (object === undefined) return { ...result, content };
+      return { ...result, content, structuredOutputText: await call.pass("text", object) };
     },
     doStream: async (params) => {
       const result = await model.doStream(params);
@@ -90,6 +91,25 @@ class GuardedCall {
   constructor(guard: OutputGuard, operation: Operation) {
     this.#guard = guard;
     this.#operation = operation;
+  }
+
+  /**
+   * The texts to show: all of one kind are checked as one, so that a secret in two of them is whole. Where another text is
+   * shown in their place, it is that of the first one.
+   */
+  async passAll(texts: readonly (readonly [kind: Kind, text: string])[]): Promise<string[]> {
+    const shown = texts.map(([, text]) => text);
+    for (const each of new Set(texts.map(([kind]) => kind))) {
+      const whole = texts.map(([kind, text]) => (kind === each ? text : "")).join("");
+      let checked: string | undefined = await this.pass(each, whole);
+      if (checked === whole) continue;
+      for (const [index, [kind]] of texts.entries()) {
+        if (kind !== each) continue;
+        shown[index] = checked ?? "";
+        checked = undefined;
+      }
+    }
+    return shown;
   }
 
   /** The text to show; rejects when the reply is refused. */
@@ -116,58 +136,111 @@ async function* guardedParts(
   call: GuardedCall,
   holdsAll: boolean,
 ): AsyncGenerator<ModelPart, undefined> {
-  const sentences = new OpenSentences();
-  /** The deltas of each text, joined, where all of it is held. */
-  const held = new Map<string, Delta>();
-  /** Everything since the first text where all of it is held. */
-  const later: ModelPart[] = [];
-  const release = async function* (part: Delta): AsyncGenerator<ModelPart, undefined> {
-    const kind = part.type === "text-delta" ? "text" : "reasoning";
-    const delta = await call.pass(kind, part.delta);
-    if (delta !== "") yield { ...part, delta };
-  };
+  const open = holdsAll ? new HeldReply(call) : new HeldSentences(call);
   try {
     for await (const part of source) {
-      if (part.type === "error" || (holdsAll && part.type === "finish")) {
-        for (const each of later) yield* isDelta(each) ? release(joined(each, held)) : [each];
-        later.length = 0;
-        yield part;
-      } else if (holdsAll) {
-        const open = isDelta(part) ? keyOf(part) : undefined;
-        // A text is where its first delta was.
-        if (!isDelta(part) || (open !== undefined && !held.has(open))) later.push(part);
-        if (isDelta(part)) hold(held, part);
-      } else if (isDelta(part)) {
-        const ready = sentences.add(part);
-        if (ready !== undefined) yield* release(ready);
-      } else {
-        for (const each of sentences.takeAll()) yield* release(each);
-        yield part;
-      }
+      // Chunks of the provider have the text as it was.
+      if (part.type !== "raw") yield* open.add(part);
     }
   } catch (error) {
     yield { type: "error", error };
   }
 }
 
+/** Holds each sentence. Other parts pass: a source between two deltas does not end a sentence, only its text does. */
+class HeldSentences {
+  readonly #call: GuardedCall;
+  readonly #sentences = new OpenSentences();
+
+  constructor(call: GuardedCall) {
+    this.#call = call;
+  }
+
+  async *add(part: ModelPart): AsyncGenerator<ModelPart, undefined> {
+    for (const each of this.#ended(part)) {
+      const delta = await this.#call.pass(kindOf(each), each.delta);
+      if (delta !== "") yield { ...each, delta };
+    }
+    if (!isDelta(part)) yield part;
+  }
+
+  #ended(part: ModelPart): readonly Delta[] {
+    switch (part.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        return this.#sentences.add(part);
+      case "text-end":
+        return this.#sentences.take({ type: "text-delta", id: part.id });
+      case "reasoning-end":
+        return this.#sentences.take({ type: "reasoning-delta", id: part.id });
+      case "finish":
+      case "error":
+        return this.#sentences.takeAll();
+      default:
+        return [];
+    }
+  }
+}
+
+/** Holds all texts from the first one on, and everything that follows it. */
+class HeldReply {
+  readonly #call: GuardedCall;
+  /** A text has the place of its first delta. */
+  readonly #later: (ModelPart | HeldText)[] = [];
+  readonly #texts = new Map<string, HeldText>();
+
+  constructor(call: GuardedCall) {
+    this.#call = call;
+  }
+
+  async *add(part: ModelPart): AsyncGenerator<ModelPart, undefined> {
+    if (part.type === "finish" || part.type === "error") {
+      yield* this.#release();
+      yield part;
+    } else if (!isDelta(part)) this.#later.push(part);
+    else {
+      const known = this.#texts.get(keyOf(part));
+      const text = known ?? { part, deltas: [] };
+      text.deltas.push(part.delta);
+      if (known !== undefined) return;
+      this.#texts.set(keyOf(part), text);
+      this.#later.push(text);
+    }
+  }
+
+  async *#release(): AsyncGenerator<ModelPart, undefined> {
+    const texts = [...this.#texts.values()];
+    const shown = await this.#call.passAll(texts.map(({ part, deltas }) => [kindOf(part), deltas.join("")]));
+    for (const each of this.#later.splice(0)) {
+      if (!("deltas" in each)) yield each;
+      else {
+        const delta = shown[texts.indexOf(each)] ?? "";
+        if (delta !== "") yield { ...each.part, delta };
+      }
+    }
+    this.#texts.clear();
+  }
+}
+
+interface HeldText {
+  readonly part: Delta;
+  readonly deltas: string[];
+}
+
+function isText(part: LanguageModelV4Content): part is Extract<LanguageModelV4Content, { type: Kind }> {
+  return part.type === "text" || part.type === "reasoning";
+}
+
+function kindOf({ type }: Delta): Kind {
+  return type === "text-delta" ? "text" : "reasoning";
+}
+
 function isDelta(part: ModelPart): part is Delta {
   return part.type === "text-delta" || part.type === "reasoning-delta";
 }
 
-function keyOf({ type, id }: Delta): string {
+function keyOf({ type, id }: Pick<Delta, "type" | "id">): string {
   return `${type} ${id}`;
-}
-
-/** Adds the delta to those of its text. */
-function hold(held: Map<string, Delta>, part: Delta): Delta {
-  const known = held.get(keyOf(part));
-  const whole = known === undefined ? part : { ...known, ...part, delta: known.delta + part.delta };
-  held.set(keyOf(part), whole);
-  return whole;
-}
-
-function joined(first: Delta, held: ReadonlyMap<string, Delta>): Delta {
-  return held.get(keyOf(first)) ?? first;
 }
 
 /** The end of a sentence, or of a line. */
@@ -184,11 +257,11 @@ interface OpenSentence {
 }
 
 /** The sentences that have no end yet, by text. Each character is read once, however long a sentence is. */
-export class OpenSentences {
+class OpenSentences {
   readonly #open = new Map<string, OpenSentence>();
 
-  /** The sentences that end in this delta. */
-  add(part: Delta): Delta | undefined {
+  /** The sentences that end in this delta, as one. */
+  add(part: Delta): readonly Delta[] {
     const open = this.#open.get(keyOf(part)) ?? { part, deltas: [], end: "" };
     const recent = open.end + part.delta;
     let after = 0;
@@ -201,12 +274,23 @@ export class OpenSentences {
     open.deltas.push(rest);
     open.end = (ready === undefined ? recent : rest).slice(-endLength);
     this.#open.set(keyOf(part), open);
-    return ready;
+    return ready === undefined ? [] : [ready];
+  }
+
+  /** The open sentence of a text that has ended. */
+  take(text: Pick<Delta, "type" | "id">): readonly Delta[] {
+    return this.#taken([keyOf(text)]);
   }
 
   takeAll(): readonly Delta[] {
-    const all = [...this.#open.values()].map(({ part, deltas }) => ({ ...part, delta: deltas.join("") }));
-    this.#open.clear();
-    return all;
+    return this.#taken([...this.#open.keys()]);
+  }
+
+  #taken(keys: readonly string[]): readonly Delta[] {
+    return keys.flatMap((key) => {
+      const open = this.#open.get(key);
+      this.#open.delete(key);
+      return open === undefined ? [] : [{ ...open.part, delta: open.deltas.join("") }];
+    });
   }
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../values/fields.ts";
 import { type JsonObject, mergePatch } from "../../values/merge-patch.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 
-/** Characters of all facts of one subject, as JSON. */
+/** Characters of all facts of one subject, and of each change of them, as JSON. */
 const maxLength = 16_000;
 /** Changes that are kept one by one: above `most` the oldest are folded into one, and `kept` stay. */
 const history = { most: 100, kept: 50 };
@@ -43,12 +43,16 @@ export class FactKeeper {
     if (!valid.ok) throw new InvalidFactsError({ detail: valid.detail });
     if (JSON.stringify(facts).length > maxLength)
       throw new InvalidFactsError({ detail: `they have more than ${maxLength} characters` });
+    const text = JSON.stringify(patch);
+    // A change that removes fields can be longer than the facts with it.
+    if (text.length > maxLength)
+      throw new InvalidFactsError({ detail: `the change has more than ${maxLength} characters` });
     if (known.length > history.most) await this.#fold(of, known.slice(0, -history.kept));
     // After the last one also where the clock of its node is ahead.
     const at = Math.max(this.#clock.now(), (known.at(-1)?.at ?? 0) + 1);
     // Of identifiers only these three: `of` may have more.
     const { agentId, scope, subject } = of;
-    return { change: { agentId, scope, subject, changeId, patch: JSON.stringify(patch), by, at }, facts };
+    return { change: { agentId, scope, subject, changeId, patch: text, by, at }, facts };
   }
 
   append(change: FactChange): Promise<void> {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { z } from "zod";
 import { routes } from "../packages/server/src/routes/index.ts";
 import { components } from "../packages/server/src/schemas/components.ts";
+import { errorCodes } from "./error-codes.ts";
 
 const root = path.dirname(import.meta.dirname);
 /** The generated file. */
@@ -15,8 +16,8 @@ const typedByHand = new Set(["ExecutionEvent", "ExecutionEvents", "StreamPart", 
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** The source text of the generated file: a type for each named schema in a response of the route table. */
-export function wireTypes(): string {
+/** The source text of the generated file: a type for each named schema in a response of the route table, and the codes of errors. */
+export async function wireTypes(): Promise<string> {
   const { schemas } = z.toJSONSchema(components(), { uri: (id) => id, io: "output", unrepresentable: "any" });
   const types = new Map<string, string>();
   const add = (id: string): string => {
@@ -37,6 +38,11 @@ export function wireTypes(): string {
       if (id !== undefined) add(id);
     }
   }
+  const codes = [...new Set((await errorCodes()).map(([code]) => JSON.stringify(code)))].sort();
+  types.set(
+    "ErrorCode",
+    `/** The codes of a server's errors. A later release may have others. */\nexport type ErrorCode = ${codes.join(" | ")};`,
+  );
   const sorted = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
   return formatted(
     ["// Generated from the server's schemas by `npm run wire`; do not edit.", ...sorted].join("\n\n"),
@@ -135,4 +141,4 @@ function formatted(source: string): string {
   return execFileSync(process.execPath, args, { cwd: root, input: source, encoding: "utf8" });
 }
 
-if (import.meta.main) writeFileSync(wireFile, wireTypes());
+if (import.meta.main) writeFileSync(wireFile, await wireTypes());

@@ -1,8 +1,16 @@
 // The one error of this client: a refusal of the server, or a server that could not be reached.
 
+import type { ErrorCode } from "./responses/wire.ts";
+
+/** The codes that the client makes itself, without a response: `connection-lost` is during a reply that cannot be resumed. */
+export type ClientErrorCode = "unreachable" | "connection-lost" | "reply-changed" | "resume-uncertain";
+
+/** A code of a server's error or of the client; any other text is one of a later release. */
+export type ApiErrorCode = ErrorCode | ClientErrorCode | (string & Record<never, never>);
+
 export interface ApiErrorDetails {
   readonly status: number;
-  readonly code?: string | undefined;
+  readonly code?: ApiErrorCode | undefined;
   readonly executionId?: string | undefined;
   readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
@@ -26,11 +34,8 @@ export interface ApiErrorDetails {
 export class AndanteApiError extends Error {
   /** The status of the response; 0 when there was none. */
   readonly status: number;
-  /**
-   * A stable name such as `workflow-not-found`. Without a response: `unreachable`, `connection-lost` (during a reply
-   * that cannot be resumed), `reply-changed` or `resume-uncertain`. Undefined for responses of others, such as a proxy.
-   */
-  readonly code: string | undefined;
+  /** A stable name such as `workflow-not-found`. Undefined for responses of others, such as a proxy. */
+  readonly code: ApiErrorCode | undefined;
   /** The execution of the error. */
   readonly executionId: string | undefined;
   /** Seconds to wait before a retry. */

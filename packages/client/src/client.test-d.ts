@@ -155,6 +155,14 @@ describe("agents", () => {
   });
 });
 
+test("the code of an error has a type with every code of the server, and room for those of later releases", () => {
+  expectTypeOf<"workflow-not-found">().toExtend<ErrorCode>();
+  // @ts-expect-error there is no such code
+  expectTypeOf<"workflow-not-fond">().toExtend<ErrorCode>();
+  expectTypeOf<AndanteApiError["code"]>().toEqualTypeOf<ApiErrorCode | undefined>();
+  expectTypeOf<string>().toExtend<ApiErrorCode>();
+});
+
 describe("hosts", () => {
   test("the results of serve and createAndante are hosts too, and promises of them", async () => {
     const serving = serve({ workflows: { publish } });

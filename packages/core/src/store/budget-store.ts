@@ -153,7 +153,11 @@ export function chargeAccount(
 ): KeptAccount {
   if (kept !== undefined && kept.startsAt > window.startsAt) return kept;
   const account = inWindow(kept, window);
-  return { ...account, used: account.used + amount, largest: Math.max(account.largest, amount) };
+  return {
+    ...account,
+    used: Math.min(account.used + amount, Number.MAX_SAFE_INTEGER),
+    largest: Math.max(account.largest, amount),
+  };
 }
 
 /** The account in this window, or in a later one that another node has begun. */

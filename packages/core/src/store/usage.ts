@@ -61,6 +61,9 @@ export function toNanos(money: number): number {
   return Math.round(money * unit);
 }
 
+/** The most money of one call, a million of the currency: sums of it stay in the range of a column. */
+export const maxCallNanos = 1e15;
+
 export function fromNanos(nanos: number): number {
   return nanos / unit;
 }
@@ -112,10 +115,19 @@ interface ReportedTokens {
   readonly totalTokens?: number | undefined;
 }
 
-/** The same in whole numbers, as stores keep it: some providers report fractions, or nothing. */
+/** The most tokens of one reply. A wrong report of more could not be kept, and neither could the reply with it. */
+const maxTokens = 1e9;
+
+/** A count that a provider reports, as stores keep it: some report fractions, or numbers that cannot be true. */
+function reportedTokens(count: number | undefined): number {
+  return Math.min(whole(count), maxTokens);
+}
+
+/** The same in whole numbers. */
 export function wholeTokens({ totalTokens, ...reported }: ReportedTokens) {
-  const [inputTokens, outputTokens] = [whole(reported.inputTokens), whole(reported.outputTokens)];
-  const total = totalTokens === undefined ? inputTokens + outputTokens : whole(totalTokens);
+  const inputTokens = reportedTokens(reported.inputTokens);
+  const outputTokens = reportedTokens(reported.outputTokens);
+  const total = totalTokens === undefined ? inputTokens + outputTokens : reportedTokens(totalTokens);
   return { inputTokens, outputTokens, totalTokens: total };
 }
 
@@ -124,6 +136,11 @@ function whole(count: number | undefined): number {
 }
 
 type UsageDetails = Omit<StoredUsage, "inputTokens" | "outputTokens" | "totalTokens" | "calls" | MoneyField>;
+
+/** The details of a call as its provider reports them. */
+export function reportedDetails(...details: Parameters<typeof usageDetails>): UsageDetails {
+  return usageDetails(...details.map(reportedTokens));
+}
 
 /** The details under all of their names, each only where it is above 0. */
 export function usageDetails(cached = 0, reasoned = 0, cacheWritten = 0): UsageDetails {

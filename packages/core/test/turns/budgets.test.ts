@@ -1,11 +1,12 @@
 // Budgets over time: calls that are refused or wait for a person, in workflows, chats and outside of conversations.
-import { tool } from "ai";
+import { ToolLoopAgent, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { StoreUnavailableError } from "../../src/errors/index.ts";
 import type { BudgetOptions } from "../../src/observe/usage/budget-options.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -48,6 +49,17 @@ function start({ budgets, store = memoryStore() }: Bench, options: Partial<Andan
   });
   onTestFinished(() => andante.close({ grace: 0 }));
   return { andante, model, clock, logger };
+}
+
+/** The same store with another part for budgets. */
+function withBudgets(store: Store, budgets: Store["budgets"]): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === "budgets") return budgets;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
 
 const tokens = (amount: number, fields: Partial<BudgetOptions> = {}): BudgetOptions => ({
@@ -180,6 +192,47 @@ test("calls that fail give their share back", async () => {
   await expect.poll(() => andante.budgets()).toMatchObject([{ used: 0, held: 0 }]);
 });
 
+test("an agent that hides its calls is counted beside a call whose length has no bound", async () => {
+  const begun = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const slow = controlledModel(() => ({
+    text: ["done"],
+    hold: (piece) => {
+      if (piece > 0) return undefined;
+      begun.resolve();
+      return release.promise;
+    },
+  }));
+  class OwnLoop extends ToolLoopAgent {}
+  const hidden = new OwnLoop({ id: "hidden", model: controlledModel(() => ({ text: ["done"] })) });
+  const agents = { clerk: new Agent({ id: "clerk", model: slow }), hidden };
+  const { andante } = start({ budgets: [tokens(1_000, { per: "all" })] }, { agents });
+  const asked = andante.agents.text("clerk", "go");
+  await begun.promise;
+  await andante.agents.text("hidden", "go");
+  release.resolve();
+  await asked;
+  await expect.poll(() => andante.budgets()).toMatchObject([{ used: 30, held: 0 }]);
+});
+
+test("the use of a call that the store cannot take now is counted when it can", async () => {
+  const store = memoryStore();
+  let refusals = 3;
+  const failing = new Proxy(store.budgets, {
+    get: (target, name) => {
+      if (name !== "charge") return Reflect.get(target, name);
+      return async (charges: Parameters<typeof target.charge>[0]) => {
+        if (refusals-- > 0) throw new StoreUnavailableError({ cause: new Error("fail-over") });
+        await target.charge(charges);
+      };
+    },
+  });
+  const { andante, logger } = start({ budgets: [tokens(100)], store: withBudgets(store, failing) });
+  await andante.agents.text("clerk", "go", { userId: "ada" });
+  await expect.poll(() => andante.budgets()).toMatchObject([{ used: 30, held: 0 }]);
+  expect(logger.messages).not.toContain("the use of a budget could not be written");
+});
+
 test("an application without budgets makes no statement for them", async () => {
   const store = memoryStore();
   const asked: string[] = [];
@@ -189,15 +242,12 @@ test("an application without budgets makes no statement for them", async () => {
       return Reflect.get(target, name, receiver);
     },
   });
-  const counted = new Proxy(store, {
-    get: (target, name) => {
-      if (name === "budgets") return counting;
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
   const { agent } = looper("clerk");
-  const andante = createAndante({ agents: { clerk: agent }, store: counted, logger: new RecordingLogger() });
+  const andante = createAndante({
+    agents: { clerk: agent },
+    store: withBudgets(store, counting),
+    logger: new RecordingLogger(),
+  });
   onTestFinished(() => andante.close());
   await andante.agents.text("clerk", "go", { userId: "ada", conversationId: "talk" });
   await andante.agents.text("clerk", "go");

@@ -1,10 +1,13 @@
 // Rows of usage equal the log of the provider when a process crashes: in chats, workflows and sub-agents.
 import { expect, onTestFinished, test } from "vitest";
+import { Agent } from "../../src/agent/agent.ts";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import type { Prices } from "../../src/observe/usage/prices.ts";
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 import { openStore } from "./processes.ts";
 import {
   budgetOf,
@@ -89,6 +92,41 @@ test("calls outside of conversations are counted when they end, and a change of 
   const last = await usageWith(undefined);
   expect(last.reply).not.toHaveProperty("money");
   expect(last.total).toMatchObject({ calls: 12, money: 3.29, unpricedCalls: 4 });
+});
+
+test.each([1e300, Number.POSITIVE_INFINITY, Number.NaN, -5])(
+  "a provider that reports %d tokens harms neither its reply nor the rows",
+  async (input) => {
+    const model = controlledModel(() => ({ text: ["done"], usage: { input, output: 1, cached: input } }));
+    const prices = { "scripted/scripted": { input: 1e300, output: 1e300 } };
+    const andante = createAndante({
+      ...{ agents: { a: new Agent({ id: "a", model }) }, store: memoryStore(), prices },
+      budgets: [{ per: "all", window: "1d", money: 9_000_000 }],
+      logger: new RecordingLogger(),
+    });
+    onTestFinished(() => andante.close({ grace: 0 }));
+    const talk = { conversationId: "talk" };
+    for (const options of [{}, talk, talk])
+      expect((await andante.agents.text("a", "hi", options)).text).toBe("done");
+    await expect.poll(async () => (await andante.usage({ by: "day" })).total.calls).toBe(3);
+    const { usage } = await andante.conversations.read("talk");
+    expect(usage.inputTokens).toBe(input > 0 && input < Number.POSITIVE_INFINITY ? 2e9 : 0);
+    expect(usage).toMatchObject({ calls: 2, money: 2e6 });
+    expect(await andante.budgets()).toMatchObject([{ used: 3e6 }]);
+  },
+);
+
+test("money of a currency of large numbers is summed up beyond the integers of the database", async () => {
+  const model = controlledModel(() => ({ text: ["done"], usage: { input: 1_000_000, output: 1 } }));
+  const prices = { "scripted/scripted": { input: 900_000, output: 0 } };
+  const agents = { a: new Agent({ id: "a", model }) };
+  const andante = createAndante({ agents, store: memoryStore(), prices, logger: new RecordingLogger() });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  for (let call = 0; call < 12; call++) await andante.agents.text("a", "hi", { conversationId: "talk" });
+  expect((await andante.usage({ by: "model" })).total.money).toBeCloseTo(10_800_000, 0);
+  const { usage } = await andante.conversations.read("talk");
+  expect(usage.calls).toBe(12);
+  expect(usage.money).toBeGreaterThan(9_000_000);
 });
 
 test("days that are older than the retention go", async () => {

@@ -12,7 +12,7 @@ import { Where } from "../where.ts";
 import { spendStatement } from "../write/usage.ts";
 
 export function usage(readers: Readers, s: string): UsageStore {
-  const sums = usageCountColumns.map((column) => `sum(${column})::bigint as ${column}`).join(", ");
+  const sums = usageCountColumns.map((column) => `sum(${column})::float8 as ${column}`).join(", ");
   const keys = usageKeyColumns.join(", ");
   const [gone, old] = ["usage", "old"].map((name) =>
     usageKeyColumns.map((key) => `${name}.${key}`).join(", "),

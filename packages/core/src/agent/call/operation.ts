@@ -6,7 +6,7 @@ import { createLogger } from "../../observe/log/create-logger.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Budgets } from "../../observe/usage/budgets.ts";
 import type { FactChange } from "../../store/fact-store.ts";
-import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
+import { nothingUsed, reportedDetails, type StoredUsage, sumUsage, wholeTokens } from "../../store/usage.ts";
 import type { Schema } from "../../values/schema.ts";
 import { plainSchema } from "../../values/schema.ts";
 import type { ApprovalDeadline } from "../durable/call-waits.ts";
@@ -68,7 +68,7 @@ export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "call
   return {
     ...wholeTokens(usage),
     // An agent that is not of the AI SDK's making may leave them out.
-    ...usageDetails(
+    ...reportedDetails(
       inputTokenDetails?.cacheReadTokens,
       outputTokenDetails?.reasoningTokens,
       inputTokenDetails?.cacheWriteTokens,
@@ -208,7 +208,7 @@ export class Operation implements OperationContext {
 /** The usage of one call of a model. */
 export function oneCall(usage: CountedTokens): AgentUsage {
   const { cachedInputTokens, reasoningTokens, inputTokenDetails } = usage;
-  const details = usageDetails(cachedInputTokens, reasoningTokens, inputTokenDetails?.cacheWriteTokens);
+  const details = reportedDetails(cachedInputTokens, reasoningTokens, inputTokenDetails?.cacheWriteTokens);
   return { ...wholeTokens(usage), calls: 1, ...details };
 }
 

@@ -257,7 +257,7 @@ interface OpenSentence {
 }
 
 /** The sentences that have no end yet, by text. Each character is read once, however long a sentence is. */
-class OpenSentences {
+export class OpenSentences {
   readonly #open = new Map<string, OpenSentence>();
 
   /** The sentences that end in this delta, as one. */

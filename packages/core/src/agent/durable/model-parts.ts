@@ -1,6 +1,10 @@
 // The reply of a model to one call, as it is recorded: its parts, with neighbouring deltas as one, and everything JSON.
 import { hash } from "node:crypto";
-import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
 import { propertyOf } from "../../values/fields.ts";
 import { holdsBytes } from "../../values/without-bytes.ts";
 
@@ -21,9 +25,17 @@ export class PartCollector {
     if (part.type === "raw" || part.type === "ping") return;
     const last = this.parts.at(-1);
     const merged = last && merge(last, part);
-    if (merged === undefined) this.parts.push(part);
+    if (part.type === "finish") this.parts.push({ ...part, usage: jsonUsage(part.usage) });
+    else if (merged === undefined) this.parts.push(part);
     else this.parts[this.parts.length - 1] = merged;
   }
+}
+
+/** Without counts that are no numbers of JSON, which some providers' packages compute from counts that are missing. */
+function jsonUsage(usage: LanguageModelV4Usage): LanguageModelV4Usage {
+  const isKept = (value: unknown) => typeof value !== "number" || Number.isFinite(value);
+  if ([usage.inputTokens, usage.outputTokens].flatMap(Object.values).every(isKept)) return usage;
+  return JSON.parse(JSON.stringify(usage, (_, value) => (isKept(value) ? value : undefined)));
 }
 
 function merge(last: ModelPart, next: ModelPart): ModelPart | undefined {
@@ -81,7 +93,12 @@ export function partsOf(result: LanguageModelV4GenerateResult): ModelPart[] {
     parts.push({ type: `${type}-delta`, id, delta: text });
     parts.push({ type: `${type}-end`, id, ...rest });
   }
-  parts.push({ type: "finish", finishReason, usage, ...(providerMetadata && { providerMetadata }) });
+  parts.push({
+    type: "finish",
+    finishReason,
+    usage: jsonUsage(usage),
+    ...(providerMetadata && { providerMetadata }),
+  });
   return parts;
 }
 

@@ -2,7 +2,7 @@
 // it is committed.
 import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { type StoredUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
+import { reportedDetails, type StoredUsage, wholeTokens } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { withoutBytes } from "../../values/without-bytes.ts";
 import type { DurableLoop } from "./durable-loop.ts";
@@ -125,7 +125,7 @@ class ModelCall {
 /** The usage of one call. */
 export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): StoredUsage {
   const counted = wholeTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total });
-  const details = usageDetails(inputTokens.cacheRead, outputTokens.reasoning, inputTokens.cacheWrite);
+  const details = reportedDetails(inputTokens.cacheRead, outputTokens.reasoning, inputTokens.cacheWrite);
   return { ...counted, calls: 1, ...details };
 }
 

@@ -5,7 +5,7 @@
 // at once where the same call is made again.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BudgetUsedUpError, ModelPriceError } from "../../errors/index.ts";
+import { BudgetUsedUpError, ModelPriceError, StoreRefusedError } from "../../errors/index.ts";
 import type {
   BudgetAccount,
   BudgetAccountKey,
@@ -82,6 +82,8 @@ const lease = 60_000;
 const renewPeriod = 20_000;
 /** Milliseconds between two tries to hold a share, at first and at most. */
 const [firstPause, longestPause] = [20, 500];
+/** Milliseconds for which the use of a call is written again. */
+const writePatience = 300_000;
 const maxWarned = 1000;
 /** Calls whose attempts are remembered: a commit follows the end of its call within moments. */
 const maxAttempts = 10_000;
@@ -119,8 +121,10 @@ export class Budgets {
   /** The last attempts of calls, by their names; a commit charges them. */
   readonly #attempts = new Map<string, string>();
   readonly #warned = new Set<string>();
-  readonly #charging = new Set<Promise<void>>();
+  /** The writes under way. */
+  readonly #writing = new Set<Promise<void>>();
   #renewing: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(parts: BudgetsParts) {
     this.#parts = parts;
@@ -144,7 +148,7 @@ export class Budgets {
     const still = await this.#hold(call, raised, asking);
     if (still !== undefined) return still;
     const reached = await this.#hold(call, accounts, asking);
-    if (reached !== undefined) await this.charge(call, undefined);
+    if (reached !== undefined) void this.charge(call, undefined);
     return reached;
   }
 
@@ -209,26 +213,54 @@ export class Budgets {
     const amounts = usage === undefined ? charges.map((each) => ({ ...each, amount: 0 })) : charges;
     this.#attempts.delete(call.hold);
     if (amounts.length === 0) return;
-    const charging = this.#parts.store
-      .charge(amounts)
-      .catch((err) => this.#parts.logger.warn({ err }, "the use of a budget could not be written"))
-      .finally(() => this.#charging.delete(charging));
-    this.#charging.add(charging);
-    await charging;
+    const { store } = this.#parts;
+    await this.#insist(async () => {
+      await store.charge(amounts);
+      return true;
+    });
   }
 
   /** Counts a call that was made without a share. */
   async count(caller: BudgetedCaller, usage: StoredUsage): Promise<void> {
     const hold = randomUUID();
-    const at = this.#parts.clock.now();
-    const shares = this.#accountsOf(caller).map(({ budget, key }) => ({
-      ...{ ...key, ...windowOf(budget, at), limit: Number.MAX_SAFE_INTEGER },
-      ...{ amount: 1, unbounded: false },
-    }));
-    if (shares.length === 0) return;
+    const { store, clock } = this.#parts;
+    const accounts = this.#accountsOf(caller);
+    if (accounts.length === 0) return;
     this.#attempts.set(hold, hold);
-    await this.#parts.store.hold({ hold, attempt: hold, at, expiresAt: at + lease, shares });
+    // Waits for calls in flight whose use has no bound, as any call does.
+    await this.#insist(async () => {
+      const at = clock.now();
+      const shares = accounts.map(({ budget, key }) => ({
+        ...{ ...key, ...windowOf(budget, at), limit: Number.MAX_SAFE_INTEGER },
+        ...{ amount: 1, unbounded: false },
+      }));
+      const { kind } = await store.hold({ hold, attempt: hold, at, expiresAt: at + lease, shares });
+      return kind !== "busy";
+    });
     await this.charge({ ...caller, hold }, usage);
+  }
+
+  /** Works until it is done, also while the store cannot, such as while its database fails over. Never rejects. */
+  async #insist(work: () => Promise<boolean>): Promise<void> {
+    const working = this.#repeat(work)
+      .catch((err) => this.#parts.logger.warn({ err }, "the use of a budget could not be written"))
+      .finally(() => this.#writing.delete(working));
+    this.#writing.add(working);
+    await working;
+  }
+
+  async #repeat(work: () => Promise<boolean>): Promise<void> {
+    const until = performance.now() + writePatience;
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      const isOver = this.#isClosed || performance.now() > until;
+      try {
+        if (await work()) return;
+        if (isOver) throw new Error("other calls were in flight for too long");
+      } catch (error) {
+        if (isOver || error instanceof StoreRefusedError) throw error;
+      }
+      await sleep(pause, undefined, { ref: false });
+    }
   }
 
   /** Rejects when a budget is used up. `model`: null for calls that cannot be seen; undefined to leave prices out. */
@@ -274,8 +306,9 @@ export class Budgets {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#renewing);
-    await Promise.all(this.#charging);
+    await Promise.all(this.#writing);
   }
 
   #accountsOf(caller: Partial<BudgetedCaller>): readonly BudgetAccountOf[] {

@@ -1,6 +1,13 @@
 // The host's prices of models, and the money for one call.
 import { OptionError } from "../../errors/index.ts";
-import { cacheWritesOf, fromNanos, moneyDetails, type StoredUsage, toNanos } from "../../store/usage.ts";
+import {
+  cacheWritesOf,
+  fromNanos,
+  maxCallNanos,
+  moneyDetails,
+  type StoredUsage,
+  toNanos,
+} from "../../store/usage.ts";
 import { isRecord } from "../../values/fields.ts";
 import type { Logger } from "../log/logger.ts";
 
@@ -117,5 +124,5 @@ function moneyFor(usage: StoredUsage, { input, cached = input, cacheWrite = inpu
   const written = cacheWritesOf(usage);
   const plain = Math.max(0, inputTokens - read - written);
   const perMillion = plain * input + read * cached + written * cacheWrite + outputTokens * output;
-  return fromNanos(toNanos(perMillion / 1e6));
+  return fromNanos(Math.min(toNanos(perMillion / 1e6), maxCallNanos));
 }

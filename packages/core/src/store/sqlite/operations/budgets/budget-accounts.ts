@@ -9,7 +9,7 @@ export function budgetAccounts(database: DatabaseSync) {
     const where = new Where().add("budget = ?", budget).add("subject = ?", subject).add("ends_at > ?", at);
     return database
       .prepare(
-        `select *, (select coalesce(sum(amount), 0) from budget_holds
+        `select *, (select total(amount) from budget_holds
            where budget_holds.budget = budgets.budget and budget_holds.subject = budgets.subject and expires_at > ?) as held
          from budgets ${where} order by used desc, subject limit ?`,
       )

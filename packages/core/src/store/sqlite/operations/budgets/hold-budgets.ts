@@ -13,7 +13,7 @@ import { accountRows } from "./account-rows.ts";
 export function holdBudgets(database: DatabaseSync) {
   const rows = accountRows(database);
   const others = database.prepare(
-    `select count(*) as count, coalesce(sum(amount), 0) as amount, coalesce(max(unbounded), 0) as unbounded
+    `select count(*) as count, total(amount) as amount, coalesce(max(unbounded), 0) as unbounded
      from budget_holds where budget = ? and subject = ? and expires_at > ? and hold_id <> ?`,
   );
   const keep = database.prepare(

@@ -32,7 +32,7 @@ export function keepReply(database: DatabaseSync) {
        input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        total_tokens = total_tokens + ?, calls = calls + ?,
        cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?,
-       cache_write_tokens = cache_write_tokens + ?, nanos = coalesce(nanos + ?, nanos, ?),
+       cache_write_tokens = cache_write_tokens + ?, nanos = coalesce(min(nanos + ?, ${Number.MAX_SAFE_INTEGER}), nanos, ?),
        unpriced_calls = iif(unpriced_calls is null and ? is null, null, coalesce(unpriced_calls, calls) + coalesce(?, ?))
      where conversation_id = ?`,
   );

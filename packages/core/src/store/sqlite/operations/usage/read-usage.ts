@@ -13,7 +13,8 @@ export function usageTotals(database: DatabaseSync) {
       .add("agent_id = ?", filters.agentId);
     // No index has these.
     const later = new Where().add("workflow_id = ?", filters.workflowId).add("model = ?", filters.model);
-    const sums = usageCountColumns.map((column) => `sum(${column}) as ${column}`);
+    // As floats: money of a currency of large numbers is above 2^53 billionths soon, which cannot be read as an integer.
+    const sums = usageCountColumns.map((column) => `total(${column}) as ${column}`);
     const rows = database
       .prepare(
         `select * from (select ${usageColumnOf[by]} as of, ${sums.join(", ")} from

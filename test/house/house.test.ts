@@ -67,10 +67,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "packages/client/src": [
+    "responses",
     "api-error.ts",
     "host-types.ts",
     "connection",
-    "responses",
     "workflow",
     "agent",
     "overview.ts",

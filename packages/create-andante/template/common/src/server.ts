@@ -14,5 +14,11 @@ const auth = secret && {
   }),
 };
 
-const server = await serve({ ...auth, agents: { writer }, workflows: { publish } });
+const server = await serve({
+  ...auth,
+  agents: { writer },
+  workflows: { publish },
+  // Executions that ended longer ago are deleted; without it everything is kept.
+  retention: { maxAge: "90d" },
+});
 console.log(`Console: ${server.url}/console`);

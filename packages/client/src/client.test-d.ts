@@ -4,10 +4,12 @@ import { createApp, type RunningServer, serve } from "@andante/server";
 import { ToolLoopAgent } from "ai";
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import type { AndanteApiError, ApiErrorCode } from "./api-error.ts";
 import { chatTransport } from "./chat/chat-transport.ts";
 import { createClient } from "./client.ts";
 import { useExecution } from "./react/use-execution.ts";
 import { useInbox } from "./react/use-inbox.ts";
+import type { ErrorCode } from "./responses/wire.ts";
 
 const publish = createWorkflow({
   id: "publish",

@@ -9,8 +9,9 @@ let api: OpenTelemetryApi | undefined;
 
 export function otelApi(): OpenTelemetryApi {
   // Kept here: `require` looks the file up again each time, which was a quarter of the processor time of a short reply.
-  api ??= load("@opentelemetry/api");
-  return api;
+  const known: OpenTelemetryApi = api ?? load("@opentelemetry/api");
+  api = known;
+  return known;
 }
 
 /** The global key under which every copy of the API, of any version 1, keeps the registrations of the host. */

@@ -9,7 +9,12 @@ export type {
 } from "./agent/agent-client.ts";
 export type { ConversationClient, ToolDecision } from "./agent/conversation-client.ts";
 export type { FactsClient, UserFactsClient } from "./agent/facts-client.ts";
-export { AndanteApiError, type ApiErrorCode, type ApiErrorDetails, type ClientErrorCode } from "./api-error.ts";
+export {
+  AndanteApiError,
+  type ApiErrorCode,
+  type ApiErrorDetails,
+  type ClientErrorCode,
+} from "./api-error.ts";
 export { type Client, type ConversationFilter, createClient, type SearchFilter } from "./client.ts";
 export type { Listing } from "./connection/listing.ts";
 export type { CallOptions, ClientOptions, PageOptions } from "./connection/options.ts";

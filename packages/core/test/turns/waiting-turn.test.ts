@@ -146,6 +146,66 @@ test("a resume continues the reply by itself; a sleep of three days is a timer, 
   expect((await store.state(executionId))?.execution.status).toBe("completed");
 });
 
+test.each([1, 400])(
+  "a tool that sleeps for a moment (%i ms) continues in the same process",
+  async (milliseconds) => {
+    const store = await openStore();
+    const model = controlledModel(({ prompt }) =>
+      prompt.some(({ role }) => role === "tool")
+        ? { text: ["After it."] }
+        : { calls: [{ name: "nap", input: {} }] },
+    );
+    const effects: string[] = [];
+    const nap = tool({
+      inputSchema: z.object({}),
+      execute: async (_, options) => {
+        const { checkpoint, sleep } = durable(options);
+        for (const id of ["one", "two"]) {
+          await checkpoint(id, () => effects.push(id));
+          await sleep(milliseconds);
+        }
+        return "awake";
+      },
+    });
+    const { andante, logger } = startProcess(store, { model, tools: { nap } });
+    await all(await ask(andante, "u1"));
+    const next = all(await ask(andante, "u2"));
+    await finished(andante);
+    await next;
+    expect(effects).toEqual(["one", "two"]);
+    expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(await store.liveTurn(conversationId)).toBeUndefined();
+    expect(logger.messages).toEqual([]);
+  },
+);
+
+test("two tools that are resumed at once both continue", async () => {
+  const model = controlledModel(({ prompt }) =>
+    prompt.at(-1)?.role === "tool"
+      ? { text: [`After ${JSON.stringify(prompt.at(-1)?.content)}`] }
+      : { calls: ["left", "right"].map((name) => ({ id: name, name, input: {} })) },
+  );
+  const inputSchema = z.object({});
+  const waiting = tool({ inputSchema, execute: (_, options) => durable(options).suspend("Which?") });
+  const store = await openStore();
+  const { andante } = startProcess(store, { model, tools: { left: waiting, right: waiting } });
+  for (let round = 0; round < 20; round++) {
+    const talk = { conversationId: `talk-${round}`, userId: "ada" };
+    await all(await andante.agents.chat("clerk", [userMessage("u1")], talk));
+    const items = (await waits(andante)).filter((item) => item.conversationId === talk.conversationId);
+    expect(items).toHaveLength(2);
+    await Promise.all(
+      items.map(({ suspension: { suspensionId } }, resumeData) =>
+        andante.agents.resume(talk.conversationId, { suspensionId, resumeData }),
+      ),
+    );
+    await expect
+      .poll(async () => (await kept(andante, talk.conversationId)).at(-1)?.[1], { message: `round ${round}` })
+      .toContain("After");
+    expect(model.asked).toHaveLength(2 * (round + 1));
+  }
+});
+
 test("another process continues it, also after the first one is gone", async () => {
   const store = await openStore();
   const join = sharedStore(store);

@@ -58,6 +58,7 @@ export class KeptTurn {
   readonly #options: KeptTurnOptions;
   readonly #running = Promise.withResolvers<RunningTurn>();
   readonly #made = Promise.withResolvers<void>();
+  readonly #again = Promise.withResolvers<"waits">();
   #message: TurnReply["message"] = null;
   #beside: BesideReply = {};
   #isMade = false;
@@ -108,6 +109,11 @@ export class KeptTurn {
     await this.finish(message);
   }
 
+  /** The wait has ended before it was committed: its execution runs again here, with another turn. */
+  runsAgain(): void {
+    this.#again.resolve("waits");
+  }
+
   /** The reply is made: resolves when it is committed together with the end of the turn. */
   async finish(message: TurnReply["message"], beside: BesideReply = {}): Promise<void> {
     this.#message = message;
@@ -115,7 +121,7 @@ export class KeptTurn {
     this.#isMade = true;
     this.#made.resolve();
     const running = await this.#running.promise;
-    const end = await running.settled;
+    const end = await Promise.race([running.settled, this.#again.promise]);
     if (end !== "ended" && end !== "waits" && !this.#isKept(end)) throw reasonOf(end);
   }
 

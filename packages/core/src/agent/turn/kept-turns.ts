@@ -54,11 +54,13 @@ export class KeptTurns implements TurnHost {
 
   async run(running: RunningTurn): Promise<TurnWait | undefined> {
     const { executionId } = running;
-    let turn = this.#turns.get(executionId);
+    const known = this.#turns.get(executionId);
+    let turn = known;
     // One that waited for a moment only was not released.
     if (turn === undefined || turn.isWaiting) {
       turn = this.#options.recover(running);
       this.#turns.set(executionId, turn);
+      known?.runsAgain();
     }
     const mine = turn;
     void running.settled.then(() => {

@@ -68,6 +68,8 @@ export class TurnKind implements EngineKind {
   #hasHadChildren = false;
   /** Turns that are released because their tools wait. */
   readonly #idle = new Set<string>();
+  /** The ends of the turns that are loaded: the runs of a turn between two releases share one. */
+  readonly #ends = new Map<string, Promise<TurnEnd>>();
 
   /** `changed` receives the turns whose replies begin to wait, with the deadline of the first call that does, and those that were resumed. */
   constructor(
@@ -206,9 +208,7 @@ export class TurnKind implements EngineKind {
   async #run(body: StepContext): Promise<void> {
     const { executionId, data, context, userId, conversationId, signal } = body;
     this.#idle.delete(executionId);
-    const settled = this.#waiters
-      .wait(executionId)
-      .settled.then((settlement) => this.#endOf(executionId, settlement));
+    const settled = this.#ends.get(executionId) ?? this.#waitFor(executionId);
     if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
     const recorder = body.recorder();
     const wait = await this.#host.run({
@@ -229,6 +229,15 @@ export class TurnKind implements EngineKind {
     });
     if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);
     if (wait !== undefined) recorder.leave(wait.reason);
+  }
+
+  #waitFor(executionId: string): Promise<TurnEnd> {
+    const end = this.#waiters.wait(executionId).settled.then((settlement) => {
+      this.#ends.delete(executionId);
+      return this.#endOf(executionId, settlement);
+    });
+    this.#ends.set(executionId, end);
+    return end;
   }
 
   #endOf(executionId: string, settlement: Settlement): TurnEnd {

@@ -1,6 +1,9 @@
 // The short version of `npm run chaos`, and the proof that its checks can fail.
 import { afterAll, describe, expect, it } from "vitest";
 import { runCampaign } from "./campaign.ts";
+import { runChats } from "./chats/campaign.ts";
+import { editorChat } from "./chats/editor-chat.ts";
+import { fiveToolsChat } from "./chats/five-tools-chat.ts";
 import type { Kill } from "./instructions.ts";
 import { runTrial, type TrialResult } from "./trial.ts";
 import { openWorkspace } from "./workspace.ts";
@@ -41,6 +44,21 @@ describe("chaos", () => {
     });
     expect(failures).toEqual([]);
     expect(totals.kills).toBeGreaterThanOrEqual(8);
+  });
+
+  it.each([
+    ["runs tools", fiveToolsChat],
+    ["waits, is steered, falls back to its second model and uses up a budget", editorChat],
+  ])("a chat that %s loses nothing", { timeout: 600_000 }, async (_, chat) => {
+    const { kills, problems } = await runChats(chat, { folder, kills: 8, seed });
+    expect(problems).toEqual([]);
+    expect(kills).toBeGreaterThanOrEqual(8);
+  });
+
+  it("notices a chat whose commit was acknowledged and forgotten", { timeout: 600_000 }, async () => {
+    const kill = { kind: "lie", number: 6 } as const;
+    const { problems } = await runChats(editorChat, { folder, kills: 1, seed: 0, kill });
+    expect(problems).toEqual([expect.stringContaining("happened again after its commit was acknowledged")]);
   });
 
   it("recovers several megabytes though it is killed while it does", { timeout: 600_000 }, async () => {

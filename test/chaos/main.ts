@@ -7,6 +7,8 @@
 
 import { runCampaign, type Totals } from "./campaign.ts";
 import { runChats } from "./chats/campaign.ts";
+import { editorChat } from "./chats/editor-chat.ts";
+import { fiveToolsChat } from "./chats/five-tools-chat.ts";
 import { scenarioNames } from "./scenarios/index.ts";
 import { type TrialResult, trialPlanSchema } from "./trial.ts";
 import { openWorkspace } from "./workspace.ts";
@@ -44,15 +46,22 @@ const totals = await runCampaign({
     say(`${seconds()}: ${summary(soFar)}`);
   },
 });
-// A fifth as many for a chat whose tools have side effects, where all scenarios are asked for.
-const chatKills =
-  only === undefined && process.env.ANDANTE_CHAOS_SCENARIOS === undefined ? Math.ceil(kills / 5) : 0;
-const chats = await runChats({ folder: workspace.folder, kills: chatKills });
-for (const problem of chats.problems) say(`FAILED chat: ${problem}`);
-say(`${seconds()}: ${chats.kills} kills of a chat in ${chats.trials} trials`);
-const ok =
-  totals.failed === 0 && chats.problems.length === 0 && (only !== undefined || totals.kills >= kills);
-if (totals.failed === 0 && chats.problems.length === 0) workspace.remove();
+// A fifth as many for a chat whose tools have side effects, and three tenths for one that waits, is steered, falls back to its
+// second model and uses up a budget, where all scenarios are asked for.
+const isWhole = only === undefined && process.env.ANDANTE_CHAOS_SCENARIOS === undefined;
+let lostInChats = false;
+for (const [name, chat, share] of [
+  ["five tools", fiveToolsChat, 0.2],
+  ["waits", editorChat, 0.3],
+] as const) {
+  if (!isWhole) break;
+  const chats = await runChats(chat, { folder: workspace.folder, kills: Math.ceil(kills * share), seed });
+  for (const problem of chats.problems) say(`FAILED chat with ${name}: ${problem}`);
+  lostInChats ||= chats.problems.length > 0;
+  say(`${seconds()}: ${chats.kills} kills of a chat with ${name} in ${chats.trials} trials`);
+}
+const ok = totals.failed === 0 && !lostInChats && (only !== undefined || totals.kills >= kills);
+if (totals.failed === 0 && !lostInChats) workspace.remove();
 say(`${seconds()}: ${ok ? "nothing was lost" : `FAILED, see ${workspace.folder}`}`);
 say(summary(totals));
 process.exitCode = ok ? 0 : 1;

@@ -1,14 +1,35 @@
 // Kills the process of a chat around each of its writes and inside each of its tools, twice in a row where it comes to
-// that, and checks the calls of tools, the journal, the conversation and the client's view.
+// that, and checks that nothing is done again after its commit and that the chat ends as without kills.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { sqliteStore } from "@andante/core";
-import { toolNames, wholeUsage } from "../../../packages/core/test/turns/five-tools.ts";
+import { type Store, sqliteStore } from "@andante/core";
 import type { Kill } from "../instructions.ts";
 import { type ChatEnd, type ChatLife, chatEndSchema } from "./protocol.ts";
+
+/** A line of the log of a chat. */
+export interface Effect {
+  /** Such as the name of a tool; the same for the same work. */
+  readonly name: string;
+  /** Empty where the work does not know it. */
+  readonly executionId: string;
+}
+
+/** A chat that is killed. */
+export interface ChatCase {
+  /** The script of its process, beside this file. */
+  readonly script: string;
+  /** The names of the effects that the journals hold, of the executions that the log names. */
+  recorded(store: Store, executionIds: readonly string[]): Promise<readonly string[]>;
+  /** The faults of an end beside one without kills, with the log of all lives. */
+  problems(
+    end: ChatEnd,
+    expected: ChatEnd,
+    run: { log: readonly Effect[]; kills: number },
+  ): readonly string[];
+}
 
 export interface ChatTotals {
   readonly kills: number;
@@ -17,22 +38,32 @@ export interface ChatTotals {
   readonly problems: readonly string[];
 }
 
-const childFile = fileURLToPath(new URL("./child.ts", import.meta.url));
-
 /** At least so many kills, spread over all boundaries. */
-export async function runChats(options: { folder: string; kills: number }): Promise<ChatTotals> {
+export async function runChats(
+  chat: ChatCase,
+  options: {
+    readonly folder: string;
+    readonly kills: number;
+    readonly seed: number;
+    /** Of each first life. Default: those around each write and inside of each tool, one after the other. */
+    readonly kill?: Kill;
+  },
+): Promise<ChatTotals> {
   const { folder } = options;
-  const expected = await undisturbed(folder);
   const problems: string[] = [];
   let kills = 0;
   let trials = 0;
+  if (options.kills === 0) return { kills, trials, problems };
+  const expected = await undisturbed(chat, folder);
   const boundaries = boundariesOf(expected);
+  // Few kills are spread, too.
+  const stride = Math.max(1, Math.floor((2 * boundaries.length) / options.kills));
   while (kills < options.kills && problems.length === 0) {
-    const first = boundaries[trials % boundaries.length];
+    const first = options.kill ?? boundaries[(options.seed + trials * stride) % boundaries.length];
     // The second life is killed, too, somewhere else each time round.
-    const second = boundaries[(trials * 7 + 3) % boundaries.length];
+    const second = boundaries[(options.seed + trials * 7 + 3) % boundaries.length];
     if (first === undefined || second === undefined) break;
-    const trial = await runTrial(folder, [first, second], expected);
+    const trial = await runTrial(chat, folder, [first, second], expected);
     kills += trial.kills;
     trials++;
     problems.push(...trial.problems.map((problem) => `${JSON.stringify([first, second])}: ${problem}`));
@@ -40,9 +71,9 @@ export async function runChats(options: { folder: string; kills: number }): Prom
   return { kills, trials, problems };
 }
 
-async function undisturbed(folder: string): Promise<ChatEnd> {
+async function undisturbed(chat: ChatCase, folder: string): Promise<ChatEnd> {
   const trial = mkdtempSync(path.join(folder, "chat-"));
-  const end = await runLife(lifeIn(trial, { kind: "none" }));
+  const end = await runLife(chat, lifeIn(trial, { kind: "none" }));
   rmSync(trial, { recursive: true, force: true });
   if (end === undefined) throw new Error("the undisturbed chat was killed");
   return end;
@@ -57,11 +88,9 @@ function boundariesOf({ writes, moments }: ChatEnd): Kill[] {
   return all;
 }
 
-function lifeIn(folder: string, kill: Kill): ChatLife {
-  return { database: path.join(folder, "andante.db"), log: path.join(folder, "tools.log"), kill };
-}
-
+/** One chat, whose processes are killed one after the other; the last one lives. */
 async function runTrial(
+  chat: ChatCase,
   folder: string,
   kills: readonly Kill[],
   expected: ChatEnd,
@@ -72,9 +101,9 @@ async function runTrial(
   let end: ChatEnd | undefined;
   for (const kill of [...kills, { kind: "none" } as const]) {
     const life = lifeIn(trial, kill);
-    const recorded = await recordedTools(life);
+    const recorded = await recordedIn(chat, life);
     const before = runsOf(life);
-    end = await runLife(life);
+    end = await runLife(chat, life);
     const after = runsOf(life);
     for (const name of recorded) {
       if (after.get(name) !== before.get(name)) problems.push(`${name} was recorded and ran again`);
@@ -82,24 +111,21 @@ async function runTrial(
     if (end !== undefined) break;
     killed++;
   }
+  const log = effectsIn(path.join(trial, "effects.log"));
   if (end === undefined) problems.push("the last life was killed, though nobody was to kill it");
-  else problems.push(...differences(end, expected));
+  else problems.push(...chat.problems(end, expected, { log, kills: killed }));
   if (problems.length === 0) rmSync(trial, { recursive: true, force: true });
   return { kills: killed, problems };
 }
 
-function differences(end: ChatEnd, expected: ChatEnd): string[] {
-  const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-  const problems: string[] = [];
-  if (!same(end.kept, expected.kept)) problems.push(`kept ${JSON.stringify(end.kept)}`);
-  if (!same(end.usage, wholeUsage)) problems.push(`used ${JSON.stringify(end.usage)}`);
-  if (end.seen !== null && !same(end.seen, expected.seen)) problems.push(`seen ${JSON.stringify(end.seen)}`);
-  return problems;
+function lifeIn(folder: string, kill: Kill): ChatLife {
+  return { database: path.join(folder, "andante.db"), log: path.join(folder, "effects.log"), kill };
 }
 
 /** Resolves to its report; undefined when it was killed. */
-async function runLife(life: ChatLife): Promise<ChatEnd | undefined> {
-  const child = spawn(process.execPath, ["--conditions=andante-source", childFile, JSON.stringify(life)], {
+async function runLife({ script }: ChatCase, life: ChatLife): Promise<ChatEnd | undefined> {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, ["--conditions=andante-source", file, JSON.stringify(life)], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   let end: ChatEnd | undefined;
@@ -111,34 +137,31 @@ async function runLife(life: ChatLife): Promise<ChatEnd | undefined> {
   throw new Error(`the process of a chat ended by itself with code ${code} and signal ${signal}`);
 }
 
-/** How often each tool has run. */
+/** How often each effect has happened. */
 function runsOf({ log }: ChatLife): Map<string, number> {
   const runs = new Map<string, number>();
-  for (const [name] of linesOf(log)) runs.set(name, (runs.get(name) ?? 0) + 1);
+  for (const { name } of effectsIn(log)) runs.set(name, (runs.get(name) ?? 0) + 1);
   return runs;
 }
 
-/** Tool and idempotency key, whose first part is the execution's id. */
-function linesOf(log: string): [name: string, executionId: string][] {
+/** Lines of a name and an idempotency key, whose first part is the execution's id. */
+function effectsIn(log: string): Effect[] {
   if (!existsSync(log)) return [];
   const lines = readFileSync(log, "utf8").split("\n").slice(0, -1);
   return lines.map((line) => {
     const [name = "", key = ""] = line.split(" ");
-    return [name, key.split(":")[0] ?? ""];
+    return { name, executionId: key.split(":")[0] ?? "" };
   });
 }
 
-/** The tools whose outcome the journal holds. */
-async function recordedTools({ database, log }: ChatLife): Promise<string[]> {
-  const executionId = linesOf(log).at(-1)?.[1];
-  if (executionId === undefined) return [];
+async function recordedIn(chat: ChatCase, { database, log }: ChatLife): Promise<readonly string[]> {
+  const named = effectsIn(log).map(({ executionId }) => executionId);
+  const executionIds = [...new Set(named)].filter((each) => each !== "");
+  if (executionIds.length === 0) return [];
   const store = sqliteStore({ path: database });
   await store.open();
   try {
-    const events = await store.events({ executionId, after: 0, limit: 1_000 });
-    return toolNames.filter((name) =>
-      events.some(({ path: at, detail }) => at?.includes(".tool[") && detail?.includes(`"${name}"`)),
-    );
+    return await chat.recorded(store, executionIds);
   } finally {
     await store.close();
   }

@@ -21,5 +21,14 @@ export function killingStore(store: Store, killer: Killer): Store {
     cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),
     claimAbandoned: (query) => killer.claim(() => store.claimAbandoned(query)),
     wake: (wake) => killer.write(wake.executionId, () => store.wake(wake)),
+    endHandled: (ended) => killer.write(ended.executionId, () => store.endHandled(ended)),
+    budgets: {
+      ...store.budgets,
+      hold: (hold) => killer.write(hold.hold, () => store.budgets.hold(hold)),
+    },
+    conversations: {
+      ...store.conversations,
+      post: (post) => killer.write(post.conversationId, () => store.conversations.post(post)),
+    },
   });
 }

@@ -11,7 +11,7 @@ import {
   maxSteps,
   windowOfMemory,
 } from "./call/agent-options.ts";
-import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { AgentTask, AnyAgent, AnyOutput } from "./call/any-agent.ts";
 import type { SupportedUrls } from "./call/attachments.ts";
 import type { AgentBudget } from "./call/budget.ts";
 import type { AgentParameters } from "./call/call-arguments.ts";
@@ -35,7 +35,7 @@ import type { OperationContext } from "./call/operation.ts";
 import { changesOf, choicesOf, type PlaygroundChoices, type PlaygroundSettings } from "./call/playground.ts";
 import { rememberName, rememberTool, subjectIn } from "./call/remember.ts";
 import { withoutAliases } from "./call/sdk-settings.ts";
-import { subAgentTools } from "./call/sub-agent-tool.ts";
+import { subAgentsOf } from "./call/sub-agent-tool.ts";
 import type { WhenBusy } from "./call/when-busy.ts";
 
 /**
@@ -66,6 +66,7 @@ export class Agent<Id extends string = string, CallOptions = unknown>
   readonly tools: ToolSet;
   override readonly toolApproval: AgentOptions["toolApproval"];
   override readonly subAgents: readonly AnyAgent[];
+  override readonly tasks: readonly AgentTask[];
   override readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
@@ -93,9 +94,11 @@ export class Agent<Id extends string = string, CallOptions = unknown>
     this.id = id;
     this.name = name;
     this.purpose = purpose;
-    this.subAgents = subAgents;
     this.memory = memory === false ? {} : memory;
-    this.#asTools = subAgentTools(where, subAgents);
+    const below = subAgentsOf(where, subAgents);
+    this.subAgents = below.agents;
+    this.tasks = below.tasks;
+    this.#asTools = below.tools;
     const { tools = {} } = options;
     if (memory !== false && memory.facts !== undefined)
       this.#asTools[rememberName] = rememberTool(where, { agentId: id, facts: memory.facts });

@@ -1,10 +1,12 @@
-// Registers the host's agents by their own ids; an agent of the AI SDK without one gets its key as id.
+// Registers the host's agents by their own ids; an agent of the AI SDK without one gets its key as id. And the workflows of
+// sub-agents that work in the background.
 import { DefinitionError } from "../errors/index.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { checkDefinedUrlId } from "../values/check-id.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
 import { adoptAgent } from "./adopt-agent.ts";
 import type { AnyAgent } from "./call/any-agent.ts";
-import type { CallableAgent } from "./call/callable-agent.ts";
+import { CallableAgent } from "./call/callable-agent.ts";
 
 export function registerAgents(agents: Readonly<Record<string, AnyAgent>>): Map<string, CallableAgent> {
   const registered = new Map<string, CallableAgent>();
@@ -33,4 +35,25 @@ export function warnOfUnrecorded(agents: ReadonlyMap<string, CallableAgent>, log
       `after a crash this agent is asked again as a whole; to record its calls, ${cure}`,
     );
   }
+}
+
+/** Adds the tasks of these agents, and of those below them, to the workflows. */
+export function registerTasks(agents: Iterable<object>, workflows: Map<string, WorkflowDefinition>): void {
+  const known = new Set<object>();
+  const workers = new Map<string, AnyAgent>();
+  const add = (above: object) => {
+    if (!(above instanceof CallableAgent) || known.has(above)) return;
+    known.add(above);
+    for (const { agent, workflow } of above.tasks) {
+      const { id } = workflow;
+      // Several agents may hand tasks to the same one.
+      if (workers.get(id) === agent) continue;
+      const problem = `its sub-agent works in the background as the workflow "${id}", and there is another one with this id`;
+      if (workflows.has(id)) throw new DefinitionError({ where: `Agent "${above.id}"`, problem });
+      workers.set(id, agent);
+      workflows.set(id, workflow);
+    }
+    above.subAgents.forEach(add);
+  };
+  for (const agent of agents) add(agent);
 }

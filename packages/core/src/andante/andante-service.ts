@@ -4,7 +4,7 @@ import { Agents } from "../agent/agents.ts";
 import { FilePool } from "../agent/call/file-budget.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { Facts } from "../agent/facts.ts";
-import { registerAgents, warnOfUnrecorded } from "../agent/register-agents.ts";
+import { registerAgents, registerTasks, warnOfUnrecorded } from "../agent/register-agents.ts";
 import type { ExpiredApproval, RunningTurn } from "../agent/turn/turn-host.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
@@ -106,6 +106,8 @@ export class AndanteService implements Andante {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
+    const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
+    registerTasks([...agents.values(), ...asked], workflows);
     this.#catalog = new WorkflowCatalog(workflows.values());
     const { store, limits = {} } = options;
     this.store = store;
@@ -175,7 +177,6 @@ export class AndanteService implements Andante {
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#indexer = new SearchIndexer(this.#engine);
     this.#ready = this.#start(opened);
-    const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);

@@ -76,6 +76,8 @@ export interface AgentStep extends StepBase {
   readonly callOptions?: object | ((context: FunctionContext) => unknown) | undefined;
   /** Milliseconds that a call of a model may wait for its provider; undefined when it may not. */
   readonly maxWait?: number | undefined;
+  /** Whether the agent sees the conversation of the execution. Default: false. */
+  readonly readsConversation?: boolean;
 }
 
 /** The limit of all agents of one execution together. */
@@ -174,6 +176,8 @@ export interface WorkflowDefinition {
   readonly search?: WorkflowSearch | undefined;
   /** Its schedules, by name. Default: none. */
   readonly schedules?: ReadonlyMap<string, WorkflowSchedule> | undefined;
+  /** Only tools of agents start it; for a caller who would, it does not exist. Default: false. */
+  readonly onlyChildren?: boolean | undefined;
 }
 
 /** A schedule that is declared in code. */

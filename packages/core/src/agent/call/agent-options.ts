@@ -13,7 +13,7 @@ import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
 import { propertyOf } from "../../values/fields.ts";
-import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { AnyAgent, AnyOutput, Context, SubAgentOptions } from "./any-agent.ts";
 import { checkApproval, type ToolApproval } from "./approval-deadline.ts";
 import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
@@ -141,8 +141,11 @@ export interface AgentOptions<CallOptions = unknown>
   readonly approvalSecret?: string;
   /** How long such a request can be decided. Default: one hour. */
   readonly approvalMaxAge?: Duration;
-  /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
-  readonly subAgents?: readonly AnyAgent[];
+  /**
+   * Agents that this one can hand tasks to, each as a tool named by its id; with `{ agent, background: true }` the task is an
+   * execution of its own, whose end is posted into the conversation. Default: none.
+   */
+  readonly subAgents?: readonly (AnyAgent | SubAgentOptions)[];
   /**
    * What happens to a message while a reply runs in its conversation: it waits, reaches the reply with its next call of the
    * model, ends the reply, which is kept as far as it came, or is refused. A caller may choose for one message. Default: "queue".

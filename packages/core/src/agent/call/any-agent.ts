@@ -9,6 +9,8 @@ import type {
   TelemetryOptions,
   ToolSet,
 } from "ai";
+import type { Duration } from "../../values/duration.ts";
+import type { WorkflowAgent, WorkflowDefinition } from "../../workflow/step.ts";
 
 /** The values that the AI SDK passes from a call to its callbacks. */
 export type Context = Record<string, unknown>;
@@ -57,4 +59,25 @@ export interface AnyAgent
   extends Pick<AiAgent<never, ToolSet, Context, AnyOutput>, "version" | "id" | "tools"> {
   generate(options: AgentCall): PromiseLike<AnyReply>;
   stream(options: AgentCall): PromiseLike<AnyStream>;
+}
+
+/** A sub-agent with options. */
+export interface SubAgentOptions {
+  /** Any agent of the AI SDK. */
+  readonly agent: AnyAgent & WorkflowAgent;
+  /**
+   * Each task is an execution of its own: the call returns `{ executionId }` at once, and the end is posted into the
+   * conversation. Default: false, the call returns the reply of the sub-agent.
+   */
+  readonly background?: boolean | undefined;
+  /** In the background: the agent replies to the end. Default: false. */
+  readonly wake?: boolean | undefined;
+  /** In the background: the time that a task may take. Default: no limit. */
+  readonly timeout?: Duration | undefined;
+}
+
+/** The work of a sub-agent in the background: a workflow with one step, which asks it. */
+export interface AgentTask {
+  readonly agent: AnyAgent;
+  readonly workflow: WorkflowDefinition;
 }

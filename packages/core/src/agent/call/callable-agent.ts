@@ -2,7 +2,7 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import { PlaygroundOffError } from "../../errors/index.ts";
-import type { AnyAgent, AnyOutput, AnyReply, AnyStream, Context } from "./any-agent.ts";
+import type { AgentTask, AnyAgent, AnyOutput, AnyReply, AnyStream, Context } from "./any-agent.ts";
 import type { ToolApproval } from "./approval-deadline.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
@@ -67,6 +67,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly tools: ToolSet;
   readonly toolApproval: ToolApproval | undefined = undefined;
   readonly subAgents: readonly AnyAgent[] = [];
+  /** The work of those of its sub-agents that work in the background. */
+  readonly tasks: readonly AgentTask[] = [];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
   /** Further bounds and changes of the part of a conversation that the model sees. */

@@ -7,7 +7,7 @@ import { Agent } from "../agent.ts";
 import type { AgentStreamCall } from "./call-model.ts";
 import type { AgentStreamResult } from "./callable-agent.ts";
 import { Operation } from "./operation.ts";
-import { SubAgentProgress, subAgentTools } from "./sub-agent-tool.ts";
+import { SubAgentProgress, subAgentsOf } from "./sub-agent-tool.ts";
 
 type Part = TextStreamPart<ToolSet>;
 
@@ -67,7 +67,7 @@ function helper(parts: readonly Part[], options: { id?: string; purpose?: string
 
 async function run(parts: readonly Part[], options: { abortSignal?: AbortSignal; context?: Operation } = {}) {
   const { agent, calls } = helper(parts);
-  const execute = subAgentTools("Agent", [agent]).helper?.execute;
+  const execute = subAgentsOf("Agent", [agent]).tools.helper?.execute;
   const given = { toolCallId: "c", messages: [], context: {}, ...options };
   const outputs = execute?.({ prompt: "Do it" }, given);
   const values: unknown[] = [];
@@ -82,7 +82,7 @@ async function run(parts: readonly Part[], options: { abortSignal?: AbortSignal;
 describe("as a tool", () => {
   test("it has the purpose of the agent, or its id, and takes a prompt", async () => {
     const agents = [helper([]).agent, helper([], { id: "B_2-x", purpose: "Adds." }).agent];
-    const tools = subAgentTools("Agent", agents);
+    const { tools } = subAgentsOf("Agent", agents);
     expect(Object.entries(tools).map(([name, { description }]) => [name, description])).toEqual([
       ["helper", "Gives a task to the agent helper."],
       ["B_2-x", "Adds."],
@@ -115,15 +115,15 @@ describe("as a tool", () => {
   ])("it is accepted: %s for the id %j", (isAccepted, id) => {
     const agent = Object({ id, version: "agent-v1", tools: {} });
     const problem = "a sub-agent needs an id of 1 to 64 letters, digits, _ and -";
-    if (isAccepted) expect(Object.keys(subAgentTools("A", [agent]))).toEqual([id]);
-    else expect(() => subAgentTools("A", [agent])).toThrow(new DefinitionError({ where: "A", problem }));
+    if (isAccepted) expect(Object.keys(subAgentsOf("A", [agent]).tools)).toEqual([id]);
+    else expect(() => subAgentsOf("A", [agent])).toThrow(new DefinitionError({ where: "A", problem }));
   });
 
   test("two of one id, and none at all, are refused", () => {
     const { agent } = helper([]);
     const problem = 'two sub-agents have the id "helper"';
-    expect(() => subAgentTools("A", [agent, agent])).toThrow(new DefinitionError({ where: "A", problem }));
-    expect(() => subAgentTools("A", Object([undefined]))).toThrow(DefinitionError);
+    expect(() => subAgentsOf("A", [agent, agent])).toThrow(new DefinitionError({ where: "A", problem }));
+    expect(() => subAgentsOf("A", Object([undefined]))).toThrow(DefinitionError);
   });
 
   test("it yields its progress and at last its text, asked in the operation above", async () => {

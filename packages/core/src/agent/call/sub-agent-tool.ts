@@ -1,12 +1,30 @@
-// A sub-agent as a tool: the model of the agent above hands it a task and reads its reply.
+// A sub-agent as a tool: the model of the agent above hands it a task and reads its reply, or continues without it.
 import type { TextStreamPart, Tool, ToolSet } from "ai";
 import { DefinitionError, ReplyTimeoutError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { propertyOf } from "../../values/fields.ts";
 import { plainSchema } from "../../values/schema.ts";
-import type { AnyAgent } from "./any-agent.ts";
+import { createWorkflow } from "../../workflow/create-workflow.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { AgentTask, AnyAgent, SubAgentOptions } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
 import { Operation, type OperationContext, operationContext } from "./operation.ts";
+import { workflowTool } from "./workflow-tool.ts";
+
+const knownOptions: KnownOptions<SubAgentOptions> = {
+  agent: true,
+  background: true,
+  wake: true,
+  timeout: true,
+};
+
+export interface SubAgents {
+  readonly agents: readonly AnyAgent[];
+  /** The tools, each under the id of its agent. */
+  readonly tools: Record<string, Tool>;
+  readonly tasks: readonly AgentTask[];
+}
 
 const task = plainSchema<{ prompt: string }>(
   {
@@ -18,10 +36,13 @@ const task = plainSchema<{ prompt: string }>(
   (input) => (typeof propertyOf(input, "prompt") === "string" ? undefined : "prompt: expected a string"),
 );
 
-/** The sub-agents as a tool set, each under its own id. `where` is the agent above, for error messages. */
-export function subAgentTools(where: string, agents: readonly AnyAgent[]): Record<string, Tool> {
+/** `where` is the agent above, for error messages. */
+export function subAgentsOf(where: string, given: readonly (AnyAgent | SubAgentOptions)[]): SubAgents {
+  const agents: AnyAgent[] = [];
   const tools: Record<string, Tool> = {};
-  for (const agent of agents) {
+  const tasks: AgentTask[] = [];
+  for (const each of given) {
+    const agent = isAgent(each) ? each : each.agent;
     const name = agent?.id;
     // The names of tools that providers accept.
     if (typeof name !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
@@ -33,16 +54,51 @@ export function subAgentTools(where: string, agents: readonly AnyAgent[]): Recor
     if (Object.hasOwn(tools, name)) {
       throw new DefinitionError({ where, problem: `two sub-agents have the id "${name}"` });
     }
-    tools[name] = subAgentTool(callableAgent(agent, name));
+    agents.push(agent);
+    const callable = callableAgent(agent, name);
+    if (isAgent(each)) {
+      tools[name] = subAgentTool(callable);
+      continue;
+    }
+    checkKnownOptions(`${where}, subAgents`, each, knownOptions);
+    const { background = false, wake, timeout } = each;
+    if (!background) {
+      if (wake !== undefined || timeout !== undefined)
+        throw new DefinitionError({
+          where,
+          problem: "wake and timeout of a sub-agent are for background: true",
+        });
+      tools[name] = subAgentTool(callable);
+      continue;
+    }
+    const workflow = taskOf(each.agent, callable);
+    tasks.push({ agent, workflow });
+    const description = purposeOf(callable);
+    tools[name] = workflowTool(workflow, { mode: "background", wake: wake ?? false, timeout, description });
   }
-  return tools;
+  return { agents, tools, tasks };
+}
+
+function isAgent(given: AnyAgent | SubAgentOptions): given is AnyAgent {
+  return propertyOf(given, "generate") !== undefined || propertyOf(given, "agent") === undefined;
+}
+
+function taskOf(agent: SubAgentOptions["agent"], { id, purpose }: CallableAgent): WorkflowDefinition {
+  const workflow = createWorkflow({ id: `${id}-task`, purpose, input: task }).andAgent({
+    ...{ id: "reply", agent },
+    prompt: ({ data }) => data.prompt,
+  });
+  return { ...workflow, onlyChildren: true };
+}
+
+function purposeOf({ id, purpose }: CallableAgent): string {
+  return purpose === "" ? `Gives a task to the agent ${id}.` : purpose;
 }
 
 function subAgentTool(agent: CallableAgent): Tool {
-  const { id, purpose } = agent;
   const tool: Tool<{ prompt: string }, SubAgentView | string, OperationContext> = {
     contextSchema: operationContext,
-    description: purpose === "" ? `Gives a task to the agent ${id}.` : purpose,
+    description: purposeOf(agent),
     inputSchema: task,
     async *execute({ prompt }, { abortSignal, context }) {
       // The operation of the agent above, so that hooks, tools and usage belong to the same call.

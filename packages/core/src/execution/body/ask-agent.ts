@@ -10,13 +10,21 @@ import { withSchemaInWords } from "../../agent/call/foreign-agent.ts";
 import { refusedUntil, toolErrorText } from "../../agent/call/model-failure.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
 import { type Meter, Operation } from "../../agent/call/operation.ts";
+import { seenMessages } from "../../agent/conversation/compaction.ts";
+import { messageOf } from "../../agent/conversation/kept-message.ts";
 import { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
-import { forModel, readMessages } from "../../agent/messages/given-messages.ts";
+import {
+  attachmentsOf,
+  forModel,
+  historyForModel,
+  readMessages,
+} from "../../agent/messages/given-messages.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
 import type { Part } from "../../agent/reply/stream-parts.ts";
 import { InputValidationError, ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import type { ConversationStore } from "../../store/conversation-store.ts";
 import { usageSince } from "../../store/usage.ts";
 import { fromJson, plainJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
@@ -28,11 +36,12 @@ import type { StepRecorder } from "./step-recorder.ts";
 
 /** The body that asks. */
 export interface AskingBody
-  extends Pick<StepContext, "userId" | "conversationId" | "context" | "logger" | "signal"> {
+  extends Pick<StepContext, "userId" | "conversationId" | "context" | "logger" | "signal" | "checkpoint"> {
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
   /** The facts that agents keep. */
   readonly facts: FactKeeper;
+  readonly conversations: Pick<ConversationStore, "recent">;
   /** The memory that files of agents share. */
   readonly files: FilePool;
   /** Puts prices on calls. */
@@ -80,7 +89,8 @@ export async function askAgent(
   );
   const ask = askerOf(step, path, { operation, loop, body, gate, callOptions });
   try {
-    const messages = await messagesOf(prompt, path, step.agent);
+    const history = step.readsConversation === true ? await historyOf(step.agent, operation, body) : [];
+    const messages = [...history, ...(await messagesOf(prompt, path, step.agent))];
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
   } catch (error) {
@@ -225,6 +235,28 @@ function whyIncomplete(
   const { maxSteps } = agent;
   if (reason !== "tool-calls" || maxSteps === undefined || steps < maxSteps) return undefined;
   return `it has called the model ${steps} times, as often as maxSteps allows, and the last reply asks for tools`;
+}
+
+/**
+ * The conversation of the execution, up to the message that was the last one when the step first ran: the agent sees the same
+ * messages after a crash. Empty where it has none, or another user's.
+ */
+async function historyOf(
+  asked: WorkflowAgent,
+  operation: Operation,
+  { userId, conversationId, conversations, checkpoint }: AskingBody,
+): Promise<ModelMessage[]> {
+  if (conversationId === undefined || !streams(asked)) return [];
+  const where = { conversationId, userId: userId ?? null };
+  const newest = async () => (await conversations.recent({ ...where, limit: 1 }))?.at(-1)?.messageId ?? null;
+  const upTo = await checkpoint("conversation", newest);
+  const agent = adoptAgent(asked, asked.id ?? "agent");
+  // One without a memory of conversations sees none.
+  if (upTo === null || agent.window === 0) return [];
+  const recent = (await conversations.recent({ ...where, upTo, limit: agent.window + 1 })) ?? [];
+  const seen = seenMessages(agent, recent.map(messageOf));
+  const tools = await agent.toolsFor(operation);
+  return historyForModel(agent, await attachmentsOf(agent, operation).resolve(seen), tools, operation);
 }
 
 /** The prompt of the agent: a string, or messages with files. */

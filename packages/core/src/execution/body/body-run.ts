@@ -5,6 +5,7 @@ import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { StoredUsage } from "../../store/usage.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
@@ -41,6 +42,7 @@ export interface ExecutionFacts {
   readonly limits: SizeLimits;
   /** The facts that agents keep. */
   readonly facts: FactKeeper;
+  readonly conversations: Pick<ConversationStore, "recent">;
   /** The memory that the files of all agent calls share. */
   readonly files: FilePool;
   readonly observation: Observation;

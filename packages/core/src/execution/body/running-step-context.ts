@@ -7,6 +7,7 @@ import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { UsageMeter } from "../../observe/usage/usage-meter.ts";
+import type { ConversationStore } from "../../store/conversation-store.ts";
 import { nothingUsed } from "../../store/usage.ts";
 import { parseObject } from "../../values/fields.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
@@ -128,6 +129,10 @@ export class RunningStepContext implements StepContext {
 
   get facts(): FactKeeper {
     return this.#facts.facts;
+  }
+
+  get conversations(): Pick<ConversationStore, "recent"> {
+    return this.#facts.conversations;
   }
 
   get activeAt(): number {

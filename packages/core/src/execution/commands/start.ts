@@ -6,6 +6,7 @@ import {
   InputValidationError,
   InvalidOptionError,
   UnserializableError,
+  WorkflowNotFoundError,
 } from "../../errors/index.ts";
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type NewEvent, numberEvents } from "../../journal/events.ts";
@@ -117,6 +118,8 @@ export async function prepareStart(
   child: Pick<NewRun, "links" | "timeout" | "write"> = {},
 ): Promise<PreparedStart> {
   const workflow = engine.workflow(workflowId);
+  if (workflow.onlyChildren === true && child.links === undefined)
+    throw new WorkflowNotFoundError({ workflowId });
   checkOptions(options);
   checkWidth(engine.limits, "context", options.context, "Context");
   const tags = tagsOf(workflow, options);

@@ -12,7 +12,7 @@ import { logFields } from "./log-fields.ts";
 
 interface FactSources
   extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "facts" | "files" | "observation"> {
-  readonly store: Pick<Store, "state" | "events">;
+  readonly store: Pick<Store, "state" | "events" | "conversations">;
   readonly feed: Pick<Feed, "publishLive">;
   childrenOf?(parent: ParentRow): Children | undefined;
 }
@@ -38,6 +38,7 @@ export function factsOf(
     logger: logger.child(logFields(row)),
     limits,
     facts,
+    conversations: store.conversations,
     files,
     observation,
     children: sources.childrenOf?.(row),

@@ -42,6 +42,11 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   readonly onBusy?: "fail" | "wait";
   /** How long one call waits for its provider in all; beyond that it fails. Default: one day. */
   readonly maxWait?: Duration;
+  /**
+   * `read`: the agent sees the messages of the execution's conversation before the prompt, as far as its `memory` shows them
+   * to its model. Nothing is added to the conversation. Default: it sees the prompt alone.
+   */
+  readonly conversation?: "read";
 }
 
 const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
@@ -54,6 +59,7 @@ const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
   callOptions: true,
   onBusy: true,
   maxWait: true,
+  conversation: true,
 };
 
 const defaultMaxWait = "1d";
@@ -74,6 +80,11 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
   }
   checkSchema(options.schema, `${where}, schema`);
   const { agent, schema, allowIncomplete = false, budget, callOptions, onBusy = "fail" } = options;
+  const { conversation } = options;
+  if (conversation !== undefined && conversation !== "read")
+    throw new DefinitionError({ where, problem: 'conversation must be "read"' });
+  if (conversation !== undefined && !("stream" in agent))
+    throw new DefinitionError({ where, problem: "only an agent of the AI SDK can read the conversation" });
   if (onBusy !== "fail" && onBusy !== "wait")
     throw new DefinitionError({ where, problem: 'onBusy must be "fail" or "wait"' });
   if (options.maxWait !== undefined && onBusy === "fail")
@@ -86,7 +97,18 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
   }
   const prompt = promptOf(options.prompt);
   const reply = { schema, outputSchema: schema, allowIncomplete };
-  return { ...base, type: "andAgent", agent, prompt, ...reply, budget, callOptions, maxWait };
+  const readsConversation = conversation === "read";
+  return {
+    ...base,
+    type: "andAgent",
+    agent,
+    prompt,
+    ...reply,
+    budget,
+    callOptions,
+    maxWait,
+    readsConversation,
+  };
 }
 
 function checkBudget(budget: ExecutionBudget | undefined, where: string): void {

@@ -58,7 +58,7 @@ describe("chaos", () => {
   it("notices a chat whose commit was acknowledged and forgotten", { timeout: 600_000 }, async () => {
     const kill = { kind: "lie", number: 6 } as const;
     const { problems } = await runChats(editorChat, { folder, kills: 1, seed: 0, kill });
-    expect(problems).toEqual([expect.stringContaining("happened again after its commit was acknowledged")]);
+    expect(problems.join()).toContain("look happened again after its commit was acknowledged");
   });
 
   it("recovers several megabytes though it is killed while it does", { timeout: 600_000 }, async () => {

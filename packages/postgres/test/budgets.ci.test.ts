@@ -8,6 +8,7 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 /** Calls of the model at once, and in all. */
 const calls = { now: 0, most: 0, all: 0 };
+const overlap = Promise.withResolvers<void>();
 /** Tokens of one call. */
 const each = 2_000;
 
@@ -19,6 +20,9 @@ const model = controlledModel(() => ({
       calls.all++;
       calls.now++;
       calls.most = Math.max(calls.most, calls.now);
+      // The first call ends when another one is under way beside it.
+      if (calls.now > 1) overlap.resolve();
+      await overlap.promise;
       // Other nodes get time to begin calls of their own.
       for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     } else calls.now--;

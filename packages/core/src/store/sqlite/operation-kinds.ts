@@ -130,6 +130,7 @@ const otherReads: readonly (keyof Reads)[] = [
   "snapshot",
   "due",
   "readSchedule",
+  "declaredSets",
   "claims",
   "outline",
   "countUnfinished",

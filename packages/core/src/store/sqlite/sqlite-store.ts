@@ -157,7 +157,11 @@ class SqliteStore implements Store {
   readonly schedules: ScheduleStore<NewExecution> = {
     change: this.#write("changeSchedule"),
     read: this.#write("readSchedule"),
-    list: this.#read("listSchedules"),
+    // A start reads the sets, and does not wait for the reader thread, which opens with the first read of a caller.
+    list: (query) =>
+      query.kind === "set"
+        ? this.#call(this.#writer, "declaredSets", query)
+        : this.#call(this.#reader, "listSchedules", query),
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),

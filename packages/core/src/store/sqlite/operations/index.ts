@@ -112,6 +112,7 @@ export function ownReads(database: DatabaseSync, bind: Bind = late) {
   return {
     due: bind(database, due),
     readSchedule: bind(database, readSchedule),
+    declaredSets: bind(database, listSchedules),
     claims: bind(database, claims),
     outline: bind(database, outline),
     countUnfinished: bind(database, countUnfinished),

@@ -54,7 +54,7 @@ const table: Readonly<Record<string, Expectation>> = {
     body: { from: "2027-01-01", to: "2027-01-02" },
   },
   [`GET ${schedule}/occurrences`]: { access: "protected", listed: "protected", status: 404 },
-  "POST /api/schedules/preview": {
+  "POST /api/schedule-preview": {
     access: "protected",
     listed: "protected",
     status: 200,

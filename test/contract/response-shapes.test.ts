@@ -316,7 +316,7 @@ test("the rows of schedules", async () => {
   expectShape(`POST ${one}/backfill`, await server.post(`${path}/backfill`, span));
   expectShape(`GET ${one}/occurrences`, await server.get(`${path}/occurrences`));
   const berlin = { cron: "30 2 * * *", zone: "Europe/Berlin" };
-  expectShape("POST /api/schedules/preview", await server.post("/api/schedules/preview", berlin));
+  expectShape("POST /api/schedule-preview", await server.post("/api/schedule-preview", berlin));
   expectShape(`DELETE ${one}`, await server.send("DELETE", path, {}));
 });
 

@@ -130,7 +130,7 @@ export class SchedulesClient {
     options: ScheduleTiming & { readonly count?: number | undefined },
     { signal }: CallOptions = {},
   ): Promise<SchedulePreview> {
-    return this.#connection.send({ method: "POST", path: "/api/schedules/preview", body: options, signal });
+    return this.#connection.send({ method: "POST", path: "/api/schedule-preview", body: options, signal });
   }
 
   #post<Result>(

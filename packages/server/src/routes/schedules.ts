@@ -214,7 +214,7 @@ export const scheduleRoutes = [
   }),
   route({
     method: "POST",
-    path: "/api/schedules/preview",
+    path: "/api/schedule-preview",
     access: "protected",
     action: "schedules.preview",
     resource: [],

@@ -3,7 +3,7 @@
 //
 // ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; ANDANTE_CHAOS_TRIAL repeats one trial that it printed;
 // ANDANTE_CHAOS_WORKERS is the number of processes at once (default: 2); ANDANTE_CHAOS_SCENARIOS names some of the
-// scenarios, with commas (default: all of them).
+// scenarios, with commas (default: all of them). ANDANTE_CHAOS_CHAT names one of the chats, which then gets all kills.
 
 import { runCampaign, type Totals } from "./campaign.ts";
 import { runChats } from "./chats/campaign.ts";
@@ -32,8 +32,9 @@ const workspace = openWorkspace();
 say(`chaos: ${kills} kills, ANDANTE_CHAOS_SEED=${seed}`);
 const began = performance.now();
 let said = 0;
+const onlyChat = process.env.ANDANTE_CHAOS_CHAT;
 const totals = await runCampaign({
-  kills,
+  kills: onlyChat === undefined ? kills : 0,
   seed,
   workers,
   only,
@@ -54,13 +55,17 @@ for (const [name, chat, share] of [
   ["five tools", fiveToolsChat, 0.2],
   ["waits", editorChat, 0.3],
 ] as const) {
-  if (!isWhole) break;
-  const chats = await runChats(chat, { folder: workspace.folder, kills: Math.ceil(kills * share), seed });
+  if (onlyChat === undefined ? !isWhole : onlyChat !== name) continue;
+  const killed = onlyChat === undefined ? Math.ceil(kills * share) : kills;
+  const chats = await runChats(chat, { folder: workspace.folder, kills: killed, seed });
   for (const problem of chats.problems) say(`FAILED chat with ${name}: ${problem}`);
   lostInChats ||= chats.problems.length > 0;
   say(`${seconds()}: ${chats.kills} kills of a chat with ${name} in ${chats.trials} trials`);
 }
-const ok = totals.failed === 0 && !lostInChats && (only !== undefined || totals.kills >= kills);
+const ok =
+  totals.failed === 0 &&
+  !lostInChats &&
+  (only !== undefined || onlyChat !== undefined || totals.kills >= kills);
 if (totals.failed === 0 && !lostInChats) workspace.remove();
 say(`${seconds()}: ${ok ? "nothing was lost" : `FAILED, see ${workspace.folder}`}`);
 say(summary(totals));

@@ -1,5 +1,5 @@
 // Two nodes on one database, as their callers see them.
-import { Agent, type Andante, createAndante, createWorkflow } from "@andante/core";
+import { Agent, type Andante, createAndante, createWorkflow, workflowTool } from "@andante/core";
 import type { SpanEvent } from "@andante/core/internal";
 import { type Crash, crashingStore, type ScriptedTurn, scriptedModel, TestClock } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
@@ -164,4 +164,32 @@ test("a node decides at the deadline of a call whose own node was killed, and th
   };
   await expect.poll(texts, { timeout: 10_000 }).toContain("Paid back.");
   expect(ran).toEqual(["refund"]);
+});
+
+test("a workflow of a tool that ends on one node continues the reply of another one that has gone", async () => {
+  const published: string[] = [];
+  const start = async (reply: ScriptedTurn) => {
+    const publish = createWorkflow({ id: "publish", input: z.object({}) })
+      .andThen({ id: "ask", execute: ({ resumeData, suspend }) => resumeData ?? suspend("Publish?") })
+      .andThen({ id: "publish", execute: () => published.push("tea") });
+    const tools = { publish: workflowTool(publish) };
+    const editor = new Agent({ id: "editor", model: scriptedModel([reply]), tools });
+    const store = postgresStore({ url: server.url, schema: "tools" });
+    const node = createAndante({ store, agents: { editor }, workflows: { publish } });
+    onTestFinished(() => node.close({ grace: 0 }));
+    await node.ready();
+    return node;
+  };
+  const a = await start({ toolCalls: [{ toolName: "publish" }] });
+  const b = await start("It is published.");
+  await a.agents.text("editor", "Publish it.", { conversationId: "tools-1", userId: "ada" });
+  await a.close({ grace: 0 });
+  const [item] = (await b.live.waiting({ limit: 10 })).items;
+  expect(item).toMatchObject({ workflowId: "publish", conversationId: "tools-1", userId: "ada" });
+  await b.resume("publish", item?.executionId ?? "", true);
+  const reply = async () => (await b.conversations.messages("tools-1")).messages.at(-1)?.parts;
+  await expect
+    .poll(reply, { timeout: 10_000 })
+    .toEqual(expect.arrayContaining([expect.objectContaining({ text: "It is published." })]));
+  expect(published).toEqual(["tea"]);
 });

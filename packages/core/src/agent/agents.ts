@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from "ai";
 import {
   AgentNotFoundError,
+  BudgetReachedError,
   ConversationConflictError,
   ConversationNotFoundError,
   PlaygroundOffError,
@@ -38,7 +39,13 @@ import type { ReplyState, StartedReply, StartReplyOptions } from "./turn/start-r
 import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
-import type { ExpiredApproval, LiveTurn, RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import type {
+  ExpiredApproval,
+  ExpiredWait,
+  LiveTurn,
+  RunningTurn,
+  TurnExecutions,
+} from "./turn/turn-host.ts";
 import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
 export interface ChatOptions extends AgentCallOptions {
@@ -427,7 +434,7 @@ export class Agents {
     return turnOf(await this.#start(agentId, input, { ...options, mode: "object", schema }));
   }
 
-  async #expire({ conversationId, ...decision }: ExpiredApproval): Promise<boolean> {
+  async #expire({ conversationId, ...decision }: ExpiredApproval): Promise<ExpiredWait> {
     try {
       await this.decide(conversationId, { ...decision, byDeadline: true });
       return true;
@@ -435,6 +442,7 @@ export class Agents {
       // The call was decided, or the conversation removed.
       if (error instanceof ConversationConflictError || error instanceof ConversationNotFoundError)
         return false;
+      if (error instanceof BudgetReachedError) return "cancel";
       throw error;
     }
   }

@@ -586,6 +586,58 @@ onMemoryAndFile((bench) => {
   });
 });
 
+/** A refund that needs approval, beside a payment that fails once and is tried again an hour later. */
+function payer() {
+  const { agent: asking, model, ran } = teller(["pay"]);
+  const pay = tool({
+    inputSchema: z.object({}),
+    execute: (_, options) =>
+      durable(options).checkpoint(
+        "bank",
+        ({ attempt }) => {
+          ran.push(`attempt ${attempt}`);
+          if (attempt === 1) throw new Error("the bank is closed");
+          return "paid";
+        },
+        { retry: { attempts: 2, delay: "1h" } },
+      ),
+  });
+  const agent = new Agent({ id: "payer", model, tools: { ...asking.tools, pay } });
+  return { ran, workflow: flow().andAgent({ id: "ask", agent, prompt: "go" }) };
+}
+
+onMemoryAndFile((bench) => {
+  test("a call beside work that is tried again later waits in the inbox at once", async () => {
+    const clock = new TestClock({ skipSleeps: false });
+    const { ran, workflow } = payer();
+    const andante = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    const kinds = async () => (await andante.explain(executionId)).waits.map(({ kind }) => kind);
+    await expect.poll(kinds).toEqual(["tool", "retry"]);
+    expect((await andante.live.waiting({ limit: 5 })).items).toHaveLength(1);
+    await andante.startResume(workflow.id, executionId, { approved: true });
+    clock.advance("2h");
+    await expect.poll(async () => (await andante.state(workflow.id, executionId)).status).toBe("completed");
+    expect(ran.toSorted()).toEqual(["attempt 1", "attempt 2", { refund: 90 }].toSorted());
+  });
+});
+
+test("crashTest: a call that waits beside work that is tried again", { timeout: 60_000 }, async () => {
+  const { ran, workflow } = payer();
+  const { expected, runs } = await crashTest({
+    workflow,
+    input: {},
+    resume: () => ({ approved: true }),
+    reset: () => ran.splice(0),
+    observe: () => ran.filter((each) => each !== "attempt 1").length,
+  });
+  expect(expected).toMatchObject({ status: "completed", result: { text: "end" }, observed: 2 });
+  for (const { ending, variant } of runs) {
+    expect(ending).toMatchObject({ status: "completed", result: { text: "end" } });
+    if (variant === "unacknowledged") expect(ending.observed).toBe(2);
+  }
+});
+
 test("crashTest: waiting tools, killed at every write, end the same", { timeout: 60_000 }, async () => {
   const { agent, ran } = teller(["look", "pick"]);
   const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });

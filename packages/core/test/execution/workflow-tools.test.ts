@@ -100,6 +100,25 @@ onMemory((bench) => {
     expect(JSON.stringify((await state()).result)).toContain("done");
   });
 
+  test("an execution that goes back to an earlier step starts the workflow again", async () => {
+    let runs = 0;
+    const quick = createWorkflow({ id: "counted", input: anything }).andThen({
+      id: "do",
+      execute: () => `run ${++runs}`,
+    });
+    const { agent } = caller("returning", quick);
+    const workflow = flow()
+      .andThen({ id: "first", execute: () => "go" })
+      .andAgent({ id: "ask", agent, prompt: "go" })
+      .andThen({ id: "check", execute: ({ data, suspend, resumeData }) => resumeData ?? suspend(data.text) });
+    const andante = bench.andante(quick, workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    const reason = async () => (await andante.state(workflow.id, executionId)).suspension?.reason ?? "";
+    await expect.poll(reason).toContain("run 1");
+    await andante.resume(workflow.id, executionId, null, { stepId: "first" });
+    await expect.poll(reason).toContain("run 2");
+  });
+
   test("the caller cannot resume the wait for a workflow", async () => {
     const inner = gate();
     const { agent } = caller("guarded", inner);

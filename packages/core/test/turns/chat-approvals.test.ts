@@ -437,6 +437,32 @@ test("a crash at any write of a deadline loses nothing, and another node decides
   }
 });
 
+test("a deadline after the conversation has used its budget ends the wait without a decision", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const agent = { ...limited("approve").agent, budget: { conversation: { calls: 1 } } };
+  const { andante, effects, model, logger, store } = await asked({ agent, clock });
+  clock.advance(twoDays);
+  await expect.poll(() => waits(andante)).toEqual([]);
+  expect([effects.deleted, model.asked.length]).toEqual([[], 1]);
+  expect(await store.liveTurn(conversationId)).toBeUndefined();
+  expect(logger.messages).not.toContain("failed to process due timer");
+});
+
+test("a deadline is kept although a budget of the host refuses calls; the reply ends with its tools", async () => {
+  const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
+  const budgets = [{ per: "user", window: "366d", tokens: 15 }] as const;
+  const { andante, effects, model } = await asked({ ...limited("approve"), clock, budgets });
+  clock.advance(twoDays);
+  await expect.poll(() => effects.deleted).toEqual([7]);
+  await expect
+    .poll(async () => (await andante.conversations.messages(conversationId)).messages.at(-1))
+    .toMatchObject({
+      partial: true,
+      parts: expect.arrayContaining([expect.objectContaining({ state: "output-available" })]),
+    });
+  expect([model.asked.length, await waits(andante)]).toEqual([1, []]);
+});
+
 test("the deadline of a call stays while another one of its message is decided", async () => {
   const clock = new TestClock({ start: 1_000_000, skipSleeps: false });
   const { andante, approvalId, effects } = await asked({ ...limited("approve"), clock, customers: [7, 8] });

@@ -5,6 +5,7 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import type { BudgetOptions } from "../../src/observe/usage/budget-options.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Crash, type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
@@ -27,6 +28,7 @@ export interface ProcessOptions {
   readonly crash?: Crash;
   readonly clock?: Clock;
   readonly agent?: Partial<AgentOptions>;
+  readonly budgets?: readonly BudgetOptions[];
 }
 
 /** A store that outlives its processes. */
@@ -38,11 +40,15 @@ export async function openStore(): Promise<Store> {
 }
 
 export function startProcess(store: Store, options: ProcessOptions): Process {
-  const { model, tools, crash, clock, agent } = options;
+  const { model, tools, crash, clock, agent, budgets } = options;
   const life = crashingStore(store, crash);
   const logger = new RecordingLogger();
   const agents = { clerk: new Agent({ id: "clerk", model, ...(tools && { tools }), ...agent }) };
-  const andante = createAndante({ agents, store: life.store, logger, ...(clock && { clock }) });
+  const andante = createAndante({
+    ...{ agents, store: life.store, logger },
+    ...(clock && { clock }),
+    ...(budgets && { budgets }),
+  });
   const end = async () => {
     await andante.close({ grace: 0 });
     await life.bury();

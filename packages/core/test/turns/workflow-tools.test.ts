@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
 import { workflowTool } from "../../src/agent/call/workflow-tool.ts";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
@@ -21,6 +22,9 @@ interface ProcessOptions {
   readonly crash?: Crash;
   readonly clock?: Clock;
   readonly tool?: Parameters<typeof workflowTool>[1];
+  readonly agent?: Partial<AgentOptions>;
+  /** Holds the reply to a message with the word "slow". */
+  readonly hold?: Promise<void>;
 }
 
 /** What the workflow has done, in all processes. */
@@ -51,7 +55,7 @@ function publishOf(effects: Effects) {
 }
 
 /** An agent that publishes, which waits for a person, and says the outcome. */
-function start(store: Store, effects: Effects, { crash, clock, tool }: ProcessOptions = {}) {
+function start(store: Store, effects: Effects, { crash, clock, tool, agent, hold }: ProcessOptions = {}) {
   const life = crashingStore(store, crash);
   const logger = new RecordingLogger();
   const publish = publishOf(effects);
@@ -59,6 +63,7 @@ function start(store: Store, effects: Effects, { crash, clock, tool }: ProcessOp
     const last = prompt.at(-1);
     if (last?.role === "tool") return { text: [`After ${JSON.stringify(last.content)}`] };
     if (JSON.stringify(last).includes("else")) return { text: ["Something else."] };
+    if (JSON.stringify(last).includes("slow")) return { text: ["Slowly."], hold: () => hold };
     const calls = [{ id: "call-1", name: "publish", input: { title: "tea" } }];
     return { text: ["Let me publish. "], calls };
   });
@@ -67,6 +72,7 @@ function start(store: Store, effects: Effects, { crash, clock, tool }: ProcessOp
     model,
     tools: { publish: workflowTool(publish, tool) },
     recoverWithin: "90d",
+    ...agent,
   });
   const options = { agents: { clerk }, workflows: { publish }, store: life.store, logger };
   const andante = createAndante({ ...options, ...(clock && { clock }) });
@@ -288,6 +294,41 @@ test("with wake the agent replies to the end, once, also in another process afte
   expect(said.map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   expect(said[2]?.[1]).toContain("has failed: Not approved");
   expect(said[3]?.[1]).toContain("Let me publish.");
+});
+
+const wake = { mode: "background", wake: true } as const;
+const agentIds = ["clerk"];
+const workflowIds = ["publish"];
+
+test("an end to which no reply may be made is posted without one", async () => {
+  const store = await openStore();
+  const agent = { budget: { conversation: { calls: 2 } } };
+  const { andante, logger } = start(store, new Effects(), { tool: wake, agent });
+  await all(await ask(andante, "u1"));
+  await approve(andante);
+  await expect.poll(() => replyOf(andante)).toContain("has completed");
+  await expect.poll(() => store.due({ workflowIds, agentIds, limit: 5 })).toEqual([]);
+  expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "assistant", "user"]);
+  expect(logger.messages).not.toContain("failed to process due timer");
+});
+
+test("an end that is taken back while it waits for its reply is not posted again", async () => {
+  const store = await openStore();
+  const { promise: hold, resolve: release } = Promise.withResolvers<void>();
+  const { andante } = start(store, new Effects(), { tool: wake, hold });
+  await all(await ask(andante, "u1"));
+  const slow = all(
+    await andante.agents.chat("clerk", [userMessage("u2", "slow")], { conversationId, userId: "ada" }),
+  );
+  await approve(andante);
+  const queue = async () => (await andante.agents.queue("clerk", conversationId)).map(({ id }) => id);
+  await expect.poll(queue).toEqual([expect.stringMatching(/^end-/)]);
+  const [end = ""] = await queue();
+  await andante.agents.withdraw("clerk", conversationId, end);
+  release();
+  await slow;
+  await expect.poll(() => store.due({ workflowIds, agentIds, limit: 5 })).toEqual([]);
+  expect((await kept(andante)).map(([, text]) => text).slice(2)).toEqual(["slow", "Slowly."]);
 });
 
 test("work in the background has a time limit, and outlives its reply and its conversation", async () => {

@@ -161,7 +161,7 @@ export interface AgentOptions<CallOptions = unknown>
    */
   readonly recoverWithin?: Duration;
   /**
-   * Which of `providerOptions` a caller may set for one call, such as `{ openai: ["reasoningEffort"] }`. Default: none.
+   * Which of `providerOptions` a caller may set for one call, such as `{ openai: ["serviceTier"] }`. Default: none.
    */
   readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20, with `stopWhen` 1000. */

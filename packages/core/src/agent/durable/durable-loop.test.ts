@@ -1,8 +1,11 @@
 // The loop of an agent over its records: the records that it reads, and the reasons to leave it.
+import type { UIMessage } from "ai";
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { loopOver, workOf as work } from "../../../test/support/loop-for-test.ts";
+import { OutputLimitError } from "../../errors/index.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { CallsWaitError } from "./call-waits.ts";
 import type { RecordedCall } from "./recorder.ts";
 
@@ -36,6 +39,19 @@ test("a prompt that is not the recorded one is worth one warning, and the record
 test("the record of an agent that was asked as a whole is not one of the model", () => {
   const whole: RecordedCall = { call: { kind: "agent" }, output: '"text"', usage: undefined };
   expect(loopOver({ "call[0]": whole }).loop.walkModelCall("p")).toBeUndefined();
+});
+
+test("messages that steer and are too long for a record wait for replies of their own; another failure leaves the loop", async () => {
+  const message: UIMessage = { id: "u2", role: "user", parts: [{ type: "text", text: "in green" }] };
+  const waiting = async () => [message];
+  const failing = (error: Error) => loopOver({}, { recorder: { record: () => Promise.reject(error) } }).loop;
+  const long = failing(new OutputLimitError({ subject: "It", size: 2, limit: 1, option: "limits.output" }));
+  expect([await long.steered(waiting), long.left]).toEqual([[], undefined]);
+  const broken = failing(new Error("broken"));
+  await expect(broken.steered(waiting)).rejects.toBeInstanceOf(LoopLeftError);
+  const { loop, written } = loopOver({});
+  expect(await loop.steered(waiting)).toEqual([message]);
+  expect(written).toMatchObject([{ place: "call[0].steering", output: JSON.stringify([message]) }]);
 });
 
 test("leaving the loop waits for running work, however it ends", async () => {

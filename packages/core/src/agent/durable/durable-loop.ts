@@ -2,12 +2,13 @@
 // returned. The AI SDK's own loop runs again; this class intercepts each of its calls.
 import { setImmediate as turn } from "node:timers/promises";
 import type { UIMessage } from "ai";
+import { OutputLimitError } from "../../errors/index.ts";
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import { type JsonText, toJson } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { CallsWaitError, RetryWaitError } from "./call-waits.ts";
+import { CallsWaitError, isWaiting, RetryWaitError } from "./call-waits.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
 import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import type { Steering } from "./steering.ts";
@@ -155,7 +156,13 @@ export class DurableLoop {
     await this.committed();
     const output = toJson(messages, "Messages that steer");
     const startedAt = this.recorder.now();
-    await this.#record({ place, call: { kind: "steering" }, output, startedAt, usage: undefined });
+    try {
+      await this.recorder.record({ place, call: { kind: "steering" }, output, startedAt, usage: undefined });
+    } catch (reason) {
+      // They are too long for a record: each gets a reply of its own.
+      if (reason instanceof OutputLimitError) return [];
+      throw this.leave(reason);
+    }
     return messages;
   }
 
@@ -231,7 +238,7 @@ export class DurableLoop {
   /** Throws, and leaves the loop, when nothing new may begin. */
   checkMayBegin(): void {
     // Tools beside one that waits are not held up by it.
-    const isStopping = this.#left !== undefined && !isWait(this.#left.reason);
+    const isStopping = this.#left !== undefined && !isWaiting(this.#left.reason);
     if (this.#left !== undefined && (isStopping || this.signal.aborted)) throw this.#left;
     try {
       this.recorder.checkMayBegin();

@@ -4,6 +4,7 @@ import type { BeginTurnResult } from "../../store/store.ts";
 import { type KeptTurn, readTurnInput, type TurnInput } from "./kept-turn.ts";
 import type {
   ExpiredApproval,
+  ExpiredWait,
   LiveTurn,
   RunningTurn,
   TurnEnding,
@@ -18,7 +19,7 @@ export interface KeptTurnsOptions {
   readonly executions: TurnExecutions;
   /** Makes the turn of an execution that began in another process, and lets it reply. */
   recover(turn: RunningTurn): KeptTurn;
-  expire(call: ExpiredApproval): Promise<boolean>;
+  expire: TurnHost["expire"];
   look(): Promise<void>;
 }
 
@@ -91,7 +92,7 @@ export class KeptTurns implements TurnHost {
     this.#turns.get(executionId)?.stop();
   }
 
-  expire(call: ExpiredApproval): Promise<boolean> {
+  expire(call: ExpiredApproval): Promise<ExpiredWait> {
     return this.#options.expire(call);
   }
 

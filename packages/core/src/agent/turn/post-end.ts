@@ -1,7 +1,13 @@
 // Posts the end of work in the background into its conversation, as a message that the model reads with the next reply.
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
-import { ConversationConflictError } from "../../errors/index.ts";
+import {
+  BudgetReachedError,
+  BudgetUsedUpError,
+  ConversationConflictError,
+  MessageWithdrawnError,
+  QueueFullError,
+} from "../../errors/index.ts";
 import { parseObject } from "../../values/fields.ts";
 import { plainJson } from "../../values/json.ts";
 import type { BackgroundEnd } from "../durable/children.ts";
@@ -26,12 +32,13 @@ export async function postEnd(
   const { agentId } = conversation;
   // Another turn would end the wait of this one: the reply that continues is followed by the message.
   const isWaiting = (await executions.live(conversationId))?.waitsSince !== undefined;
-  if (!end.wake || isWaiting) {
+  const post = async () => {
     const where = { key: randomUUID(), conversationId, userId, agentId, title: null };
     const posted = { messageId: message.id, body: JSON.stringify(message), again: false, waits: true };
     await conversations.post({ ...where, ...posted, at: clock.now() });
     return true;
-  }
+  };
+  if (!end.wake || isWaiting) return post();
   const agent = agents.get(agentId);
   if (agent === undefined) return false;
   try {
@@ -47,8 +54,11 @@ export async function postEnd(
     });
     if (started.kind === "new") void drain(await runChat(started.turn, { resumable: true }));
   } catch (error) {
-    // It has its reply already.
-    if (!(error instanceof ConversationConflictError)) throw error;
+    // No reply may be made to it.
+    if (error instanceof BudgetUsedUpError || error instanceof BudgetReachedError) return post();
+    if (error instanceof QueueFullError) return false;
+    // It has its reply already, or was taken back.
+    if (!(error instanceof ConversationConflictError || error instanceof MessageWithdrawnError)) throw error;
   }
   return true;
 }

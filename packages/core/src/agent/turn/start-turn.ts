@@ -44,9 +44,10 @@ export async function startTurn(
     const given = await readMessages(input, tools, conversationId === undefined ? "all" : "last");
     await environment.ready;
     await environment.observed?.();
-    // Before the message is kept: its caller may send it again later.
+    // Before the message is kept: its caller may send it again later. A deadline has no caller.
     const caller = { userId: options.userId, agentId: agent.id, tags: [] };
-    await environment.meter?.budgets?.check(caller, { only: "refuse" });
+    if (options.decision?.byDeadline !== true)
+      await environment.meter?.budgets?.check(caller, { only: "refuse" });
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
     if (conversationId === undefined) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });

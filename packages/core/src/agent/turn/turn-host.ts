@@ -126,6 +126,9 @@ export interface ExpiredApproval {
   readonly reason?: string | undefined;
 }
 
+/** True when it is decided now, false when it was before. `cancel`: the conversation has no reply any more. */
+export type ExpiredWait = boolean | "cancel";
+
 /** Why a turn continues later. */
 export interface TurnWait {
   readonly reason: unknown;
@@ -144,6 +147,6 @@ export interface TurnHost {
   endingOf(executionId: string): Promise<TurnEnding>;
   /** Begins the replies to messages that processes which are gone have left in queues. */
   look(): Promise<void>;
-  /** Decides the call, and continues the reply. False when it is decided already. */
-  expire(call: ExpiredApproval): Promise<boolean>;
+  /** Decides the call, and continues the reply. */
+  expire(call: ExpiredApproval): Promise<ExpiredWait>;
 }

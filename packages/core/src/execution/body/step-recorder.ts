@@ -184,9 +184,14 @@ export class StepRecorder implements CallRecorder {
 
   /** Ends the body for the reason for which the loop was left. */
   leave(reason: unknown): never {
-    if (reason instanceof RetryWaitError) return this.#records.leave({ kind: "wait", until: reason.until });
-    if (!(reason instanceof CallsWaitError)) throw reason;
-    const [calls, sleeps] = [[...this.#waiting.values()], [...this.#sleeping.values()]];
+    const calls = [...this.#waiting.values()];
+    const sleeps = [...this.#sleeping.values()];
+    if (reason instanceof RetryWaitError) {
+      const { until } = reason;
+      if (calls.length === 0) return this.#records.leave({ kind: "wait", until });
+      // Calls beside the one that is tried again wait in the inbox meanwhile.
+      sleeps.push({ path: this.#run.command.path, until });
+    } else if (!(reason instanceof CallsWaitError)) throw reason;
     return this.#records.leave({ kind: "suspend-calls", calls, sleeps });
   }
 

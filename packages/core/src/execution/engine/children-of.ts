@@ -1,9 +1,11 @@
 // The children of one execution: started with an id that follows from the call, read from the store.
 import type { Children, ChildState, ChildToStart } from "../../agent/durable/children.ts";
 import { CapacityError, ShuttingDownError, UserShareError } from "../../errors/index.ts";
+import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import { Fields } from "../../values/fields.ts";
 import { fromJson } from "../../values/json.ts";
+import { bodyPathOf } from "../../values/step-path.ts";
 import { childIdOf, linkTo } from "./links.ts";
 
 /** The columns of a parent that its children take over. */
@@ -26,8 +28,11 @@ export function childrenOf(
   store: Pick<Store, "state" | "endHandled">,
   start: StartLinked,
   parent: ParentRow,
+  journal: Pick<Journal, "get">,
 ): Children {
-  const idOf = (path: string) => childIdOf(parent.executionId, path);
+  // A step that an execution goes back to starts children of its own.
+  const idOf = (path: string) =>
+    childIdOf(parent.executionId, path, journal.get(bodyPathOf(path))?.startedAt ?? 0);
   let hasStarted = false;
   return {
     get hasStarted() {

@@ -73,7 +73,7 @@ export interface EngineKind {
   readonly park: ((row: RunRow, token: string, reason: string) => Promise<void>) | undefined;
   /** Ends a suspension of it at its deadline; false when that has ended already. Undefined: it is resumed. */
   readonly expire:
-    | ((state: LoadableState, suspension: Suspension) => Promise<boolean> | undefined)
+    | ((state: LoadableState, suspension: Suspension) => Promise<boolean | "cancel"> | undefined)
     | undefined;
   /** It was recovered more than `recoveries` times without progress. True when it was ended and must not be loaded. */
   endCrashLoop(row: ClaimedExecution, token: string, recoveries: number): Promise<boolean>;

@@ -4,6 +4,7 @@ import type { BackgroundEnd, Children } from "../../agent/durable/children.ts";
 import { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
+import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import { withChildren } from "../../store/decide/index.ts";
@@ -176,7 +177,7 @@ export class Engine {
   }
 
   /** The children of an execution; undefined where none can be started. */
-  childrenOf(parent: ParentRow): Children | undefined {
+  childrenOf(parent: ParentRow, journal: Journal): Children | undefined {
     const { startLinked } = this.#options;
     const start: StartLinked | undefined =
       startLinked &&
@@ -184,12 +185,16 @@ export class Engine {
         this.#parents.add(parent.executionId);
         return startLinked(child);
       });
-    return start && childrenOf(this.store, start, parent);
+    return start && childrenOf(this.store, start, parent, journal);
   }
 
-  /** Publishes committed events of an execution of a workflow. */
-  publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
-    this.workflowKind.publish(row, events, stepIndex);
+  /** Publishes committed events of an execution, by default of one of a workflow. */
+  publish(
+    row: HookSubject & Partial<Pick<ExecutionRow, "kind">>,
+    events: readonly JournalEvent[],
+    stepIndex?: number,
+  ): void {
+    this.kind(row.kind ?? "workflow").publish(row, events, stepIndex);
     this.progress.notify();
   }
 

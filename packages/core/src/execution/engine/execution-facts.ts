@@ -1,5 +1,6 @@
 // The facts that all bodies of one execution share, among them the usage of its agents.
 import type { Children } from "../../agent/durable/children.ts";
+import type { Journal } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
@@ -14,7 +15,7 @@ interface FactSources
   extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "facts" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events" | "conversations">;
   readonly feed: Pick<Feed, "publishLive">;
-  childrenOf?(parent: ParentRow): Children | undefined;
+  childrenOf?(parent: ParentRow, journal: Journal): Children | undefined;
 }
 
 export function factsOf(
@@ -41,7 +42,7 @@ export function factsOf(
     conversations: store.conversations,
     files,
     observation,
-    children: sources.childrenOf?.(row),
+    children: sources.childrenOf?.(row, journal),
     used: async () => (await store.state(executionId))?.usage ?? null,
     usedAtResumes: (suspensionIds) => usedAtResumes(store, executionId, suspensionIds),
     publishLive: (text) => feed.publishLive(executionId, text),

@@ -45,9 +45,9 @@ export function childPrefix(executionId: string): string {
   return `child-${digest(executionId)}-`;
 }
 
-/** The same for each attempt to start the child of this path: it is started once. */
-export function childIdOf(executionId: string, path: string): string {
-  return childPrefix(executionId) + digest(path);
+/** The same for each attempt to start the child of this path, in a step that began at this time: it is started once. */
+export function childIdOf(executionId: string, path: string, beganAt: number): string {
+  return childPrefix(executionId) + digest(`${beganAt} ${path}`);
 }
 
 function digest(text: string): string {

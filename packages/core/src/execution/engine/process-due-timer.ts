@@ -120,9 +120,9 @@ async function expire(
   const state = await engine.store.state(executionId);
   const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
   if (state === undefined || suspension === undefined) return false;
-  const ended = engine.kind(state.execution.kind).expire?.(state, suspension);
-  if (ended !== undefined) return ended;
-  const after = afterDeadline(suspension.onDeadline);
+  const ended = await engine.kind(state.execution.kind).expire?.(state, suspension);
+  if (typeof ended === "boolean") return ended;
+  const after = ended ?? afterDeadline(suspension.onDeadline);
   if (after === "cancel") {
     const event: WorkflowCancelledEvent = {
       type: "workflow-cancelled",

@@ -112,18 +112,19 @@ export class TurnKind implements EngineKind {
     return true;
   }
 
-  /** The agents stream the reply. A resume, also that of a deadline or of the end of a child, changes the inbox. */
+  /** The agents stream the reply. The end of a wait, by a resume, a deadline or the end of a child, changes the inbox. */
   publish({ executionId, userId, conversationId }: HookSubject, events: readonly JournalEvent[]): void {
-    const resumed = events.find(({ type }) => type === "workflow-resumed");
-    if (resumed === undefined) return;
+    const over = events.find(({ type }) => type === "workflow-resumed" || type === "workflow-cancelled");
+    if (over === undefined) return;
     const where = { executionId, workflowId: "", conversationId, userId, stepPath: undefined };
-    this.#changed({ ...where, status: "running", sequence: 0, timestamp: resumed.timestamp }, undefined);
+    const status = over.type === "workflow-resumed" ? "running" : "cancelled";
+    this.#changed({ ...where, status, sequence: 0, timestamp: over.timestamp }, undefined);
   }
 
   expire(
     { execution: { conversationId } }: LoadableState,
     { path, onDeadline }: Suspension,
-  ): Promise<boolean> | undefined {
+  ): ReturnType<TurnHost["expire"]> | undefined {
     const approvalId = approvalIdOf(path);
     if (approvalId === null || conversationId === null) return undefined;
     const after = Fields.parse(

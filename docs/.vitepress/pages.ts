@@ -27,6 +27,7 @@ export const groups: readonly Group[] = [
       "authentication",
       "observability",
       "schedules",
+      "events",
       "costs",
       "operating",
       "deploying",

@@ -35,6 +35,15 @@ const running = "/agents/:id/chat/:conversationId/stream";
 const conversation = "/api/conversations/:conversationId";
 const schedule = "/api/schedules/:scheduleId";
 const table: Readonly<Record<string, Expectation>> = {
+  "POST /events/:eventName": { access: "protected", listed: "protected", status: 404, body: { data: {} } },
+  "POST /api/events": {
+    access: "protected",
+    listed: "protected",
+    status: 404,
+    body: { events: [{ name: "none", data: {} }] },
+  },
+  "GET /api/events": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/event-types": { access: "protected", listed: "protected", status: 200 },
   "GET /api/schedules": { access: "protected", listed: "protected", status: 200 },
   [`GET ${schedule}`]: { access: "protected", listed: "protected", status: 404 },
   [`PUT ${schedule}`]: {
@@ -216,6 +225,7 @@ describe.each(modes)("$mode", async ({ options, needsToken }) => {
       messageId: "none",
       userId: "ada",
       scheduleId: "none",
+      eventName: "none",
     };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };

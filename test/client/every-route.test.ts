@@ -53,6 +53,8 @@ test("every route is called by some method", async () => {
     ...[andante.schedules.pause("s"), andante.schedules.resume("s"), andante.schedules.trigger("s")],
     ...[andante.schedules.backfill("s", { from: "", to: "" }), andante.schedules.occurrences("s")],
     ...[andante.schedules.preview({}), andante.schedules.remove("s")],
+    ...[andante.send("order.paid", {}), andante.events.list(), andante.events.types()],
+    andante.events.sendAll([{ name: "order.paid", data: {} }]).catch(() => []),
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.start("hi"), agent.object("hi", {})],
     ...[
       agent.attach("c"),
@@ -91,6 +93,7 @@ test("every route is called by some method", async () => {
     messageId: "m",
     userId: "u",
     scheduleId: "s",
+    eventName: "order.paid",
   };
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)

@@ -9,6 +9,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "errors",
     "require-node.ts",
     "values",
+    "event",
     "schedule",
     "store",
     "journal",

@@ -4,6 +4,7 @@ import { ConversationClient } from "./agent/conversation-client.ts";
 import { UserFactsClient } from "./agent/facts-client.ts";
 import { Connection, part } from "./connection/connection.ts";
 import { type Listing, listing } from "./connection/listing.ts";
+import { newId } from "./connection/new-id.ts";
 import type { CallOptions, ClientOptions, PageOptions } from "./connection/options.ts";
 import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
 import { Overview } from "./overview.ts";
@@ -12,12 +13,14 @@ import type { WorkflowSummary } from "./responses/executions.ts";
 import type {
   Conversation,
   ConversationPage,
+  EventReceipt,
   ExecutionCounts,
   ExecutionPage,
   ExecutionSummary,
   FoundExecution,
   SearchPage,
 } from "./responses/wire.ts";
+import { EventsClient, type SendEventOptions } from "./workflow/events-client.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { SchedulesClient } from "./workflow/schedules-client.ts";
 import { type ExecutionFilter, WorkflowClient } from "./workflow/workflow-client.ts";
@@ -47,6 +50,21 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   /** When executions start by themselves. */
   get schedules(): SchedulesClient {
     return new SchedulesClient(this.connection);
+  }
+
+  /** The events that were sent. */
+  get events(): EventsClient {
+    return new EventsClient(this.connection);
+  }
+
+  /** Sends an event to workflows. It has an id from its first attempt on, so it is sent once. */
+  send<Name extends keyof T["events"] & string>(
+    name: Name,
+    data: T["events"][Name],
+    { signal, id = newId(), ...options }: SendEventOptions = {},
+  ): Promise<EventReceipt> {
+    const body = { ...options, id, data };
+    return this.connection.repeat({ method: "POST", path: `/events/${part(name)}`, body, signal });
   }
 
   /** The executions of all workflows, newest first. */

@@ -12,6 +12,8 @@ export interface HostTypes {
   readonly workflows: Readonly<Record<string, WorkflowTypes>>;
   /** The ids of its agents. */
   readonly agents: string;
+  /** The data of its events, by name. */
+  readonly events: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -24,7 +26,11 @@ export type TypesOf<Host> =
 type Carried<Andante> = "~types" extends keyof Andante
   ? Exclude<Andante["~types"], undefined> extends infer Types extends HostTypes
     ? // Its members and not its name, so that an editor shows them resolved.
-      { readonly workflows: Types["workflows"]; readonly agents: Types["agents"] }
+      {
+        readonly workflows: Types["workflows"];
+        readonly agents: Types["agents"];
+        readonly events: Types["events"];
+      }
     : HostTypes
   : HostTypes;
 

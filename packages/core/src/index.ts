@@ -1,4 +1,4 @@
-// The public surface of @andante/core: the names that hosts use every day. Held to seventy names by test/public-face.test.ts.
+// The public surface of @andante/core: the names that hosts use every day. Held to eighty names by test/public-face.test.ts.
 //
 // Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test tools to
 // test workflows and agents. /internal is for the other packages and the tests of this repository.
@@ -16,6 +16,7 @@ export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export type { AndanteOptions } from "./andante/andante-options.ts";
 export { createAndante } from "./andante/create-andante.ts";
 export { AndanteError, PermanentError, PublicError } from "./errors/index.ts";
+export { defineEvent } from "./event/define-event.ts";
 export { isControlFlow } from "./execution/body/control-flow-signal.ts";
 export type { CancelOptions } from "./execution/commands/cancel.ts";
 export type { ExecutionHandle } from "./execution/commands/execution-handle.ts";
@@ -62,6 +63,7 @@ export {
   andSleepUntil,
   andTap,
   andThen,
+  andWaitFor,
   andWhen,
   andWorkflow,
 } from "./workflow/steps/free-steps.ts";

@@ -11,7 +11,10 @@ export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { StartReplyOptions } from "./agent/turn/start-reply.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
 export { knownAndanteLimits, knownAndanteOptions } from "./andante/andante-options.ts";
-export type { AgentRecord } from "./andante/host-types.ts";
+export type { AgentRecord, EventRecord } from "./andante/host-types.ts";
+export { type EventPlace, readAwaits } from "./event/awaits.ts";
+export { cancelledBy } from "./event/cause.ts";
+export { anyKey, matchKey, targetOf } from "./event/match-key.ts";
 export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";
@@ -53,6 +56,7 @@ export { readPage } from "./store/sql/read-page.ts";
 export { toPoint, toTotal } from "./store/sql/rollup-rows.ts";
 export { readTags, rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
 export { toScheduleRow, toStoredSchedule } from "./store/sql/schedule-rows.ts";
+export { knownSignal, sentSignal, signalValues, toSignal, toWait, toWork } from "./store/sql/signal-rows.ts";
 export {
   toUsageTotal,
   usageColumnOf,
@@ -72,7 +76,7 @@ export {
 export { steadyTime, systemClock } from "./values/clock.ts";
 export { inTurn, ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
-export { describeIssues } from "./values/schema.ts";
+export { describeIssues, toJsonSchema } from "./values/schema.ts";
 export { splitPieces } from "./values/split-pieces.ts";
 export { isBelow } from "./values/step-path.ts";
 export { TurnQueue } from "./values/turn-queue.ts";

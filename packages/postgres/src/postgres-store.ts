@@ -30,6 +30,7 @@ import { deleteFinished, endedBeyond } from "./operations/retention.ts";
 import { rollups } from "./operations/rollups.ts";
 import { schedules } from "./operations/schedules.ts";
 import { search } from "./operations/search.ts";
+import { signals } from "./operations/signals.ts";
 import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
@@ -170,6 +171,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     usage: usage(readers, s),
     budgets: budgets(readers, s),
     schedules: schedules(readers, s),
+    signals: signals(readers, s),
     conversations: conversations(readers, s),
     facts: facts(readers, s),
     approvals: approvals(readers, s),

@@ -12,6 +12,7 @@ import { executionOperations } from "./operations/executions.ts";
 import { factOperations } from "./operations/facts.ts";
 import { observationOperations, rollupOperations } from "./operations/observations.ts";
 import { scheduleOperations } from "./operations/schedules.ts";
+import { signalOperations } from "./operations/signals.ts";
 import { usageOperations } from "./operations/usage.ts";
 import { locationOf, type RestateStoreOptions, readOptions } from "./options.ts";
 
@@ -90,6 +91,7 @@ export function restateStore(options: RestateStoreOptions): Store {
     usage: usageOperations(shards),
     budgets: budgetOperations(shards),
     schedules: scheduleOperations(shards),
+    signals: signalOperations(shards),
     health: async () => {
       const problem = shards.isOpen
         ? ((await shards.ingress.problem()) ?? (await shards.problem()))

@@ -2,6 +2,7 @@
 import type { AndanteOptions } from "@andante/core";
 import {
   type AgentRecord,
+  type EventRecord,
   type KnownOptions,
   knownAndanteLimits,
   knownAndanteOptions,
@@ -12,8 +13,11 @@ import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import type { CorsOptions } from "./cors/cors.ts";
 
-export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
-  extends AndanteOptions<W, A> {
+export interface AppOptions<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
+> extends AndanteOptions<W, A, E> {
   readonly limits?: AppLimits;
   /** Authenticates callers: `jwtAuth({ … })` or a custom provider. Default: none, every caller may call everything. */
   readonly auth?: AuthProvider;

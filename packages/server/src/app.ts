@@ -4,6 +4,7 @@ import {
   type AgentRecord,
   checkKnownOptions,
   checkOptionGroup,
+  type EventRecord,
   inRequestSpan,
   type WorkflowRecord,
 } from "@andante/core/internal";
@@ -46,11 +47,15 @@ import { placeOf } from "./sse/open-stream.ts";
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
 export type ConsoleAccess = "open" | "protected" | "off";
 
-export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
+export interface App<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
+> {
   /** The Hono application with all routes. */
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
-  readonly andante: Andante<W, A>;
+  readonly andante: Andante<W, A, E>;
   /** The path prefix from the option: "/ai", or "" for the root. */
   readonly basePath: string;
   fetch(request: Request, env?: object): Response | Promise<Response>;
@@ -83,7 +88,8 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
 export function createApp<
   W extends WorkflowRecord = Record<never, never>,
   A extends AgentRecord = Record<never, never>,
->(options: AppOptions<W, A>): App<W, A>;
+  E extends EventRecord = Record<never, never>,
+>(options: AppOptions<W, A, E>): App<W, A, E>;
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);

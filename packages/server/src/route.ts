@@ -59,6 +59,7 @@ export type ResourceId =
   | "conversationId"
   | "userId"
   | "scheduleId"
+  | "eventName"
   | "traceId"
   | "entityType"
   | "entityId"

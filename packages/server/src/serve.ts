@@ -6,6 +6,7 @@ import { OptionError } from "@andante/core/errors";
 import {
   type AgentRecord,
   checkKnownOptions,
+  type EventRecord,
   type KnownOptions,
   type WorkflowRecord,
 } from "@andante/core/internal";
@@ -14,8 +15,11 @@ import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 
-export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
-  extends Omit<AppOptions<W, A>, "store"> {
+export interface ServeOptions<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
+> extends Omit<AppOptions<W, A, E>, "store"> {
   /**
    * The store of all data. Default: PostgreSQL at the address in ANDANTE_DATABASE_URL (schema `andante`, with
    * `@andante/postgres` installed), Restate at the address in ANDANTE_RESTATE_URL (with `@andante/restate` installed),
@@ -54,11 +58,12 @@ const maxClosing = 1900;
 export interface RunningServer<
   W extends WorkflowRecord = WorkflowRecord,
   A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
 > {
   /** The URL with the base path, such as http://127.0.0.1:3141 */
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
-  readonly andante: Andante<W, A>;
+  readonly andante: Andante<W, A, E>;
   /**
    * Starts nothing new, lets running steps finish within the grace period, and closes the store. The port stays open
    * until then: `/ready` and requests that would start work get a 503.
@@ -85,7 +90,8 @@ export interface RunningServer<
 export function serve<
   W extends WorkflowRecord = Record<never, never>,
   A extends AgentRecord = Record<never, never>,
->(options: ServeOptions<W, A>): Promise<RunningServer<W, A>>;
+  E extends EventRecord = Record<never, never>,
+>(options: ServeOptions<W, A, E>): Promise<RunningServer<W, A, E>>;
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkKnownOptions("serve", options, knownOptions);
   const {

@@ -199,6 +199,9 @@ export type ErrorCode =
   | "deadline"
   | "definition"
   | "definition-changed"
+  | "event-data"
+  | "event-id-conflict"
+  | "event-not-found"
   | "execution-conflict"
   | "execution-failed"
   | "execution-not-found"
@@ -280,11 +283,45 @@ export type ErrorCode =
   | "verification-unavailable"
   | "workflow-not-found";
 
-export interface ExecutionCause {
-  readonly scheduleId: string;
-  /** The nominal time of the occurrence. */
-  readonly at: string;
+export interface EventReceipt {
+  readonly eventId: string;
+  /** An event with this id was sent before. */
+  readonly duplicate: boolean;
+  /** Executions that it has started: the ids of at most 100. */
+  readonly started: readonly string[];
+  /** Executions whose waits it has ended. */
+  readonly woken: readonly string[];
+  readonly cancelled: readonly string[];
+  /** Workflows that it has not started. */
+  readonly skipped: readonly { readonly workflowId: string; readonly reason: string }[];
 }
+
+export interface EventReceipts {
+  readonly receipts: readonly EventReceipt[];
+}
+
+export interface EventTypes {
+  readonly events: readonly {
+    readonly name: string;
+    readonly scope: "shared" | "user";
+    /** The JSON Schema of its data. */
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export type ExecutionCause =
+  | {
+      readonly scheduleId: string;
+      /** The nominal time of the occurrence. */
+      readonly at: string;
+    }
+  | {
+      readonly eventId: string;
+      /** The name of the event. */
+      readonly event: string;
+      /** When it was sent. */
+      readonly at: string;
+    };
 
 export interface ExecutionChange {
   readonly executionId: string;
@@ -355,7 +392,7 @@ export interface ExecutionState extends ExecutionResult {
   /** No process may run it: the workflow has changed, and `reason` says how. */
   readonly parked?: { readonly reason: string } | undefined;
   readonly replayOf?: ReplayOf | undefined;
-  /** The schedule that has started it. */
+  /** The schedule or the event that has started it. */
   readonly cause?: ExecutionCause | undefined;
 }
 
@@ -376,7 +413,7 @@ export interface ExecutionSummary {
   /** No process may run it: the workflow has changed, and `reason` says how. */
   readonly parked?: { readonly reason: string } | undefined;
   readonly replayOf?: ReplayOf | undefined;
-  /** The schedule that has started it. */
+  /** The schedule or the event that has started it. */
   readonly cause?: ExecutionCause | undefined;
   readonly error?:
     | { readonly name: string; readonly message: string; readonly step?: string | undefined }
@@ -670,6 +707,41 @@ export interface SearchPage {
   readonly complete: boolean;
 }
 
+export interface SentEvent {
+  readonly eventId: string;
+  readonly name: string;
+  readonly key: string | null;
+  /** The user whose executions alone it reaches; null for all. */
+  readonly scope: string | null;
+  readonly userId: string | null;
+  /** The execution whose body has sent it. */
+  readonly sentBy: string | null;
+  readonly sentAt: string;
+  /** Absent once it is too old to be found by waits. */
+  readonly data?: unknown;
+  /** Executions that it has started: the ids of at most 100. */
+  readonly started: readonly string[];
+  /** Executions whose waits it has ended. */
+  readonly woken: readonly string[];
+  readonly cancelled: readonly string[];
+  /** Workflows that it has not started. */
+  readonly skipped: readonly { readonly workflowId: string; readonly reason: string }[];
+  /** Of all, also those that are not named. */
+  readonly counts: {
+    readonly started: number;
+    readonly woken: number;
+    readonly cancelled: number;
+    readonly skipped: number;
+  };
+  /** It has started, woken and cancelled nothing so far. */
+  readonly unmatched: boolean;
+}
+
+export interface SentEventPage {
+  readonly events: readonly SentEvent[];
+  readonly nextCursor: string | null;
+}
+
 export interface ServerStatus {
   readonly version: string;
   readonly store: {
@@ -791,6 +863,14 @@ export interface Suspension {
   readonly deadline?: string | undefined;
   /** How it ends then: the step fails, the execution is cancelled, or the step gets this data. */
   readonly onDeadline?: "fail" | "cancel" | { readonly resume: unknown } | undefined;
+  /** The events that end it: the data of one, or `{ name, data }` of several, is the resume data. */
+  readonly events?:
+    | readonly {
+        readonly name: string;
+        /** Null for any. */
+        readonly key: string | null;
+      }[]
+    | undefined;
 }
 
 export interface TextReply {
@@ -944,6 +1024,14 @@ export interface Wait {
   readonly onDeadline?: "fail" | "cancel" | "resume" | undefined;
   readonly resume?: unknown;
   readonly suspensionId?: string | undefined;
+  /** The events that end it. */
+  readonly events?:
+    | readonly {
+        readonly name: string;
+        /** Null for any. */
+        readonly key: string | null;
+      }[]
+    | undefined;
   readonly toolName?: string | undefined;
   readonly reason?: string | undefined;
   /** Who paused it. */

@@ -19,16 +19,21 @@ import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
 import type { WorkflowRecord } from "./andante.ts";
-import type { AgentRecord } from "./host-types.ts";
+import type { AgentRecord, EventRecord } from "./host-types.ts";
 
 export interface AndanteOptions<
   W extends WorkflowRecord = WorkflowRecord,
   A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
 > {
   /** The workflows to serve. A workflow's own id counts, not its key. */
   readonly workflows?: W;
   /** The agents to serve: ours, and any of the AI SDK. An agent's own id counts; one without an id takes its key. */
   readonly agents?: A;
+  /**
+   * The events that callers may send, beside those that the workflows name. An event's own name counts, not its key.
+   */
+  readonly events?: E;
   /** Where executions and conversations are kept. */
   readonly store: Store;
   /**
@@ -59,6 +64,7 @@ export interface AndanteOptions<
 export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
   workflows: true,
   agents: true,
+  events: true,
   store: true,
   logger: true,
   logs: true,
@@ -95,6 +101,8 @@ const retention: KnownOptions<RetentionOptions> = {
   maxCount: true,
   conversations: true,
   usage: true,
+  events: true,
+  maxEvents: true,
 };
 
 const tracing: KnownOptions<TracingOptions> = {

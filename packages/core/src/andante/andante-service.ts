@@ -6,7 +6,10 @@ import { Conversations } from "../agent/conversation/conversations.ts";
 import { Facts } from "../agent/facts.ts";
 import { registerAgents, registerTasks, warnOfUnrecorded } from "../agent/register-agents.ts";
 import type { ExpiredApproval, RunningTurn } from "../agent/turn/turn-host.ts";
+import type { AnyEvent, EventToSend, SendOptions } from "../event/define-event.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
+import type { EventReceipt } from "../execution/commands/event-views.ts";
+import { Events } from "../execution/commands/events.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { explainExecution, explainRows } from "../execution/commands/explain.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -28,7 +31,7 @@ import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { cancelChildren } from "../execution/engine/process-end.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
-import { Retention } from "../execution/engine/retention.ts";
+import { type EventBounds, Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
 import { SearchIndexer } from "../execution/engine/search-indexer.ts";
 import { StorageWatch } from "../execution/engine/storage-watch.ts";
@@ -64,6 +67,7 @@ import { callerPageLength } from "../store/text-length.ts";
 import { clockOf, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import { agentsIn } from "../workflow/step.ts";
+import { registerEvents } from "../workflow/triggers.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { type ExecutionIds, ExecutionRows } from "./execution-rows.ts";
@@ -88,6 +92,7 @@ export class AndanteService implements Andante {
   readonly conversations: Conversations;
   readonly facts: Facts;
   readonly schedules: Schedules;
+  readonly sentEvents: Events;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -105,6 +110,7 @@ export class AndanteService implements Andante {
   constructor(options: AndanteOptions, folds?: FoldOptions) {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
+    const events = registerEvents(options.events ?? {}, workflows.values());
     const agents = registerAgents(options.agents ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     registerTasks([...agents.values(), ...asked], workflows);
@@ -131,6 +137,7 @@ export class AndanteService implements Andante {
       logger,
       workflowIds: [...workflows.keys()],
       agentIds: [...agents.keys()],
+      signals: events.size > 0,
       period: times.duePeriod,
       storage,
     });
@@ -166,15 +173,22 @@ export class AndanteService implements Andante {
         fire: (scheduleId) => this.schedules.fire(scheduleId),
         ended: (scheduleId, execution) => this.schedules.ended(scheduleId, execution),
       },
+      ...(events.size > 0 && { events: { process: (workId) => this.sentEvents.process(workId) } }),
       postEnd: (end) => this.agents.postEnd(end),
     });
+    this.sentEvents = new Events(
+      () => this.#engine,
+      events,
+      () => this.#ready,
+    );
     this.schedules = new Schedules(
       () => this.#engine,
       workflows,
       () => this.#ready,
     );
     this.#recovery = new Recovery(this.#engine, times);
-    this.#retention = new Retention(this.#engine, options.retention ?? {});
+    const trimEvents = events.size > 0 ? (bounds: EventBounds) => this.sentEvents.trim(bounds) : undefined;
+    this.#retention = new Retention(this.#engine, options.retention ?? {}, undefined, trimEvents);
     this.#indexer = new SearchIndexer(this.#engine);
     this.#ready = this.#start(opened);
     // The first call reports a store that failed to open: no unhandled rejection.
@@ -329,6 +343,14 @@ export class AndanteService implements Andante {
     return explainExecution(this.#engine, await this.#rows.find(executionId));
   }
 
+  send(event: AnyEvent | string, data: unknown, options: SendOptions = {}): Promise<EventReceipt> {
+    return this.sentEvents.send(event, data, options);
+  }
+
+  sendAll(events: readonly EventToSend[]): Promise<readonly EventReceipt[]> {
+    return this.sentEvents.sendAll(events);
+  }
+
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
     await this.#ready;
     return listExecutions(this.store, options, (rows) => explainRows(this.#engine, rows));
@@ -411,6 +433,7 @@ export class AndanteService implements Andante {
     engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(engine, this.#recovery));
     await this.schedules.sets.start();
+    await this.sentEvents.start();
     this.#retention.start();
     this.#indexer.start();
   }

@@ -2,7 +2,10 @@
 import type { Agents } from "../agent/agents.ts";
 import type { Conversations } from "../agent/conversation/conversations.ts";
 import type { Facts } from "../agent/facts.ts";
+import type { EventDefinition, EventToSend, SendOptions } from "../event/define-event.ts";
 import type { CancelOptions } from "../execution/commands/cancel.ts";
+import type { EventReceipt } from "../execution/commands/event-views.ts";
+import type { Events } from "../execution/commands/events.ts";
 import type { ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
 import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
@@ -25,7 +28,7 @@ import type { InferInput, InferResult, InferResume, InferStepId } from "../workf
 import type { WorkflowDescription } from "../workflow/describe-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { ExecutionIds } from "./execution-rows.ts";
-import type { AgentRecord, HostTypes } from "./host-types.ts";
+import type { AgentRecord, EventRecord, HostTypes } from "./host-types.ts";
 import type { Live } from "./live.ts";
 
 /** Workflows as they are registered; a workflow's own id counts, not its key. */
@@ -77,9 +80,13 @@ export interface EventsOptions {
  * `startResume` and `startReplay`, that returns a handle as soon as the change is committed: three methods rather than
  * an option, because their results differ.
  */
-export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
+export interface Andante<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+  E extends EventRecord = EventRecord,
+> {
   /** For the compiler only: the types of workflows and agents for `createClient<typeof app>`. */
-  readonly "~types"?: HostTypes<W, A>;
+  readonly "~types"?: HostTypes<W, A, E>;
   readonly logger: Logger;
   readonly store: Store;
   /** The log lines: `list` those that are kept, `follow` those that come. */
@@ -125,6 +132,8 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
     | "occurrences"
     | "idsOf"
   >;
+  /** The events that were sent, with all that they have done. */
+  readonly sentEvents: Pick<Events, "list" | "definitions">;
   /** The facts that agents keep of users and conversations. */
   readonly facts: Pick<Facts, "read" | "change" | "remove">;
   /** Tokens and money of models by day, user, agent, workflow or model. */
@@ -250,6 +259,21 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
 
   /** The reason why an execution waits, as a sentence and as facts, or the way in which it ended. Errors are in full. */
   explain(executionId: string): Promise<Explanation>;
+
+  /**
+   * Sends an event to workflows. Resolves when it is kept, after it has started, woken and cancelled all executions that this
+   * process can.
+   */
+  send<Accepts>(
+    event: EventDefinition<Accepts>,
+    data: NoInfer<Accepts>,
+    options?: SendOptions,
+  ): Promise<EventReceipt>;
+  /** The same for a registered event by its name. */
+  send(event: string, data: unknown, options?: SendOptions): Promise<EventReceipt>;
+
+  /** Sends events in order, at most 1000: all are kept, or none. */
+  sendAll(events: readonly EventToSend[]): Promise<readonly EventReceipt[]>;
 
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;

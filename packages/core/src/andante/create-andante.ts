@@ -2,7 +2,7 @@
 import type { Andante, WorkflowRecord } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
 import { AndanteService } from "./andante-service.ts";
-import type { AgentRecord } from "./host-types.ts";
+import type { AgentRecord, EventRecord } from "./host-types.ts";
 
 /**
  * Runs workflows and agents without a server. Unfinished executions that the store holds continue at once.
@@ -24,7 +24,8 @@ import type { AgentRecord } from "./host-types.ts";
 export function createAndante<
   W extends WorkflowRecord = Record<never, never>,
   A extends AgentRecord = Record<never, never>,
->(options: AndanteOptions<W, A>): Andante<W, A>;
+  E extends EventRecord = Record<never, never>,
+>(options: AndanteOptions<W, A, E>): Andante<W, A, E>;
 // The store holds JSON without types. That an execution's values have the types of its workflow is checked by the
 // workflow's schemas when they are written, so the types are stated here once and asserted nowhere.
 export function createAndante(options: AndanteOptions): Andante {

@@ -2,6 +2,7 @@
 export * from "./agent-errors.ts";
 export * from "./andante-error.ts";
 export * from "./definition-errors.ts";
+export * from "./event-errors.ts";
 export * from "./execution-errors.ts";
 export * from "./schedule-errors.ts";
 export * from "./service-errors.ts";

@@ -11,6 +11,7 @@ import {
   type JournalEvent,
   type NewEvent,
   type StepUsage,
+  type TakenEvent,
   unknownEvent,
 } from "./events.ts";
 import { readFailure } from "./failure.ts";
@@ -36,10 +37,10 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return { ...ofExecution(type, timestamp, data, suspending(event)), path, stepIndex };
     }
     case "workflow-resumed": {
-      const { path, stepIndex, resumeData, suspensionId, userId, pausedFor } = event;
+      const { path, stepIndex, resumeData, suspensionId, userId, pausedFor, event: taken } = event;
       const byDeadline = event.byDeadline || undefined;
       const expired = event.expired || undefined;
-      const fields = { suspensionId, userId, byDeadline, expired, pausedFor };
+      const fields = { suspensionId, userId, byDeadline, expired, pausedFor, event: taken };
       return { ...ofExecution(type, timestamp, resumeData, fields), path, stepIndex };
     }
     case "execution-rewound": {
@@ -125,6 +126,7 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
         byDeadline: detail.isTrue("byDeadline"),
         expired: detail.isTrue("expired"),
         ...(pausedFor !== undefined && { pausedFor }),
+        ...takenIn(detail),
       };
       return { ...who, ...how, type, sequence, timestamp, path, stepIndex, resumeData: value };
     }
@@ -245,6 +247,13 @@ const eventTypes: Readonly<Record<EventType, true>> = {
   "checkpoint-complete": true,
   "checkpoint-retry": true,
 };
+
+function takenIn(detail: Fields): { readonly event: TakenEvent } | undefined {
+  const event = detail.object("event");
+  if (event === undefined) return undefined;
+  const [eventId, name, seq] = [event.text("eventId"), event.text("name"), event.number("seq")];
+  return { event: { eventId, name, key: event.optionalText("key") ?? null, seq } };
+}
 
 /** The type of a stored event; one that this release does not know is refused. */
 function readType({ type, sequence }: StoredEvent): EventType {

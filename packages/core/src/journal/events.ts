@@ -162,6 +162,17 @@ export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
   readonly expired: boolean;
   /** Milliseconds that the pause which it lifts has lasted; absent for any other suspension. */
   readonly pausedFor?: number;
+  /** The event from outside that has resumed it. */
+  readonly event?: TakenEvent;
+}
+
+/** An event from outside that an execution has taken. */
+export interface TakenEvent {
+  readonly eventId: string;
+  readonly name: string;
+  readonly key: string | null;
+  /** Its number among the events from outside. */
+  readonly seq: number;
 }
 
 /** The execution went back to a top-level step: outcomes at or after it no longer count. */

@@ -9,6 +9,7 @@ import {
   type JournalEvent,
   type Numbered,
   type StepStartEvent,
+  type TakenEvent,
   unknownEvent,
   type WorkflowResumedEvent,
 } from "./events.ts";
@@ -40,7 +41,12 @@ export interface JournalParts {
   checkpoints: JournaledCheckpoints | undefined;
   /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
   resumes: number;
+  /** The numbers of the events from outside that it has taken, by their names and keys: the last ones of each. */
+  taken: Map<string, readonly number[]> | undefined;
 }
+
+/** Events of one name and key that an execution remembers to have taken: others of them are taken in their order. */
+const maxTaken = 20;
 
 /** The states of all paths that the execution has reached. */
 export class Journal {
@@ -69,6 +75,28 @@ export class Journal {
 
   get(path: string): PathState | undefined {
     return this.#paths.get(path);
+  }
+
+  /** Notes an event from outside that a wait has taken. */
+  took({ name, key, seq }: TakenEvent): void {
+    this.#parts.taken ??= new Map();
+    const place = JSON.stringify([name, key]);
+    const others = (this.#parts.taken.get(place) ?? []).filter((each) => each !== seq);
+    this.#parts.taken.set(place, [...others, seq].slice(-maxTaken));
+  }
+
+  /**
+   * The numbers of the events of this name and key that it has taken, of any key for null. `after`: of earlier ones it does
+   * not know any more whether it has taken them.
+   */
+  takenOf(name: string, key: string | null): { readonly after: number; readonly not: readonly number[] } {
+    const found: number[] = [];
+    for (const [place, seqs] of this.#parts.taken ?? []) {
+      const [ofName, ofKey]: [string, string | null] = JSON.parse(place);
+      if (ofName === name && (key === null || ofKey === key)) found.push(...seqs);
+    }
+    const not = found.sort((a, b) => a - b).slice(-maxTaken);
+    return { after: not.length < maxTaken ? 0 : (not[0] ?? 0), not };
   }
 
   /** The same; also a step in a round or an item that is over, as long as it is among the last of them. */
@@ -272,6 +300,7 @@ function emptyParts(): JournalParts {
     state: undefined,
     checkpoints: undefined,
     resumes: 0,
+    taken: undefined,
   };
 }
 
@@ -300,6 +329,7 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
     case "workflow-resumed":
       journal.resumes++;
+      if (event.event !== undefined) journal.took(event.event);
       return event.path === null ? journal.lifted(event.pausedFor ?? 0) : journal.resumed(event.path, event);
     case "execution-rewound":
       journal.resumes++;

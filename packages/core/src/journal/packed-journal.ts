@@ -59,6 +59,7 @@ export interface PackedJournal {
   readonly state: readonly (readonly [stepIndex: number, keys: readonly (readonly [string, unknown])[]])[];
   readonly checkpoints: readonly PackedBody[];
   readonly resumes: number;
+  readonly taken?: readonly (readonly [place: string, seqs: readonly number[]])[];
 }
 
 type PackedBody = readonly [
@@ -93,7 +94,7 @@ export class TextNumbers {
 }
 
 export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal {
-  const { paths, past, newest, older, state, checkpoints, resumes } = journal.parts;
+  const { paths, past, newest, older, state, checkpoints, resumes, taken } = journal.parts;
   const states: PackedState[] = [];
   const numbers = new Map<PathState, number>();
   const numberOf = (each: PathState): number => {
@@ -113,6 +114,7 @@ export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal
     state: Array.from(state?.groups ?? [], ({ stepIndex, keys }) => [stepIndex, [...keys]]),
     checkpoints: Array.from(checkpoints?.bodies ?? [], (body) => packBody(body, texts)),
     resumes,
+    ...(taken && { taken: [...taken] }),
     // Last: the steps above have been numbered by then.
     states,
   };
@@ -142,6 +144,7 @@ export function unpackJournal(packed: PackedJournal, texts: readonly string[]): 
       new Map(packed.checkpoints.map((body) => [body[0], unpackBody(body, texts)])),
     ),
     resumes: packed.resumes,
+    taken: packed.taken && new Map(packed.taken),
   });
 }
 

@@ -17,6 +17,7 @@ import { resumeCases } from "./resume-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
 import { scheduleCases } from "./schedule-cases.ts";
 import { searchCases } from "./search-cases.ts";
+import { signalCases } from "./signal-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
@@ -60,6 +61,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     usageCases,
     budgetCases,
     scheduleCases,
+    signalCases,
     waitingCases,
     searchCases,
   ];

@@ -12,6 +12,7 @@ export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
 export type * from "./schedule-store.ts";
 export type * from "./search-store.ts";
+export type * from "./signal-store.ts";
 export {
   type EventFields,
   fieldsAt,

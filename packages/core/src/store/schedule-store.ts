@@ -1,8 +1,11 @@
 // Schedules: the part of the store contract that keeps when executions are started. A row changes by conditional writes alone,
 // and the execution that an occurrence starts is created in the write that moves the row on.
 
-/** A schedule, or the sets of schedules that processes declare for a workflow: those are never due. */
-export type ScheduleKind = "schedule" | "set";
+/**
+ * A schedule; or the sets of schedules that processes declare for a workflow, or the events that start a workflow: those are
+ * never due.
+ */
+export type ScheduleKind = "schedule" | "set" | "trigger";
 
 export interface ScheduleRow {
   readonly scheduleId: string;

@@ -22,6 +22,7 @@ import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
 import type { SearchStore } from "./search-store.ts";
+import type { SignalStore, SignalWork } from "./signal-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
 import type { UsageEntry, UsageStore } from "./usage-store.ts";
@@ -233,6 +234,8 @@ export interface Commit {
   readonly usage: StoredUsage | null;
   /** Changes of facts by the tool calls among those outcomes. Default: none. */
   readonly facts?: readonly FactChange[];
+  /** Events that the bodies of those outcomes send. Default: none. */
+  readonly sends?: readonly Extract<SignalWork, { kind: "send" }>[];
   /** The same by day, user, agent, workflow and model, added to the rows of usage; each key once. Default: none. */
   readonly spent?: readonly UsageEntry[];
   /** It has children from now on, which its `links` note. Default: as before. */
@@ -383,16 +386,21 @@ export interface DueQuery {
   readonly workflowIds: readonly string[];
   /** Also turns of these agents. Default: none. */
   readonly agentIds?: readonly string[] | undefined;
-  /** At most this many timers and ends, as many deadlines and timeouts together, and as many schedules: none keeps another out. */
+  /** Also work that events leave. Default: none. */
+  readonly signals?: boolean | undefined;
+  /**
+   * At most this many timers and ends, as many deadlines and timeouts together, as many schedules, and as much work of events:
+   * none keeps another out.
+   */
   readonly limit: number;
 }
 
 /**
  * Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long, or one with
- * `links` has ended, which concerns its parent and its children; or a schedule has to be looked at.
+ * `links` has ended, which concerns its parent and its children; a schedule has to be looked at, or an event has work to do.
  */
 export type DueTimer = {
-  /** For a schedule: its own id. */
+  /** For a schedule, and for work of events: its own id. */
   readonly executionId: string;
   readonly workflowId: string;
   readonly dueAt: number;
@@ -404,6 +412,7 @@ export type DueTimer = {
     }
   | { readonly kind: "end" }
   | { readonly kind: "schedule" }
+  | { readonly kind: "signal" }
   | {
       readonly kind: "timeout";
       /** The earliest timer of the same execution, when that is idle or has no live owner. */
@@ -666,6 +675,8 @@ export interface Store {
   readonly budgets: BudgetStore;
   /** Schedules that start executions. */
   readonly schedules: ScheduleStore<NewExecution>;
+  /** Events from outside, and what waits for them. */
+  readonly signals: SignalStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
   /** The facts that agents keep. */

@@ -17,6 +17,8 @@ export interface Suspension {
   readonly onDeadline: StoredJson;
   /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
   readonly resumeSchema?: StoredJson;
+  /** JSON text of `Awaits`: the events that end it. Default: none. */
+  readonly awaits?: StoredJson;
 }
 
 /** The effect of a deadline. */

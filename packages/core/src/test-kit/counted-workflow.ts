@@ -28,6 +28,7 @@ function countedStep(step: Step, path: string, count: CountRun): Step {
   switch (step.type) {
     case "andThen":
     case "andTap":
+    case "andWaitFor":
       return { ...step, execute: counted((context) => step.execute(context)) };
     case "andWhen":
     case "andDoWhile":

@@ -3,7 +3,7 @@ import type { Store } from "../store/store.ts";
 
 /** Where a process ends. */
 export interface Crash {
-  /** The number of the write, from 1: creations, commits, turns, resumes, pauses, cancellations and wake-ups count. */
+  /** The number of the write, from 1: creations, commits, turns, resumes, pauses, cancellations, wake-ups and events from outside count. */
   readonly write: number;
   /** `lost`: the process ends just before the write is done. `unacknowledged`: just after, before it learns of it. */
   readonly variant: "lost" | "unacknowledged";
@@ -77,6 +77,17 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       messages: passing((argument) => inner.conversations.messages(argument)),
       read: passing((argument) => inner.conversations.read(argument)),
       list: passing((argument) => inner.conversations.list(argument)),
+    },
+    signals: {
+      send: counted((argument) => inner.signals.send(argument)),
+      settle: counted((argument) => inner.signals.settle(argument)),
+      find: passing((argument) => inner.signals.find(argument)),
+      waits: passing((argument) => inner.signals.waits(argument)),
+      work: passing((argument) => inner.signals.work(argument)),
+      read: passing((argument) => inner.signals.read(argument)),
+      bySeq: passing((argument) => inner.signals.bySeq(argument)),
+      list: passing((argument) => inner.signals.list(argument)),
+      trim: passing((argument) => inner.signals.trim(argument)),
     },
     budgets: {
       hold: passing((argument) => inner.budgets.hold(argument)),

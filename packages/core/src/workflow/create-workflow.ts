@@ -17,6 +17,7 @@ import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import { readSchedules, type WorkflowScheduleOptions } from "./schedules.ts";
 import type { WorkflowSearch } from "./step.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
+import { type CancelTrigger, type EventTrigger, readCancelOn, readTriggers } from "./triggers.ts";
 import { type Workflow, WorkflowChain } from "./workflow.ts";
 
 export interface WorkflowOptions<
@@ -24,6 +25,7 @@ export interface WorkflowOptions<
   Id extends string = string,
   Result extends Schema | undefined = Schema | undefined,
   R extends Schema | undefined = Schema | undefined,
+  D = unknown,
 > {
   /** Used as `:id` in paths and kept with each execution; at most 200 characters, no `/`, `[`, `]` or `#`. */
   readonly id: Id;
@@ -53,6 +55,10 @@ export interface WorkflowOptions<
   readonly search?: WorkflowSearch;
   /** When executions start by themselves, by a name for each. Default: never. */
   readonly schedules?: Readonly<Record<string, WorkflowScheduleOptions<SchemaInput<I>>>>;
+  /** The events that start executions: one, or several with their data types named. Default: none. */
+  readonly on?: EventTrigger<D, SchemaInput<I>> | readonly EventTrigger<never, SchemaInput<I>>[];
+  /** Events that cancel executions which have not ended. Default: none. */
+  readonly cancelOn?: CancelTrigger<Json<SchemaOutput<I>>>;
 }
 
 /** The result as hooks receive it: the type that the result schema declares, after JSON. */
@@ -71,6 +77,8 @@ const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
   tags: true,
   search: true,
   schedules: true,
+  on: true,
+  cancelOn: true,
 };
 
 /**
@@ -96,8 +104,9 @@ export function createWorkflow<
   const Id extends string = string,
   Result extends Schema | undefined = undefined,
   R extends Schema | undefined = undefined,
+  D = unknown,
 >(
-  options: WorkflowOptions<I, Id, Result, R>,
+  options: WorkflowOptions<I, Id, Result, R, D>,
 ): Workflow<{
   id: Id;
   input: SchemaInput<I>;
@@ -143,6 +152,8 @@ export function createWorkflow<
     tags: joinTags(tags),
     search: options.search,
     ...(options.schedules && { schedules: readSchedules(options.id, options.schedules, where) }),
+    ...(options.on && { on: readTriggers(options.on, where) }),
+    ...(options.cancelOn && { cancelOn: readCancelOn(options.cancelOn, where) }),
   });
 }
 

@@ -1,4 +1,5 @@
 // The argument of a step's body.
+import type { AnyEvent, EventDefinition, SendOptions } from "../event/define-event.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Duration } from "../values/duration.ts";
 import type { Json } from "../values/json.ts";
@@ -11,6 +12,22 @@ export interface DeadlineOptions<Resume = unknown> {
   /** The action: the step is resumed with this value, fails, or the execution is cancelled. Default: `fail`. */
   readonly onDeadline?: { readonly resume: Resume } | "fail" | "cancel";
 }
+
+/** The events that end a suspension. */
+export interface EventWaitOptions {
+  /** One, or several of which the first counts: then the resume data are `{ name, data }`, else its data. */
+  readonly event?: AnyEvent | readonly AnyEvent[] | undefined;
+  /** Only events with this key. Default: any of the name. */
+  readonly key?: string | undefined;
+  /**
+   * How far it looks back: to the start of the execution, not at all, or for a while. Events that this execution has taken
+   * do not count again. Default: `start`.
+   */
+  readonly since?: "start" | "now" | Duration | undefined;
+}
+
+/** Options of `suspend`. */
+export interface SuspendOptions<Resume = unknown> extends DeadlineOptions<Resume>, EventWaitOptions {}
 
 /** The state that an execution's steps share: a JSON object. */
 export type WorkflowState = Readonly<Record<string, unknown>>;
@@ -73,7 +90,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
    * Stops here until someone resumes the execution. Never returns: write `return suspend("…")`.
    * After the resume THE BODY RUNS AGAIN FROM ITS TOP, then with `resumeData`.
    */
-  suspend(reason?: string, data?: T["suspend"], options?: DeadlineOptions<T["resume"]>): never;
+  suspend(reason?: string, data?: T["suspend"], options?: SuspendOptions<T["resume"]>): never;
   /** Ends the innermost workflow now, with this result. Never returns: write `return bail(…)`. */
   bail(result?: unknown): never;
   /** The state that the steps of this execution share, with the changes of this body so far. */
@@ -84,6 +101,15 @@ export interface StepContext<T extends StepTypes = StepTypes> {
    * attempt fails or suspends.
    */
   setState(patch: WorkflowState | ((state: WorkflowState) => WorkflowState)): void;
+  /**
+   * Sends an event to workflows: with the commit of this body's outcome, so not when it fails or suspends. The event belongs to
+   * the user of the execution.
+   */
+  send<Accepts>(
+    event: EventDefinition<Accepts>,
+    data: NoInfer<Accepts>,
+    options?: Pick<SendOptions, "id" | "key">,
+  ): void;
   /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */
   emit(type: string, data?: unknown): void;
   /**
@@ -112,5 +138,5 @@ export interface StepContext<T extends StepTypes = StepTypes> {
 /** The context of a function beside a body, such as a condition: it can read, and nothing else. */
 export type FunctionContext<Data = unknown, Input = unknown> = Omit<
   StepContext<{ data: Data; input: Input; resume: never; suspend: never }>,
-  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "emit" | "checkpoint"
+  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "send" | "emit" | "checkpoint"
 >;

@@ -1,5 +1,6 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
 import type { ModelMessage, TelemetryOptions, UIMessage } from "ai";
+import type { AnyEvent } from "../event/define-event.ts";
 import type { ScheduleSpec } from "../schedule/schedule-options.ts";
 import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
@@ -19,7 +20,8 @@ export type Step =
   | DoUntilStep
   | BranchStep
   | SleepStep
-  | SleepUntilStep;
+  | SleepUntilStep
+  | WaitForStep;
 export type StepType = Step["type"];
 
 /** The fields of every kind of step. */
@@ -156,6 +158,12 @@ export interface SleepUntilStep extends StepBase {
   readonly date: number | ((context: FunctionContext) => unknown);
 }
 
+export interface WaitForStep extends StepBase {
+  readonly type: "andWaitFor";
+  readonly events: readonly AnyEvent[];
+  execute(context: StepContext): unknown;
+}
+
 /** A registered, immutable definition: an ordered chain of steps with schemas. */
 export interface WorkflowDefinition {
   readonly id: string;
@@ -176,8 +184,25 @@ export interface WorkflowDefinition {
   readonly search?: WorkflowSearch | undefined;
   /** Its schedules, by name. Default: none. */
   readonly schedules?: ReadonlyMap<string, WorkflowSchedule> | undefined;
+  /** The events that start executions of it. Default: none. */
+  readonly on?: readonly WorkflowTrigger[] | undefined;
+  /** The events that cancel its executions. Default: none. */
+  readonly cancelOn?: WorkflowCancelOn | undefined;
   /** Only tools of agents start it; for a caller who would, it does not exist. Default: false. */
   readonly onlyChildren?: boolean | undefined;
+}
+
+/** An event that starts executions. */
+export interface WorkflowTrigger {
+  readonly event: AnyEvent;
+  input?(event: { readonly data: unknown }): unknown;
+  if?(event: { readonly data: unknown }): unknown;
+}
+
+/** The events that cancel executions. */
+export interface WorkflowCancelOn {
+  readonly events: readonly AnyEvent[];
+  key?(execution: { readonly input: unknown }): string;
 }
 
 /** A schedule that is declared in code. */

@@ -1,5 +1,6 @@
 // The chain builder: immutable, and the types flow from each step to the next.
 import { DefinitionError } from "../errors/index.ts";
+import type { AnyEvent } from "../event/define-event.ts";
 import type { Json } from "../values/json.ts";
 import type { Schema } from "../values/schema.ts";
 import type {
@@ -30,6 +31,7 @@ import { doUntilStep, doWhileStep, type LoopOptions } from "./steps/and-loop.ts"
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./steps/and-sleep.ts";
 import { type TapOptions, tapStep } from "./steps/and-tap.ts";
 import { type ThenOptions, thenStep } from "./steps/and-then.ts";
+import { type WaitForOptions, type WaitOutput, waitForStep } from "./steps/and-wait-for.ts";
 import { type WhenOptions, whenStep } from "./steps/and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts";
 import { appendStep, type BodyOutput } from "./steps/step-options.ts";
@@ -143,6 +145,8 @@ export class WorkflowChain<
   readonly tags: readonly string[] | undefined;
   readonly search: WorkflowSearch | undefined;
   readonly schedules: WorkflowDefinition["schedules"];
+  readonly on: WorkflowDefinition["on"];
+  readonly cancelOn: WorkflowDefinition["cancelOn"];
 
   constructor(definition: WorkflowDefinition & { readonly id: Id }) {
     this.id = definition.id;
@@ -158,6 +162,8 @@ export class WorkflowChain<
     this.tags = definition.tags;
     this.search = definition.search;
     this.schedules = definition.schedules;
+    this.on = definition.on;
+    this.cancelOn = definition.cancelOn;
   }
 
   /** Runs a function and passes on its return value. */
@@ -305,6 +311,13 @@ export class WorkflowChain<
     options: Named<StepId, SleepUntilOptions<Data, Input>>,
   ): Next<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
     return append(this, sleepUntilStep(options));
+  }
+
+  /** Waits for an event; the data is then that of the event, or for several its name and data. */
+  andWaitFor<StepId extends string, const E extends AnyEvent | readonly AnyEvent[], Timeout = never>(
+    options: Named<StepId, WaitForOptions<Data, Input, E, Timeout>>,
+  ): Next<Input, WaitOutput<E> | Json<Timeout>, Id, Accepts, StepIds | StepId, Resume, Result> {
+    return append(this, waitForStep(options));
   }
 }
 

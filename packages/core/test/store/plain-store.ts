@@ -42,6 +42,7 @@ import { PlainFacts } from "./plain-facts.ts";
 import { plainObservations } from "./plain-observations.ts";
 import { plainRollups } from "./plain-rollups.ts";
 import { plainSchedules } from "./plain-schedules.ts";
+import { plainSignals } from "./plain-signals.ts";
 import { plainUsage } from "./plain-usage.ts";
 
 /** The columns that no decision changes. */
@@ -170,7 +171,9 @@ export function plainStore(): Store {
       },
       open: later((executionId, suspension, held) => {
         kept(executionId).suspensions.set(suspension.suspensionId, { suspension, held });
+        signals.opened(executionId, suspension);
       }),
+      send: later((sends) => signals.sends(sends)),
       remember: later((change) => keptFacts.append(change)),
       close: later((suspensionIds) => {
         for (const id of suspensionIds) for (const { suspensions } of all()) suspensions.delete(id);
@@ -254,6 +257,13 @@ export function plainStore(): Store {
   };
 
   const schedules = plainSchedules(create);
+  const signals = plainSignals(() =>
+    all().map(({ record, suspensions }) => ({
+      executionId: record.executionId,
+      links: record.endAt === null ? record.links : null,
+      suspensions: [...suspensions.values()].map(({ suspension }) => suspension),
+    })),
+  );
 
   const listed = ({ record, fixed, timeoutAt, error }: Kept): ListedExecution => {
     const { kind: _, owner: _o, token: _t, commits: _c, idle: _i, usage: _u, ...rest } = record;
@@ -354,7 +364,7 @@ export function plainStore(): Store {
         ? []
         : [{ kind: "timeout" as const, ...common(of), dueAt: of.timeoutAt, timerAt: timerAt(of) }]),
     ]);
-    const found = [limits, timers, schedules.due(query)];
+    const found = [limits, timers, schedules.due(query), signals.due(query)];
     return found.flatMap((each) => each.sort(byTime).slice(0, limit)).sort(byTime);
   };
 
@@ -671,6 +681,7 @@ export function plainStore(): Store {
     usage: guarded(usage.operations),
     budgets: guarded(budgets),
     schedules: guarded(schedules.operations),
+    signals: guarded(signals.operations),
     approvals: guarded({
       use: ({ key, approval, expiresAt, at }: Parameters<Store["approvals"]["use"]>[0]): boolean => {
         for (const [id, used] of approvals) if (used.expiresAt < at) approvals.delete(id);

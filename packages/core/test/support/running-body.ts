@@ -61,7 +61,7 @@ export function bodyForTest(given: GivenBody = {}) {
   const { used } = given;
   const run: BodyRun = {
     facts: {
-      ...factsOf(engine, row, { journal, lastAt: 1, timers: [] }),
+      ...factsOf(engine, row, { journal, lastAt: 1, timers: [], startAt: 0 }),
       limits: sizeLimits({ reason, output, resumeData: 20 }),
       publishLive: (text) => published.push(text),
       used: async () => used?.() ?? null,

@@ -105,6 +105,8 @@ create table suspensions (
   deadline bigint,
   on_deadline text,
   resume_schema text,
+  -- The events that end it, a JSON object; null for none.
+  awaits text,
   -- No time runs out while an execution is paused.
   held boolean not null default false
 );
@@ -489,3 +491,103 @@ with (fillfactor = 70);
 create index schedules_by_time on schedules (due_at) where due_at is not null;
 create index schedules_by_workflow on schedules (workflow_id, schedule_id);
 create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;
+
+-- Events from outside.
+create table signals (
+  -- Their order, within one name and key.
+  seq bigint generated always as identity primary key,
+  signal_id text collate "C" not null,
+  -- Empty for a shared one, else a user.
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  -- "=" and its key; "*" without one.
+  match_key text collate "C" not null,
+  -- Null once it is too old to be found by later waits.
+  data text,
+  user_id text collate "C",
+  sent_by text collate "C",
+  sent_at bigint not null,
+  -- What it has done, a JSON object.
+  effects text not null,
+  matched boolean not null default false,
+  -- How much work is left to do.
+  pending integer not null default 0
+);
+
+create unique index signals_by_id on signals (scope, signal_id);
+create index signals_by_key on signals (scope, name, match_key, seq) where data is not null;
+create index signals_by_name on signals (scope, name, seq) where data is not null;
+create index signals_with_data on signals (seq) where data is not null;
+create index signals_unmatched on signals (seq) where not matched;
+
+-- The places where suspensions and executions wait for them: rows follow those of suspensions and executions.
+create table waits (
+  scope text collate "C" not null,
+  name text collate "C" not null,
+  match_key text collate "C" not null,
+  -- The workflow or the agent that can continue it.
+  target text collate "C" not null,
+  -- The id of a suspension; for an execution that is cancelled, "x" and its id.
+  wait_id text collate "C" not null,
+  execution_id text collate "C" not null,
+  primary key (scope, name, match_key, target, wait_id)
+);
+
+create index waits_by_id on waits (wait_id);
+
+-- Work that signals and waits leave, until it is done.
+create table signal_work (
+  work_id text collate "C" primary key,
+  target text collate "C" not null,
+  due_at bigint not null,
+  -- A JSON object.
+  body text not null
+);
+
+create index signal_work_by_time on signal_work (due_at);
+
+create function suspension_waits() returns trigger language plpgsql set search_path from current as $$
+begin
+  insert into waits (scope, name, match_key, target, wait_id, execution_id)
+  select place ->> 0, place ->> 1, place ->> 2, new.awaits::json ->> 'target', new.suspension_id, new.execution_id
+  from json_array_elements(new.awaits::json -> 'keys') as place on conflict do nothing;
+  insert into signal_work (work_id, target, due_at, body)
+  values ('look ' || new.suspension_id, new.awaits::json ->> 'target', new.suspended_at,
+    json_build_object('kind', 'look', 'executionId', new.execution_id, 'suspensionId', new.suspension_id)::text)
+  on conflict do nothing;
+  return null;
+end $$;
+
+create trigger suspension_waits after insert on suspensions
+  for each row when (new.awaits is not null) execute function suspension_waits();
+
+create function suspension_ends() returns trigger language plpgsql set search_path from current as $$
+begin
+  delete from waits where wait_id = old.suspension_id;
+  return null;
+end $$;
+
+create trigger suspension_ends after delete on suspensions
+  for each row when (old.awaits is not null) execute function suspension_ends();
+
+create function execution_waits() returns trigger language plpgsql set search_path from current as $$
+begin
+  insert into waits (scope, name, match_key, target, wait_id, execution_id)
+  select place ->> 0, place ->> 1, place ->> 2, new.links::json -> 'cancelOn' ->> 'target', 'x' || new.execution_id,
+    new.execution_id
+  from json_array_elements(new.links::json -> 'cancelOn' -> 'keys') as place on conflict do nothing;
+  return null;
+end $$;
+
+create trigger execution_waits after insert on executions
+  for each row when (new.links like '%"cancelOn":%') execute function execution_waits();
+
+create function execution_ends() returns trigger language plpgsql set search_path from current as $$
+begin
+  delete from waits where wait_id = 'x' || new.execution_id;
+  return null;
+end $$;
+
+create trigger execution_ends after update of end_at on executions
+  for each row when (new.links like '%"cancelOn":%' and new.end_at is not null and old.end_at is null)
+  execute function execution_ends();

@@ -2,6 +2,7 @@
 import type { DueQuery, DueTimer } from "@andante/core/store";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
+import { dueWork, targetsOf } from "./signals.ts";
 
 /**
  * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit, $3 the agents. Left to itself the
@@ -35,9 +36,14 @@ export function dueStatement(s: string): string {
 
 export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
-  return async ({ workflowIds, agentIds = [], limit }: DueQuery): Promise<DueTimer[]> => {
-    const found = (await readers.walk(select, [workflowIds, limit, agentIds])).map(toDue);
-    const isSleep = ({ kind }: DueTimer) => kind === "timer" || kind === "end" || kind === "schedule";
+  const withSignals = `${select} union all ${dueWork(s)}`;
+  return async ({ workflowIds, agentIds = [], signals, limit }: DueQuery): Promise<DueTimer[]> => {
+    const values = [workflowIds, limit, agentIds];
+    const rows = signals
+      ? await readers.walk(withSignals, [...values, targetsOf({ workflowIds, agentIds })])
+      : await readers.walk(select, values);
+    const found = rows.map(toDue);
+    const isSleep = ({ kind }: DueTimer) => kind !== "deadline" && kind !== "timeout";
     const sleeps = found.filter(isSleep);
     const limits = found.filter((each) => !isSleep(each));
     // Cut together: all that fall due before the last of them are among them.
@@ -56,7 +62,8 @@ function toDue(row: Row): DueTimer {
     dueAt: integer(row, "due_at"),
   };
   if (row.kind === "timer") return { kind: "timer", ...common, userId: nullableText(row, "user_id") };
-  if (row.kind === "end" || row.kind === "schedule") return { kind: row.kind, ...common };
+  if (row.kind === "end" || row.kind === "schedule" || row.kind === "signal")
+    return { kind: row.kind, ...common };
   const timerAt = nullableInteger(row, "timer_at");
   if (row.kind === "timeout") return { kind: "timeout", ...common, timerAt };
   return {

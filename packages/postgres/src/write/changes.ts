@@ -16,6 +16,7 @@ import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
 import { chargeStatement } from "./budgets.ts";
 import { updateRows, valuesOf } from "./row.ts";
+import { type SendWork, workStatement } from "./signal-work.ts";
 import { spendStatement } from "./usage.ts";
 
 /** Puts executions into the queue of the index of values. */
@@ -46,6 +47,7 @@ export class CollectedChanges implements Changes {
   readonly #ends: (Outcome & { readonly executionId: string })[] = [];
   readonly #journal: { executionId: string; sequence: number; events: string; key: string }[] = [];
   readonly #facts: FactChange[] = [];
+  readonly #sends: SendWork[] = [];
   readonly #closed: string[] = [];
   readonly #closedAll: string[] = [];
   readonly #opened: { executionId: string; suspension: Suspension; held: boolean }[] = [];
@@ -76,6 +78,10 @@ export class CollectedChanges implements Changes {
 
   remember(change: FactChange): void {
     this.#facts.push(change);
+  }
+
+  send(sends: readonly SendWork[]): void {
+    this.#sends.push(...sends);
   }
 
   close(suspensionIds: readonly string[]): void {
@@ -124,6 +130,7 @@ export class CollectedChanges implements Changes {
     add(this.#closed, `delete from ${s}.suspensions where suspension_id = any($1)`, [this.#closed]);
     if (this.#opened.length > 0) found.push(this.#openStatement(s));
     if (this.#facts.length > 0) found.push(factStatement(s, this.#facts));
+    if (this.#sends.length > 0) found.push(workStatement(s, this.#sends));
     add(this.#clearedAll, `delete from ${s}.timers where execution_id = any($1)`, [this.#clearedAll]);
     add(
       this.#cleared,
@@ -192,9 +199,9 @@ export class CollectedChanges implements Changes {
     const opened = this.#opened;
     return [
       `insert into ${s}.suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
-         on_deadline, held, resume_schema)
+         on_deadline, held, resume_schema, awaits)
        select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[],
-         $8::bigint[], $9::text[], $10::boolean[], $11::text[])`,
+         $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[])`,
       [
         opened.map(({ suspension }) => suspension.suspensionId),
         opened.map(({ executionId }) => executionId),
@@ -207,6 +214,7 @@ export class CollectedChanges implements Changes {
         opened.map(({ suspension }) => suspension.onDeadline),
         opened.map(({ held }) => held),
         opened.map(({ suspension }) => suspension.resumeSchema ?? null),
+        opened.map(({ suspension }) => suspension.awaits ?? null),
       ],
     ];
   }

@@ -38,6 +38,7 @@ import {
 } from "./layout.ts";
 import { claimedOf, fieldsOf, type Place, shortOf } from "./read-row.ts";
 import { find, memberKey } from "./sets.ts";
+import { keepLook, keepWork, waitPlaces } from "./signals.ts";
 import { spend } from "./usage.ts";
 
 /** An execution that another shard holds. */
@@ -139,6 +140,10 @@ function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" 
     open: (_, suspension) => {
       close((id) => id === suspension.suspensionId);
       row().suspensions.push(suspension);
+      keepLook(cells, row().record.executionId, suspension);
+    },
+    send: (sends) => {
+      for (const work of sends) keepWork(cells, work, work.signal.sentAt);
     },
     close: (ids) => close((id) => ids.includes(id)),
     closeAll: () => close(() => true),
@@ -187,6 +192,7 @@ function placesOf(kept: Kept | undefined): Places {
     ...kept.suspensions
       .filter((each) => each.path !== null && !isChildWait(each))
       .map((each) => [keys.waiting(each.suspensionId), shortOf(kept, each)]),
+    ...waitPlaces(kept),
   ]);
 }
 

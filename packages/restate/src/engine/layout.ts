@@ -3,7 +3,8 @@
 // `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds a long input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
-// parked; `q` finds conversations with queued messages, `h` schedules by their times. `y/` is an open suspension in lists.
+// parked; `q` finds conversations with queued messages, `h` schedules by their times, `e` signals by their places, `g` work of signals by its time. `y/` is an open suspension in lists.
+// `sg/` is a signal, `si/` finds it by its id, `wt/` is a wait for signals and `wk/` work that they leave.
 // `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a message, `sc/` is a schedule and `so/` has its
 // occurrences, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, schedules,
 // conversations and copies by the fields before the value (lines.ts).
@@ -79,11 +80,15 @@ export const keys = {
   leases: "leases",
   schedule: (id: string) => `sc/${id}`,
   occurrences: (id: string) => `so/${id}`,
+  signal: (seq: number) => `sg/${seq}`,
+  signalId: (home: string, id: string) => `si/${JSON.stringify([home, id])}`,
+  wait: (waitId: string) => `wt/${waitId}`,
+  work: (workId: string) => `wk/${workId}`,
 };
 
 export const sets = {
   ...{ working: "c", limits: "l", timers: "t", parked: "k" },
-  ...{ queues: "q", schedules: "h" },
+  ...{ queues: "q", schedules: "h", signals: "e", works: "g" },
 } as const;
 
 /** A head is a conversation or a copy: its turn counts with a row of its own. A mark says that a write was performed. */
@@ -91,9 +96,9 @@ export type KeyKind = "part" | "line" | "member" | "head" | "row" | "mark";
 
 export function kindOf(key: string): KeyKind {
   if (key.startsWith("+")) return "member";
-  if (/^(r|sc)\//.test(key)) return "row";
+  if (/^(r|sc|sg)\//.test(key)) return "row";
   if (/^(cv|fk)\//.test(key)) return "head";
-  if (key.startsWith("y/")) return "line";
+  if (key.startsWith("y/") || key.startsWith("wt/")) return "line";
   return /^(w\d+|writers|usageWriters)$/.test(key) ? "mark" : "part";
 }
 
@@ -133,6 +138,12 @@ export type Queued = readonly [agentId: string, at: number, conversationId: stri
 
 /** A schedule by its next time. */
 export type TimedSchedule = readonly [of: "", at: number, scheduleId: string, workflowId: string];
+
+/** A signal by its place and number. */
+export type PlacedSignal = readonly [of: string, seq: number, id: "", sentAt: number];
+
+/** Work of signals by its time. */
+export type TimedWork = readonly [of: "", at: number, workId: string, target: string];
 
 /** The leases by owner: how often it has been declared alive or dead, and which it is now. */
 export type Leases = Record<string, [count: number, isAlive: boolean]>;

@@ -21,6 +21,7 @@ import { executionReads } from "./reads.ts";
 import { scheduleReads, scheduleWrites } from "./schedules.ts";
 import { keysOfSet } from "./sets.ts";
 import { json, objectSettings } from "./settings.ts";
+import { signalReads, signalWrites } from "./signals.ts";
 import { usageKeys, usageWrites } from "./usage.ts";
 
 export const writes = {
@@ -32,6 +33,7 @@ export const writes = {
   ...usageWrites,
   ...budgetWrites,
   ...scheduleWrites,
+  ...signalWrites,
 };
 export const reads = {
   ...budgetReads,
@@ -39,6 +41,7 @@ export const reads = {
   ...conversationReads,
   ...keepsakeReads,
   ...scheduleReads,
+  ...signalReads,
 };
 
 export type Writes = typeof writes;

@@ -16,6 +16,7 @@ import { type Kept, keys, type Leases, type Parked, sets, type Timed, type Worki
 import { headOf, listedOf, stateOf, waitingOf } from "./read-row.ts";
 import { dueSchedules } from "./schedules.ts";
 import { find, keysOfSet, type Member } from "./sets.ts";
+import { dueWork } from "./signals.ts";
 
 async function rowsOf(cells: Cells, executionIds: readonly string[]): Promise<Kept[]> {
   await cells.load(executionIds.map(keys.row));
@@ -141,6 +142,7 @@ async function due(cells: Cells, query: DueQuery, now: number): Promise<DueTimer
       return [{ kind: "timer", executionId, workflowId, dueAt, userId }];
     }),
     ...(await dueSchedules(cells, query, now)),
+    ...(await dueWork(cells, query)),
   ];
 }
 

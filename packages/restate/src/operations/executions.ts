@@ -3,6 +3,7 @@ import { readPage } from "@andante/core/internal";
 import type {
   ClaimAbandoned,
   DeleteFinished,
+  DueTimer,
   ListQuery,
   OwnedClaim,
   Store,
@@ -171,6 +172,12 @@ async function nodes(shards: Shards): Promise<StoreNodes> {
   return { nodes: all.sort(isBefore).slice(0, 200), unowned };
 }
 
+function withShards(timers: readonly DueTimer[], shard: number): readonly DueTimer[] {
+  return timers.map((timer) =>
+    timer.kind === "signal" ? { ...timer, executionId: `${shard}:${timer.executionId}` } : timer,
+  );
+}
+
 export function executionOperations(shards: Shards) {
   /** The definitions that are kept for good. */
   const defined = new Set<string>();
@@ -193,9 +200,15 @@ export function executionOperations(shards: Shards) {
     claimAbandoned: (query) => claimAbandoned(shards, choices, query),
     claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
-      const found = (await shards.look("due", query)).flat().sort(byTime);
+      const of = await shards.look("due", query);
+      // Work is found again by the shard that holds it.
+      const found = of.flatMap(withShards).sort(byTime);
       const groupOf = ({ kind }: (typeof found)[number]) =>
-        kind === "timer" || kind === "end" ? "timer" : kind === "schedule" ? "schedule" : "limit";
+        kind === "timer" || kind === "end"
+          ? "timer"
+          : kind === "schedule" || kind === "signal"
+            ? kind
+            : "limit";
       const first = [...Map.groupBy(found, groupOf).values()];
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
     },

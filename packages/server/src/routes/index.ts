@@ -3,6 +3,7 @@ import type { Route } from "../route.ts";
 import { agentRoutes } from "./agents.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
+import { eventRoutes } from "./events.ts";
 import { executionRoutes } from "./executions.ts";
 import { factRoutes } from "./facts.ts";
 import { observabilityRoutes } from "./observability.ts";
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...executionRoutes,
   ...scheduleRoutes,
+  ...eventRoutes,
   ...overviewRoutes,
   ...observabilityRoutes,
   ...documentationRoutes(() => routes),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as agents from "./agent-schemas.ts";
 import * as budgets from "./budget-schemas.ts";
 import { type Component, shape } from "./component.ts";
+import * as events from "./event-schemas.ts";
 import * as executions from "./execution-schemas.ts";
 import * as logs from "./log-schemas.ts";
 import * as overview from "./overview-schemas.ts";
@@ -13,7 +14,18 @@ import * as reports from "./usage-schemas.ts";
 
 export const components = shape(() => {
   const registry: z.core.$ZodRegistry<{ id: string }> = z.registry();
-  for (const schemas of [agents, budgets, executions, logs, overview, schedules, traces, usage, reports])
+  for (const schemas of [
+    agents,
+    budgets,
+    events,
+    executions,
+    logs,
+    overview,
+    schedules,
+    traces,
+    usage,
+    reports,
+  ])
     for (const each of Object.values(schemas)) if (isComponent(each)) registry.add(each(), { id: each.id });
   return registry;
 });

@@ -56,6 +56,10 @@ export const workflowDetail = component("WorkflowDetail", () =>
   }),
 );
 
+const awaitedEvents = shape(() =>
+  z.array(z.object({ name: z.string(), key: z.string().nullable().describe("Null for any") })),
+);
+
 export const suspension = component("Suspension", () =>
   z
     .object({
@@ -75,6 +79,11 @@ export const suspension = component("Suspension", () =>
         .union([z.enum(["fail", "cancel"]), z.object({ resume: z.unknown() })])
         .optional()
         .describe("How it ends then: the step fails, the execution is cancelled, or the step gets this data"),
+      events: awaitedEvents()
+        .optional()
+        .describe(
+          "The events that end it: the data of one, or `{ name, data }` of several, is the resume data",
+        ),
     })
     .describe("An open suspension of an execution. Times are ISO 8601"),
 );
@@ -83,7 +92,14 @@ export const replayOf = component("ReplayOf", () =>
   z.object({ executionId: z.string(), stepId: z.string() }),
 );
 export const executionCause = component("ExecutionCause", () =>
-  z.object({ scheduleId: z.string(), at: timestamp().describe("The nominal time of the occurrence") }),
+  z.union([
+    z.object({ scheduleId: z.string(), at: timestamp().describe("The nominal time of the occurrence") }),
+    z.object({
+      eventId: z.string(),
+      event: z.string().describe("The name of the event"),
+      at: timestamp().describe("When it was sent"),
+    }),
+  ]),
 );
 /** Optional fields of an execution. */
 const marks = shape(() => ({
@@ -93,7 +109,7 @@ const marks = shape(() => ({
     .optional()
     .describe("No process may run it: the workflow has changed, and `reason` says how"),
   replayOf: replayOf().optional(),
-  cause: executionCause().optional().describe("The schedule that has started it"),
+  cause: executionCause().optional().describe("The schedule or the event that has started it"),
 }));
 
 const executionResultFields = shape(() => ({
@@ -160,6 +176,7 @@ export const wait = component("Wait", () =>
         .describe("The deadline fails the step, cancels the execution, or resumes it with `resume`"),
       resume: z.unknown().optional(),
       suspensionId: z.string().optional(),
+      events: awaitedEvents().optional().describe("The events that end it"),
       toolName: z.string().optional(),
       reason: z.string().optional(),
       userId: z.string().optional().describe("Who paused it"),

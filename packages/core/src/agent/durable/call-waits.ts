@@ -1,6 +1,7 @@
 // Calls that wait: a tool that needs approval, one whose output comes from outside, one that suspends or sleeps, or a
 // model's when a budget is used up.
 import type { JsonSchema } from "../../values/schema.ts";
+import type { EventWaitOptions } from "../../workflow/step-context.ts";
 
 /** A wait of a call. */
 export interface CallWait {
@@ -15,6 +16,8 @@ export interface CallWait {
   readonly deadline?: number | undefined;
   /** Default: it fails. */
   readonly onDeadline?: { readonly resume: unknown } | undefined;
+  /** The events that end it. Default: none. */
+  readonly events?: EventWaitOptions | undefined;
 }
 
 /** The decision that is made where no person has decided. */

@@ -12,13 +12,20 @@ import { type Duration, parseDuration } from "../../values/duration.ts";
 import { fromJson, type Json } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
-import type { CheckpointContext, CheckpointOptions, DeadlineOptions } from "../../workflow/step-context.ts";
+import type {
+  CheckpointContext,
+  CheckpointOptions,
+  DeadlineOptions,
+  EventWaitOptions,
+} from "../../workflow/step-context.ts";
 import { CallsWaitError, type CallWaits, RetryWaitError } from "./call-waits.ts";
 import type { Children, ChildState, ChildToStart } from "./children.ts";
 import type { CallRecorder, ToolCheckpoints } from "./recorder.ts";
 
 /** Options of a wait for a person or another system. */
-export interface ToolSuspendOptions<Output = unknown> extends Pick<DeadlineOptions<Output>, "deadline"> {
+export interface ToolSuspendOptions<Output = unknown>
+  extends Pick<DeadlineOptions<Output>, "deadline">,
+    EventWaitOptions {
   /** The schema of the resume data. Default: any JSON. */
   readonly resumeSchema?: Schema<unknown, Output> | undefined;
   /** At the deadline: the tool continues with this value, or `suspend` rejects. Default: `fail`. */
@@ -84,7 +91,7 @@ export class ToolSteps {
     const waits = this.#waits("suspend");
     const place = `${this.#place}.suspend[${this.#suspends++}]`;
     const path = this.#loop.recorder.pathOf(place);
-    const { resumeSchema: schema, deadline, onDeadline } = options;
+    const { resumeSchema: schema, deadline, onDeadline, ...events } = options;
     const ended = waits.ended(place);
     if (ended?.expired) throw new DeadlineError({ path });
     if (ended !== undefined) return accepted(schema, fromJson(ended.data), path);
@@ -99,6 +106,7 @@ export class ToolSteps {
         deadline: timeOf(deadline, this.#loop.recorder.now(), `${path}, deadline`),
       }),
       ...(typeof onDeadline === "object" && { onDeadline }),
+      ...(events.event !== undefined && { events }),
     });
     throw this.#leave({ reason: why, path });
   };

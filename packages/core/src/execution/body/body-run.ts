@@ -2,6 +2,7 @@
 import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { Children } from "../../agent/durable/children.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
+import type { EventCause } from "../../event/cause.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -31,6 +32,11 @@ export interface ExecutionFacts {
   readonly workflowId: string;
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
+  /** Which processes can continue it: see `targetOf`. */
+  readonly target: string;
+  readonly startAt: number;
+  /** The event from outside that has started it. */
+  readonly cause?: EventCause | undefined;
   /** A JSON object as text. */
   readonly context: string;
   readonly tags: readonly string[];

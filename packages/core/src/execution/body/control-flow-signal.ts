@@ -10,6 +10,8 @@ export interface SuspendRequest {
   readonly deadline: number | null;
   /** The effect of the deadline, as JSON text; null without a deadline. */
   readonly onDeadline: string | null;
+  /** The events that end it, as JSON text (`Awaits`). Default: none. */
+  readonly awaits?: string | undefined;
 }
 
 /** A call of `bail`. */
@@ -31,6 +33,8 @@ export interface CallSuspension {
   readonly deadline: number | null;
   /** The effect of the deadline, as JSON text; null without a deadline. */
   readonly onDeadline: string | null;
+  /** The events that end it, as JSON text (`Awaits`). Default: none. */
+  readonly awaits?: string | undefined;
   /** It was resumed, has read the decision, and waits for another one. */
   readonly again: boolean;
 }

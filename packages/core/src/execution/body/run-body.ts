@@ -2,7 +2,7 @@
 import { StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
-
+import type { NewSignal } from "../../store/signal-store.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { AgentStep } from "../../workflow/step.ts";
@@ -38,6 +38,8 @@ export interface DoneBody {
   readonly usage?: StepUsage | undefined;
   /** The state that it has set with `setState`. */
   readonly changes?: StateChanges;
+  /** The events that it sends. */
+  readonly sends?: readonly NewSignal[];
 }
 
 export interface FailedBody {
@@ -103,6 +105,7 @@ function call(command: RunCommand, context: RunningStepContext): unknown {
   switch (step.type) {
     case "andThen":
     case "andTap":
+    case "andWaitFor":
       return step.execute(context);
     case "andWhen":
     case "andDoWhile":
@@ -222,7 +225,9 @@ function serializeOutput(
 }
 
 function withChanges(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
-  return context?.changes === undefined ? result : { ...result, changes: context.changes };
+  if (context === undefined || (context.changes === undefined && context.sends.length === 0)) return result;
+  const { changes, sends } = context;
+  return { ...result, ...(changes && { changes }), ...(sends.length > 0 && { sends }) };
 }
 
 function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: unknown): BodyResult {

@@ -5,9 +5,11 @@ import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { AgentUsage } from "../../agent/call/operation.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
+import type { AnyEvent, SendOptions } from "../../event/define-event.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { UsageMeter } from "../../observe/usage/usage-meter.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { NewSignal } from "../../store/signal-store.ts";
 import { nothingUsed } from "../../store/usage.ts";
 import { parseObject } from "../../values/fields.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
@@ -19,6 +21,7 @@ import type {
   DeadlineOptions,
   StepContext,
   StepData,
+  SuspendOptions,
   WorkflowState,
 } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -30,6 +33,7 @@ import type { BodyRun, ExecutionFacts } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
+import { awaitsOf, signalOf } from "./event-waits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 
@@ -60,6 +64,8 @@ export class RunningStepContext implements StepContext {
   failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
   /** The state that it has set with `setState`; undefined when it has set none. */
   changes: StateChanges | undefined;
+  /** The events that it has sent. */
+  readonly sends: NewSignal[] = [];
   /** The usage of the models of an agent's body. */
   usage: AgentUsage | undefined;
 
@@ -172,7 +178,7 @@ export class RunningStepContext implements StepContext {
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.
-  readonly suspend = (reason = "", data?: unknown, options: DeadlineOptions = {}): never => {
+  readonly suspend = (reason = "", data?: unknown, options: SuspendOptions = {}): never => {
     this.#onlyInBody("suspend");
     const path = this.stepPath;
     if (typeof reason !== "string") {
@@ -180,7 +186,8 @@ export class RunningStepContext implements StepContext {
     }
     checkOutput(this.#facts.limits, reason, `Suspend reason of step ${path}`, "reason");
     const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
-    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
+    const awaits = awaitsOf(this.#facts, options, path);
+    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options), awaits });
   };
 
   readonly bail = (result?: unknown): never => {
@@ -193,6 +200,12 @@ export class RunningStepContext implements StepContext {
     if (this.#isOver) return;
     this.changes ??= new StateChanges(this.#facts.journal, this.stepPath);
     this.changes.add(patch);
+  };
+
+  readonly send = (event: AnyEvent, data: unknown, options: Pick<SendOptions, "id" | "key"> = {}): void => {
+    this.#onlyInBody("send");
+    if (this.#isOver) return;
+    this.sends.push(signalOf(this.#facts, event, data, options, this.stepPath));
   };
 
   readonly emit = (type: string, data?: unknown): void => {

@@ -22,6 +22,7 @@ import type { BodyRun } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { CallSleep, CallSuspension, ControlFlowRequest } from "./control-flow-signal.ts";
 import { DeferredCall } from "./deferred-call.ts";
+import { awaitsOf } from "./event-waits.ts";
 
 /** The end of the path of a call of a model, such as `ask#call[2]` or `ask#call[2].tool[0].call[0]`. */
 const modelCall = /[#.]call\[\d+\]$/;
@@ -142,7 +143,7 @@ export class StepRecorder implements CallRecorder {
       const { suspensionId, data: asked } = suspension ?? {};
       return resumption && { ...resumption, suspensionId, asked };
     },
-    wait: (place, { reason, data, resumeSchema, deadline = null, onDeadline, again = false }) => {
+    wait: (place, { reason, data, resumeSchema, deadline = null, onDeadline, events, again = false }) => {
       const path = this.pathOf(place);
       const text = checkOutput(
         this.#run.facts.limits,
@@ -151,7 +152,8 @@ export class StepRecorder implements CallRecorder {
       );
       const schema = resumeSchema === undefined ? null : JSON.stringify(resumeSchema);
       const after = onDeadline === undefined ? null : JSON.stringify(onDeadline);
-      const wait = { path, reason, data: text, resumeSchema: schema, deadline, onDeadline: after };
+      const awaits = events && awaitsOf(this.#run.facts, events, path);
+      const wait = { path, reason, data: text, resumeSchema: schema, deadline, onDeadline: after, awaits };
       this.#waiting.set(path, { ...wait, again });
     },
     sleep: (place, until) => {

@@ -20,6 +20,7 @@ import { findStep } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Explanation, ShortExplanation, Wait } from "../stream/explanation.ts";
+import { awaitedIn } from "../stream/views.ts";
 
 type ExplainParts = Pick<Engine, "store" | "clock" | "workflows" | "drivers" | "admission" | "observation">;
 type ExplainedRow = Pick<
@@ -141,6 +142,7 @@ function suspensionWait(suspension: Suspension): Wait {
     suspensionId,
     ...(reason !== "" && { reason }),
     ...(toolName !== undefined && { toolName }),
+    ...(suspension.awaits && { events: awaitedIn(suspension.awaits) }),
     ...(deadline !== null && { until: isoTime(deadline), ...deadlineEffect(onDeadline) }),
   };
 }
@@ -233,6 +235,8 @@ function clauseOf(wait: Wait): string {
     case "pause":
       return `Paused${userId === undefined ? "" : ` by ${short(userId)}`} since ${since}${because}`;
     case "suspension":
+      if (wait.events !== undefined)
+        return `${step} waits since ${since} for ${eventsClause(wait.events)}${deadlineClause(wait)}`;
       return `${step} waits since ${since} for an answer${because}${deadlineClause(wait)}`;
     case "tool":
       return `The tool ${toolName} of step ${stepPath} waits since ${since} for approval${deadlineClause(wait)}`;
@@ -254,6 +258,12 @@ function clauseOf(wait: Wait): string {
     default:
       return kind satisfies never;
   }
+}
+
+function eventsClause(events: NonNullable<Wait["events"]>): string {
+  const of = ({ name, key }: { readonly name: string; readonly key: string | null }) =>
+    key === null ? name : `${name} with the key ${short(key)}`;
+  return `the event ${events.map(of).join(" or ")}`;
 }
 
 function deadlineClause({ until, onDeadline, resume }: Wait): string {

@@ -8,6 +8,8 @@ import {
   UnserializableError,
   WorkflowNotFoundError,
 } from "../../errors/index.ts";
+import { placesOf, scopesOf } from "../../event/awaits.ts";
+import { targetOf } from "../../event/match-key.ts";
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type NewEvent, numberEvents } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
@@ -16,8 +18,9 @@ import { activeTraceparent } from "../../observe/trace/active-span.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
 import type { NewExecution, ReplayOf, Store } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
-import { checkId, checkUrlId } from "../../values/check-id.ts";
-import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
+import { checkId, checkUrlId, problemOfId } from "../../values/check-id.ts";
+import { parseObject } from "../../values/fields.ts";
+import { canonicalJson, fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import { requestTries } from "../../values/within-limit.ts";
@@ -144,12 +147,13 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake(row.userId);
   const sequence = replay === undefined ? 0 : copies.length + 1;
-  const { timeout = workflow.timeout, links = null } = run;
+  const { timeout = workflow.timeout } = run;
+  const links = linksOf(run);
   const timeoutAt = timeout === undefined ? null : startAt + timeout;
   const trace = engine.observation.traceOf(executionId, run.traceparent);
   const { driver, claim } = engine.prepare(
     engine.workflowKind,
-    { ...row, trace, links, tags: run.tags },
+    { ...row, trace, links: links ?? null, tags: run.tags },
     {
       workflow,
       token,
@@ -176,7 +180,7 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   try {
     const write = run.write ?? ((execution: NewExecution) => engine.store.create(execution));
     ({ created } = await write(
-      newExecution(engine.definitions, run, { startAt, timeoutAt, claim, events, trace }),
+      newExecution(engine.definitions, { ...run, links }, { startAt, timeoutAt, claim, events, trace }),
     ));
     engine.storage.wrote();
   } catch (error) {
@@ -200,6 +204,31 @@ export async function createExecution(engine: CreateParts, run: NewRun): Promise
   if (timeoutAt !== null) engine.scheduleWakeup(timeoutAt, "limit");
   engine.admit(driver);
   return { executionId, startAt, created: true, settled: false };
+}
+
+/** Its relations to a parent, a schedule or an event, and the events that cancel it. */
+function linksOf({ workflow, row, parsed, links }: NewRun): string | undefined {
+  if (workflow.cancelOn === undefined) return links;
+  const { events, key } = workflow.cancelOn;
+  const input = fromJson(parsed);
+  let made: string | null;
+  try {
+    made = key?.({ input }) ?? null;
+  } catch (error) {
+    throw new InputValidationError({
+      detail: `cancelOn: ${error instanceof Error ? error.message : String(error)}`,
+    });
+  }
+  const problem = made === null ? undefined : problemOfId(made);
+  if (problem !== undefined) throw new InputValidationError({ detail: `cancelOn: the key: ${problem}` });
+  const awaited = events.map((event) => {
+    return { name: event.name, key: made, scopes: scopesOf(event, row.userId ?? undefined) };
+  });
+  const cancelOn = { target: targetOf({ workflowId: workflow.id }), keys: placesOf(awaited) };
+  return JSON.stringify({
+    ...(links !== undefined && parseObject(links, "The links of an execution")),
+    cancelOn,
+  });
 }
 
 function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: number): NewEvent {

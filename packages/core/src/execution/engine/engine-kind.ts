@@ -18,6 +18,8 @@ export type RunRow = HookSubject &
   Pick<ExecutionRow, "trace" | "links"> & {
     /** Absent for a kind without tags. */
     readonly tags?: readonly string[];
+    /** The agent of a turn. */
+    readonly agentId?: string | null;
   };
 
 /** The columns of an execution that a resume and a load need. */

@@ -61,6 +61,8 @@ interface EngineOptions {
   readonly startLinked?: StartLinked;
   /** The schedules of this process. Default: none fire here. */
   readonly schedules?: FiredSchedules;
+  /** The events of this process. Default: it has none. */
+  readonly events?: DeliveredEvents;
   /** Posts the end of work in the background into its conversation; false when this process cannot. Default: it cannot. */
   readonly postEnd?: (end: BackgroundEnd) => Promise<boolean>;
 }
@@ -71,6 +73,12 @@ export interface FiredSchedules {
   fire(scheduleId: string): Promise<Processed>;
   /** An execution of it has ended. */
   ended(scheduleId: string, execution: Pick<ExecutionRow, "executionId" | "status">): Promise<void>;
+}
+
+/** Events, as the due timers see them. */
+export interface DeliveredEvents {
+  /** Does work that an event, or a wait for one, has left. */
+  process(workId: string): Promise<Processed>;
 }
 
 export class Engine {
@@ -155,6 +163,10 @@ export class Engine {
     const kind = this.kinds.find((each) => each.name === name);
     if (kind === undefined) throw new TypeError(`no kind of executions is named ${name}`);
     return kind;
+  }
+
+  get events(): DeliveredEvents | undefined {
+    return this.#options.events;
   }
 
   get schedules(): FiredSchedules | undefined {

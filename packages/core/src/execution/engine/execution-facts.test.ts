@@ -30,7 +30,7 @@ function usedOn(events: readonly NewEvent[], total: StepUsage | null, exists = t
     events: async ({ after }) =>
       events.map((event, index) => ({ ...encodeEvent(event), sequence: index + 1 })).slice(after),
   });
-  return factsOf(engine, row, { journal: new Journal(), lastAt: 1, timers: [] });
+  return factsOf(engine, row, { journal: new Journal(), lastAt: 1, timers: [], startAt: 0 });
 }
 
 const journal = [
@@ -69,6 +69,7 @@ test("an execution without a user has none, and its lines name the ids that it h
     journal: new Journal(),
     lastAt: 1,
     timers: [],
+    startAt: 0,
   });
   expect([facts.userId, facts.conversationId, facts.executionId, facts.workflowId, facts.context]).toEqual([
     ...[undefined, "c1", "e1", "nap", "{}"],

@@ -1,5 +1,7 @@
 // The facts that all bodies of one execution share, among them the usage of its agents.
 import type { Children } from "../../agent/durable/children.ts";
+import { eventIn } from "../../event/cause.ts";
+import { targetOf } from "../../event/match-key.ts";
 import type { Journal } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
@@ -21,7 +23,7 @@ interface FactSources
 export function factsOf(
   sources: FactSources,
   row: RunRow,
-  { journal, lastAt, timers }: Pick<LoadedExecution, "journal" | "lastAt" | "timers">,
+  { journal, lastAt, timers, startAt }: Pick<LoadedExecution, "journal" | "lastAt" | "timers" | "startAt">,
 ): ExecutionFacts {
   const { store, clock, logger, limits, facts, files, observation, feed } = sources;
   const { executionId, workflowId, userId, conversationId, context, tags = [] } = row;
@@ -30,6 +32,9 @@ export function factsOf(
     workflowId,
     userId: userId ?? undefined,
     conversationId: conversationId ?? undefined,
+    target: targetOf(row),
+    startAt,
+    cause: eventIn(row.links),
     context,
     tags,
     // One that slept was not idle for want of a process.

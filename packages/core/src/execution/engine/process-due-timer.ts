@@ -1,4 +1,4 @@
-// Processes a due timer: wakes an execution, ends a suspension at its deadline, ends the execution, or fires a schedule.
+// Processes a due timer: wakes an execution, ends a suspension at its deadline, ends the execution, fires a schedule, or delivers an event.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
@@ -16,7 +16,7 @@ import type { DueTimerProcessor, Processed } from "./scheduler.ts";
 import { writeResume } from "./write-resume.ts";
 
 /** The parts of the engine that due timers are processed with. */
-type TimerParts = ProcessEndParts & Pick<Engine, "workflow" | "room">;
+type TimerParts = ProcessEndParts & Pick<Engine, "workflow" | "room" | "events">;
 
 /** Processes the due timers that the scheduler finds. */
 export function dueTimerProcessor(
@@ -77,6 +77,8 @@ async function process(engine: TimerParts, timer: DueTimer, now: number): Promis
       return processEnd(engine, timer);
     case "schedule":
       return (await engine.schedules?.fire(timer.executionId)) ?? "later";
+    case "signal":
+      return (await engine.events?.process(timer.executionId)) ?? "later";
   }
 }
 

@@ -15,6 +15,16 @@ export interface RetentionOptions {
   readonly conversations?: Duration;
   /** How long the usage of models is kept by day. Default: 400 days. */
   readonly usage?: Duration;
+  /** How long events from outside are found by waits that begin later; their ids are known for 8 days. Default: 1 day. */
+  readonly events?: Duration;
+  /** At most about this many events are found by later waits, the newest. Default: 1 000 000. */
+  readonly maxEvents?: number;
+}
+
+/** The bounds of events: milliseconds, and a number. */
+export interface EventBounds {
+  readonly keep: number;
+  readonly maxCount: number;
 }
 
 /** Batch sizes and pacing. */
@@ -56,7 +66,9 @@ export function retentionBounds({
   maxCount,
   conversations,
   usage,
+  ...events
 }: RetentionOptions): RetentionBounds {
+  eventBounds(events);
   // The meter of usage removes its rows.
   if (usage !== undefined) parseDuration(usage, "retention.usage");
   if (maxCount !== undefined && !(Number.isInteger(maxCount) && maxCount >= 0)) {
@@ -73,6 +85,12 @@ export function retentionBounds({
   };
 }
 
+function eventBounds({ events = "1d", maxEvents = 1_000_000 }: RetentionOptions): EventBounds {
+  if (!(Number.isSafeInteger(maxEvents) && maxEvents >= 0))
+    throw new OptionError({ option: "retention.maxEvents", problem: "expected a whole number of 0 or more" });
+  return { keep: parseDuration(events, "retention.events"), maxCount: maxEvents };
+}
+
 /** The parts of the engine that retention uses. */
 type RetentionParts = Pick<Engine, "store" | "clock" | "logger" | "storage" | "feed" | "kinds">;
 
@@ -80,21 +98,29 @@ export class Retention {
   readonly #engine: RetentionParts;
   readonly #bounds: RetentionBounds;
   readonly #pace: RetentionPace;
+  readonly #trimEvents: (() => Promise<boolean>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   readonly #stopped = new AbortController();
 
-  constructor(engine: RetentionParts, options: RetentionOptions, pace: RetentionPace = usualPace) {
+  /** `trimEvents`: removes events, returns whether there are more; undefined where the host has none. */
+  constructor(
+    engine: RetentionParts,
+    options: RetentionOptions,
+    pace: RetentionPace = usualPace,
+    trimEvents?: (bounds: EventBounds) => Promise<boolean>,
+  ) {
     this.#engine = engine;
     this.#pace = pace;
     this.#bounds = retentionBounds(options);
+    this.#trimEvents = trimEvents && (() => trimEvents(eventBounds(options)));
   }
 
   /** Starts a round now and on every period; does not wait. */
   start(): void {
     const limited = Object.values(this.#bounds).some((bound) => bound !== undefined);
     const isNeeded = this.#engine.kinds.some((kind) => kind.keptFor !== undefined && kind.claimable);
-    if (!limited && !isNeeded) return;
+    if (!limited && !isNeeded && this.#trimEvents === undefined) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
   }
@@ -121,6 +147,7 @@ export class Retention {
       const position = await this.#engine.store.endedBeyond({ keep: this.#bounds.maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
+    while (!this.#stopped.signal.aborted && (await this.#trimEvents?.())) await this.#pauseBriefly();
     const conversations = (await this.#removeConversations(now)) + (await this.#removeForks(now));
     // Without limits there is little to give back, and the next chats take its place.
     if (

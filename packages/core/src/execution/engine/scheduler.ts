@@ -17,6 +17,8 @@ export interface SchedulerOptions {
   readonly workflowIds: readonly string[];
   /** Also deadlines of turns of these agents. */
   readonly agentIds: readonly string[];
+  /** Also work that events leave. Default: none. */
+  readonly signals?: boolean;
   /** At most this many milliseconds between two polls. */
   readonly period: number;
   /** Logs failures of the storage. */
@@ -166,13 +168,15 @@ export class Scheduler {
 
   /** Processes all due timers and returns the time of the next. */
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
-    const { store, workflowIds, agentIds, clock } = this.#options;
+    const { store, workflowIds, agentIds, signals, clock } = this.#options;
     const held = new Set<string>();
     while (this.#processor !== undefined) {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
       const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
       const free = (timer: DueTimer) => !this.#underWay.has(subjectOf(timer));
-      const found = (await store.due({ workflowIds, agentIds, limit })).filter(free);
+      const found = (await store.due({ workflowIds, agentIds, ...(signals && { signals }), limit })).filter(
+        free,
+      );
       const now = clock.now();
       this.#forgetFailed(now);
       const due = found.filter((timer) => this.#nextTry(timer) <= now);
@@ -255,9 +259,9 @@ export class Scheduler {
   }
 }
 
-/** The execution or the schedule that a timer is of: a schedule may have the id of an execution. */
+/** The execution, the schedule or the work of events that a timer is of: a schedule may have the id of an execution. */
 function subjectOf({ kind, executionId }: DueTimer): string {
-  return kind === "schedule" ? `schedule ${executionId}` : `execution ${executionId}`;
+  return `${kind === "schedule" || kind === "signal" ? kind : "execution"} ${executionId}`;
 }
 
 /**
@@ -274,7 +278,7 @@ function nextOfEach(
   let woken = 0;
   for (const limit of due) {
     if (limit.kind === "timer" || limit.kind === "schedule" || next.has(subjectOf(limit))) continue;
-    if (limit.kind === "end") {
+    if (limit.kind === "end" || limit.kind === "signal") {
       next.set(subjectOf(limit), { timer: limit });
       continue;
     }

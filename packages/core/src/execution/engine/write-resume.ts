@@ -76,7 +76,7 @@ export async function writeResume(
   return result.kind !== "refused";
 }
 
-/** The answers of people count with the time that they took: not a deadline, and not a pause that is lifted. */
+/** The answers of people count with the time that they took: not a deadline, an event, or a pause that is lifted. */
 function reportResumed(
   { observation }: Pick<Engine, "observation">,
   { execution, suspensions }: LoadableState,
@@ -84,7 +84,8 @@ function reportResumed(
 ): void {
   const at = events[0]?.timestamp ?? 0;
   const answered = suspensions.filter(
-    ({ suspensionId, path }) => !byDeadline && path !== null && suspensionIds.includes(suspensionId),
+    ({ suspensionId, path, awaits }) =>
+      !byDeadline && path !== null && !awaits && suspensionIds.includes(suspensionId),
   );
   const waits = answered.map(({ suspendedAt }) => Math.max(0, at - suspendedAt));
   observation.resumed(execution.workflowId, at, waits);

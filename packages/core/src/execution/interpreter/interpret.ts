@@ -53,6 +53,7 @@ function interpretStep(place: Place): Interpretation {
   const { step } = place;
   switch (step.type) {
     case "andThen":
+    case "andWaitFor":
       return thenBody(place);
     case "andTap":
       return tap(place);

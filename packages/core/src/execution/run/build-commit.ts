@@ -1,7 +1,9 @@
 // Builds the commit of a batch, and determines afterwards which part of it was recorded.
+import { targetOf } from "../../event/match-key.ts";
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
+import { sendWork } from "../../store/decide/index.ts";
 import type { FactChange } from "../../store/fact-store.ts";
 import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
@@ -107,6 +109,7 @@ export function buildCommit(
     ...(target.others && { others: target.others }),
     ...factsOf(events),
     ...spending(events, target),
+    ...sendsOf(batch, target),
     ...childrenOf(target),
   };
   return { commit, events, following, idleEvent, ending, stored };
@@ -129,12 +132,19 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     idle: idleOf(idle, idleEvent),
     ...factsOf(events),
     ...spending(events, target),
+    ...sendsOf(batch, target),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
 }
 
 function childrenOf({ hasChildren }: CommitTarget): Pick<Commit, "hasChildren"> | undefined {
   return hasChildren ? { hasChildren } : undefined;
+}
+
+function sendsOf({ sends }: CommitBatch, { spender }: CommitTarget): Pick<Commit, "sends"> | undefined {
+  if (sends.length === 0) return undefined;
+  const target = targetOf({ workflowId: spender.workflowId });
+  return { sends: sends.map((signal) => sendWork(signal, target)) };
 }
 
 function spending(

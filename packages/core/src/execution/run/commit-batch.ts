@@ -1,6 +1,7 @@
 // The next commit of an execution: outcomes, their consequences, and the work that starts after the commit.
 import type { NewEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
+import type { NewSignal } from "../../store/signal-store.ts";
 import type { Suspension, Timer } from "../../store/store.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -30,6 +31,8 @@ export class CommitBatch {
   events: NewEvent[] = [];
   /** Suspensions that the outcomes open. */
   open: Suspension[] = [];
+  /** Events that the outcomes send. */
+  sends: NewSignal[] = [];
   /** The consequences of the outcomes; void when their branch has lost before they are committed. */
   following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
   /** Steps that the outcomes end with a call waiting below them, and calls that do not wait any more. */

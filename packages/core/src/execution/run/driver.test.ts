@@ -60,7 +60,7 @@ function driverOf(workflow: WorkflowDefinition, surroundings: Surroundings = {})
       ...{ sequence: 1, lastAt: 1000, kept: nothingKept },
       ...loaded,
     },
-    facts: { ...factsOf(engine, row, { journal, lastAt: 1000, timers: [] }), limits },
+    facts: { ...factsOf(engine, row, { journal, lastAt: 1000, timers: [], startAt: 0 }), limits },
     store: {
       commit: async (commit) => {
         if (calls.length > mostCalls) return new Promise<never>(() => undefined);

@@ -352,6 +352,7 @@ export class Driver implements CheckpointLog {
   #endOverfull(batch: CommitBatch, outcome: Outcome): void {
     const last = new CommitBatch();
     last.events = batch.events;
+    last.sends = batch.sends;
     last.clear = this.#timerPaths;
     const ending = endingOf(outcome, this.#endAt());
     this.#send(last, buildCommit(this.#target, last, { ending }));
@@ -422,6 +423,7 @@ export class Driver implements CheckpointLog {
     outcomes.events = batch.events.splice(0);
     outcomes.open = batch.open.splice(0);
     outcomes.closeEnded = batch.closeEnded.splice(0);
+    outcomes.sends = batch.sends.splice(0);
     this.#send(outcomes, buildOutcomes(this.#target, outcomes, idle));
   }
 
@@ -445,6 +447,9 @@ export class Driver implements CheckpointLog {
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
     }
+    // What waits for events looks for earlier ones, and events of bodies are sent: both is work in the store.
+    if (commit.sends !== undefined || commit.open.some(({ awaits }) => awaits))
+      this.#options.scheduleWakeup(this.#now(), "limit");
     if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
       // The outcomes are recorded; their consequences are kept until the pause is lifted, which may be known already.

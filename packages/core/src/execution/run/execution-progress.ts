@@ -147,7 +147,9 @@ export class ExecutionProgress implements Work {
       if (retried) return;
     }
     const isTap = place.step.type === "andTap" && settled.kind === "output";
-    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : settled;
+    const { sends, ...ended } = settled.kind === "error" ? { ...settled, sends: undefined } : settled;
+    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : ended;
+    if (sends !== undefined) this.batch.sends.push(...sends);
     const order = ++this.#order;
     this.#journal.ended(path, place.scope.stepIndex, outcome, order);
     this.batch.events.push(outcomeEvent(place, path, outcome, this.#now()));

@@ -88,24 +88,25 @@ export function checkpointRetryEvent(
 /** The suspension that a body asks for. */
 export function suspensionOf(
   { place, path }: RunCommand,
-  { reason, data, deadline, onDeadline }: SuspendRequest,
+  { reason, data, deadline, onDeadline, awaits }: SuspendRequest,
   suspensionId: string,
   suspendedAt: number,
 ): Suspension {
   const { stepIndex } = place.scope;
-  const asked = { reason, data: data ?? null, deadline, onDeadline };
+  const asked = { reason, data: data ?? null, deadline, onDeadline, ...(awaits && { awaits }) };
   return { suspensionId, path, stepIndex, suspendedAt, ...asked };
 }
 
 /** The suspension of a call that an agent has made. */
 export function callSuspensionOf(
   { place }: RunCommand,
-  { path, reason, data, resumeSchema, deadline, onDeadline }: CallSuspension,
+  { path, reason, data, resumeSchema, deadline, onDeadline, awaits }: CallSuspension,
   suspensionId: string,
   suspendedAt: number,
 ): Suspension {
   const { stepIndex } = place.scope;
-  return { suspensionId, path, stepIndex, suspendedAt, reason, data, deadline, onDeadline, resumeSchema };
+  const asked = { reason, data, deadline, onDeadline, resumeSchema, ...(awaits && { awaits }) };
+  return { suspensionId, path, stepIndex, suspendedAt, ...asked };
 }
 
 export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {

@@ -25,6 +25,8 @@ export interface ExecutionSuspension {
   readonly deadline?: string;
   /** The effect of the deadline: resume data, a failure or a cancellation; absent in events. */
   readonly onDeadline?: { readonly resume: unknown } | "fail" | "cancel";
+  /** The events that end it; a key of null is any. Absent without one. */
+  readonly events?: readonly { readonly name: string; readonly key: string | null }[];
 }
 
 /** The fields of an execution in every state. */
@@ -75,11 +77,10 @@ export type ExecutionResult<Result = unknown> =
 /** An execution in full. */
 export type ExecutionState<Result = unknown, Input = unknown> = ExecutionResult<Result> & StateFields<Input>;
 
-/** The schedule that has started an execution, and the nominal time of the occurrence. */
-export interface ExecutionCause {
-  readonly scheduleId: string;
-  readonly at: string;
-}
+/** The schedule that has started an execution, with the nominal time of the occurrence; or the event, with its time. */
+export type ExecutionCause =
+  | { readonly scheduleId: string; readonly at: string }
+  | { readonly eventId: string; readonly event: string; readonly at: string };
 
 interface StateFields<Input> {
   readonly workflowId: string;
@@ -93,6 +94,6 @@ interface StateFields<Input> {
   readonly parked?: { readonly reason: string };
   /** When it replays another one. */
   readonly replayOf?: ReplayOf;
-  /** When a schedule has started it. */
+  /** When a schedule or an event has started it. */
   readonly cause?: ExecutionCause;
 }

@@ -32,6 +32,8 @@ export interface Wait {
   readonly onDeadline?: "fail" | "cancel" | "resume";
   readonly resume?: unknown;
   readonly suspensionId?: string;
+  /** The events that end a suspension; a key of null is any. */
+  readonly events?: readonly { readonly name: string; readonly key: string | null }[];
   readonly toolName?: string;
   /** The reason of a suspension, a pause or a parked execution. */
   readonly reason?: string;

@@ -1,4 +1,7 @@
 // The journal and the rows as seen from outside: results, states and stream events in the contract's words.
+
+import { readAwaits } from "../../event/awaits.ts";
+import { eventIn } from "../../event/cause.ts";
 import {
   type JournalEvent,
   type StepSuspendedEvent,
@@ -49,7 +52,7 @@ export interface ExecutionSummary {
   readonly tags?: readonly string[];
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
-  /** The schedule that has started it, and the nominal time of the occurrence. */
+  /** The schedule or the event that has started it. */
   readonly cause?: ExecutionCause;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
   /** The reason why an open execution waits: in lists with `explain`, where no step of it runs in this process. */
@@ -93,7 +96,13 @@ export function viewSuspension(
     ...(deadline !== null && { deadline: isoTime(deadline) }),
     ...(onDeadline !== null && { onDeadline: afterDeadline(onDeadline) }),
     ...(schema && { resumeSchema: schema }),
+    ...(suspension.awaits && { events: awaitedIn(suspension.awaits) }),
   };
+}
+
+/** The events that end a suspension. */
+export function awaitedIn(awaits: string): NonNullable<ExecutionSuspension["events"]> {
+  return readAwaits(awaits).events.map(({ name, key }) => ({ name, key }));
 }
 
 /** The JSON Schema of its resume data: its own, or the definition's. */
@@ -136,13 +145,20 @@ export function viewState(workflow: WorkflowDefinition | undefined, state: Store
 /** The marks of an execution, where it has any. */
 function marksOf(row: Pick<ExecutionRow, "tags" | "parked" | "replayOf" | "links">) {
   const { tags, parked, replayOf } = row;
-  const cause = scheduleIn(row.links);
+  const cause = causeIn(row.links);
   return {
-    ...(cause && { cause: { scheduleId: cause.scheduleId, at: isoTime(cause.at) } }),
+    ...(cause && { cause }),
     ...(tags.length > 0 && { tags }),
     ...(parked !== null && { parked: { reason: parked } }),
     ...(replayOf !== null && { replayOf }),
   };
+}
+
+function causeIn(links: string | null): ExecutionCause | undefined {
+  const schedule = scheduleIn(links);
+  if (schedule !== undefined) return { scheduleId: schedule.scheduleId, at: isoTime(schedule.at) };
+  const event = eventIn(links);
+  return event && { eventId: event.eventId, event: event.name, at: isoTime(event.sentAt) };
 }
 
 export function viewSummary(row: ListedExecution, explanation?: ShortExplanation): ExecutionSummary {

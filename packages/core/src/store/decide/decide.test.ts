@@ -91,6 +91,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     charge: change("charge"),
     open: change("open"),
     remember: change("remember"),
+    send: change("send"),
     close: change("close"),
     closeAll: change("closeAll"),
     setTimer: change("setTimer"),

@@ -17,5 +17,19 @@ export { isPlain } from "./plain-commit.ts";
 export { type ExecutionRecord, newRecord } from "./record.ts";
 export { writeKey } from "./recorded-commit.ts";
 export { decideSchedule } from "./schedule.ts";
+export {
+  conflictsIn,
+  deliverWork,
+  isSameSignal,
+  isUnmatched,
+  lookWork,
+  noEffects,
+  readEffects,
+  readWork,
+  type SignalEffects,
+  sendWork,
+  withEffects,
+  workText,
+} from "./signal.ts";
 
 export const decisions = { commit, resume, pause, cancel, wake, release, park, adopt, endHandled };

@@ -81,6 +81,7 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
     deadline: nullableInteger(row, "deadline"),
     onDeadline: nullableText(row, "on_deadline"),
     ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
+    ...(row.awaits != null && { awaits: text(row, "awaits") }),
   });
   const toListed = (row: Row): ListedExecution => ({ ...common(row), error: nullableText(row, "error") });
   return {

@@ -1,11 +1,11 @@
 // Rows of schedules, in any SQL database.
-import type { ScheduleRow, StoredSchedule } from "../schedule-store.ts";
+import type { ScheduleKind, ScheduleRow, StoredSchedule } from "../schedule-store.ts";
 import { nullableInteger, nullableText, type Row, text } from "./columns.ts";
 
 export function toScheduleRow(row: Row): ScheduleRow {
   return {
     scheduleId: text(row, "schedule_id"),
-    kind: text(row, "kind") === "set" ? "set" : "schedule",
+    kind: kindIn(text(row, "kind")),
     workflowId: text(row, "workflow_id"),
     userId: nullableText(row, "user_id"),
     dueAt: nullableInteger(row, "due_at"),
@@ -16,4 +16,8 @@ export function toScheduleRow(row: Row): ScheduleRow {
 
 export function toStoredSchedule(row: Row): StoredSchedule {
   return { ...toScheduleRow(row), occurrences: text(row, "occurrences") };
+}
+
+function kindIn(text: string): ScheduleKind {
+  return text === "set" || text === "trigger" ? text : "schedule";
 }

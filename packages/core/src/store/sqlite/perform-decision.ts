@@ -7,6 +7,7 @@ import { chargeBudgets } from "./operations/budgets/charge-budgets.ts";
 import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
 import { late } from "./operations/late.ts";
+import { keepSends } from "./operations/signals.ts";
 import { addEntries } from "./operations/usage/add-usage.ts";
 import { SearchFrontier } from "./search-frontier.ts";
 
@@ -156,6 +157,7 @@ function changesOf(
     append: appendEvents(database),
     open: openSuspension(database, search),
     remember: appendFact(database),
+    send: late(database, keepSends),
     update: (record) => {
       const values = [
         record.sequence,
@@ -221,14 +223,14 @@ export function timerChanges(database: DatabaseSync): Pick<Changes, "setTimer" |
 export function openSuspension(database: DatabaseSync, search: SearchFrontier): Changes["open"] {
   const insert = database.prepare(
     `insert into suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
-       on_deadline, held, resume_schema)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       on_deadline, held, resume_schema, awaits)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (executionId, suspension, held) => {
     const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline } = suspension;
-    const { resumeSchema = null } = suspension;
+    const { resumeSchema = null, awaits = null } = suspension;
     const times = [suspendedAt, deadline, onDeadline, Number(held)];
-    insert.run(suspensionId, executionId, path, stepIndex, reason, data, ...times, resumeSchema);
+    insert.run(suspensionId, executionId, path, stepIndex, reason, data, ...times, resumeSchema, awaits);
     search.joins("suspension", suspendedAt);
   };
 }

@@ -36,6 +36,11 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
   { statement: /indexed by messages_queued/, why: "walks and sorts the messages that wait, which are few" },
   { statement: /from timers cross join/, why: "walks the index from the first time" },
   {
+    statement: /from signals (where data is not null )?order by seq limit/,
+    why: "walks from the oldest event",
+  },
+  { statement: /from signal_work order by due_at limit/, why: "walks the index from the first time" },
+  {
     statement: /from trace_roots +(where [^x]*)?order by start_at desc/,
     why: "walks the index from the newest trace",
   },

@@ -12,6 +12,7 @@ import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
 import type { ScheduleStore } from "../schedule-store.ts";
 import type { SearchStore } from "../search-store.ts";
+import type { SignalStore } from "../signal-store.ts";
 import type { Commit, ListedExecution, NewExecution, Store, StoreHealth } from "../store.ts";
 import type { UsageStore } from "../usage-store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
@@ -162,6 +163,17 @@ class SqliteStore implements Store {
       query.kind === "set"
         ? this.#call(this.#writer, "declaredSets", query)
         : this.#call(this.#reader, "listSchedules", query),
+  };
+  readonly signals: SignalStore = {
+    send: this.#write("sendSignals"),
+    find: this.#write("findSignals"),
+    waits: this.#write("signalWaits"),
+    work: this.#write("signalWork"),
+    settle: this.#write("settleSignal"),
+    read: this.#write("readSignal"),
+    bySeq: this.#write("signalBySeq"),
+    list: this.#read("listSignals"),
+    trim: this.#write("trimSignals"),
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),

@@ -1,4 +1,5 @@
 // The free functions that make a branch of one step for a container; containers nest.
+import type { AnyEvent } from "../../event/define-event.ts";
 import type { Json } from "../../values/json.ts";
 import type { Schema } from "../../values/schema.ts";
 import type {
@@ -20,6 +21,7 @@ import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
 import { type TapOptions, tapStep } from "./and-tap.ts";
 import { type ThenOptions, thenStep } from "./and-then.ts";
+import { type WaitForOptions, type WaitOutput, waitForStep } from "./and-wait-for.ts";
 import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
 import type { BodyOutput } from "./step-options.ts";
@@ -160,6 +162,30 @@ export function andSleepUntil<Data, Input>(
   options: SleepUntilOptions<Data, Input>,
 ): ResumableBranch<Data, Input, Data, never> {
   return branchOf(sleepUntilStep(options));
+}
+
+/**
+ * Waits for an event; the data is then that of the event, or for several its name and data.
+ *
+ * @example
+ * ```ts
+ * import { andSleep, andWaitFor, createWorkflow, defineEvent } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * const paid = defineEvent({ name: "order.paid", data: z.object({ order: z.string() }), key: ({ data }) => data.order });
+ * export const order = createWorkflow({ id: "order", input: z.object({ order: z.string() }) }).andRace({
+ *   id: "paid-or-late",
+ *   steps: [
+ *     andWaitFor({ id: "payment", event: paid, key: ({ data }) => data.order }),
+ *     andSleep({ id: "late", duration: "3d" }),
+ *   ],
+ * });
+ * ```
+ */
+export function andWaitFor<Data, Input, const E extends AnyEvent | readonly AnyEvent[], Timeout = never>(
+  options: WaitForOptions<Data, Input, E, Timeout>,
+): ResumableBranch<Data, Input, WaitOutput<E> | Json<Timeout>, never> {
+  return branchOf(waitForStep(options));
 }
 
 /**

@@ -101,7 +101,9 @@ create table suspensions (
   on_deadline text,
   -- Times do not run while an execution is paused.
   held integer not null default 0,
-  resume_schema text
+  resume_schema text,
+  -- The events that end it, a JSON object; null for none.
+  awaits text
 ) strict, without rowid;
 
 create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and held = 0;
@@ -460,3 +462,82 @@ create table schedules (
 create index schedules_by_time on schedules (due_at) where due_at is not null;
 create index schedules_by_workflow on schedules (workflow_id, schedule_id);
 create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;
+
+-- Events from outside.
+create table signals (
+  -- Their order.
+  seq integer primary key autoincrement,
+  signal_id text not null,
+  -- "" for a shared one, else a user.
+  scope text not null,
+  name text not null,
+  -- "=" and its key; "*" without one.
+  match_key text not null,
+  -- Null once it is too old to be found by later waits.
+  data text,
+  user_id text,
+  sent_by text,
+  sent_at integer not null,
+  -- What it has done, a JSON object.
+  effects text not null,
+  matched integer not null default 0,
+  -- How much work is left to do.
+  pending integer not null default 0
+) strict;
+
+create unique index signals_by_id on signals (scope, signal_id);
+create index signals_by_key on signals (scope, name, match_key, seq) where data is not null;
+create index signals_by_name on signals (scope, name, seq) where data is not null;
+create index signals_with_data on signals (seq) where data is not null;
+create index signals_unmatched on signals (seq) where matched = 0;
+
+-- The places where suspensions and executions wait for them: rows follow those of suspensions and executions.
+create table waits (
+  scope text not null,
+  name text not null,
+  match_key text not null,
+  -- The workflow or the agent that can continue it.
+  target text not null,
+  -- The id of a suspension; for an execution that is cancelled, "x" and its id.
+  wait_id text not null,
+  execution_id text not null,
+  primary key (scope, name, match_key, target, wait_id)
+) strict, without rowid;
+
+create index waits_by_id on waits (wait_id);
+
+-- Work that signals and waits leave, until it is done.
+create table signal_work (
+  work_id text primary key,
+  target text not null,
+  due_at integer not null,
+  -- A JSON object.
+  body text not null
+) strict, without rowid;
+
+create index signal_work_by_time on signal_work (due_at);
+
+create trigger suspension_waits after insert on suspensions when new.awaits is not null begin
+  insert or ignore into waits (scope, name, match_key, target, wait_id, execution_id)
+  select value ->> 0, value ->> 1, value ->> 2, new.awaits ->> 'target', new.suspension_id, new.execution_id
+  from json_each(new.awaits, '$.keys');
+  insert or replace into signal_work (work_id, target, due_at, body)
+  values ('look ' || new.suspension_id, new.awaits ->> 'target', new.suspended_at,
+    json_object('kind', 'look', 'executionId', new.execution_id, 'suspensionId', new.suspension_id));
+end;
+
+create trigger suspension_ends after delete on suspensions when old.awaits is not null begin
+  delete from waits where wait_id = old.suspension_id;
+end;
+
+create trigger execution_waits after insert on executions
+when new.links is not null and new.links ->> '$.cancelOn' is not null begin
+  insert or ignore into waits (scope, name, match_key, target, wait_id, execution_id)
+  select value ->> 0, value ->> 1, value ->> 2, new.links ->> '$.cancelOn.target', 'x' || new.execution_id, new.execution_id
+  from json_each(new.links, '$.cancelOn.keys');
+end;
+
+create trigger execution_ends after update of end_at on executions
+when new.links is not null and new.end_at is not null and old.end_at is null begin
+  delete from waits where wait_id = 'x' || new.execution_id;
+end;

@@ -3,6 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { DueQuery, DueTimer } from "../../store.ts";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 import { leaseTime } from "./heartbeat.ts";
+import { late } from "./late.ts";
+import { dueWork } from "./signals.ts";
 
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
 // with 100 000 of them a poll took 112 ms, walking takes 1 ms. So `cross join`, and `+` before the workflow.
@@ -32,7 +34,8 @@ export function due(database: DatabaseSync) {
     `select schedule_id as execution_id, workflow_id, due_at from schedules
      where due_at is not null and +workflow_id in (select value from json_each(?)) order by due_at limit ?`,
   );
-  return ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] => {
+  const works = late(database, dueWork);
+  return ({ workflowIds, agentIds = [], signals = false, limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
     const agents = JSON.stringify(agentIds);
     const now = leaseTime();
@@ -44,6 +47,7 @@ export function due(database: DatabaseSync) {
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, agents, limit).map(toSleep);
     const others = schedules.all(ids, limit).map((row): DueTimer => ({ kind: "schedule", ...common(row) }));
+    if (signals) others.push(...works({ workflowIds, agentIds, limit }));
     return [...first, ...sleeps, ...others].sort(byTime);
   };
 }

@@ -43,6 +43,17 @@ import { changeSchedule, listSchedules, readSchedule } from "./schedules.ts";
 import { defineSearch } from "./search/define-search.ts";
 import { findValues } from "./search/find-values.ts";
 import { indexValues } from "./search/index-values.ts";
+import {
+  findSignals,
+  listSignals,
+  readSignal,
+  sendSignals,
+  settleSignal,
+  signalBySeq,
+  signalWaits,
+  signalWork,
+  trimSignals,
+} from "./signals.ts";
 import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
@@ -96,6 +107,9 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
     renewHolds: bind(database, renewHolds),
     trimBudgets: bind(database, trimBudgets),
     changeSchedule: bind(database, () => changeSchedule(database, search)),
+    sendSignals: bind(database, sendSignals),
+    settleSignal: bind(database, settleSignal),
+    trimSignals: bind(database, trimSignals),
     ...conversationWrites(database, bind),
     defineSearch: bind(database, defineSearch),
     indexValues: bind(database, () => indexValues(database, search)),
@@ -113,6 +127,11 @@ export function ownReads(database: DatabaseSync, bind: Bind = late) {
     due: bind(database, due),
     readSchedule: bind(database, readSchedule),
     declaredSets: bind(database, listSchedules),
+    findSignals: bind(database, findSignals),
+    signalWaits: bind(database, signalWaits),
+    signalWork: bind(database, signalWork),
+    readSignal: bind(database, readSignal),
+    signalBySeq: bind(database, signalBySeq),
     claims: bind(database, claims),
     outline: bind(database, outline),
     countUnfinished: bind(database, countUnfinished),
@@ -144,6 +163,7 @@ export function reads(database: DatabaseSync, bind: Bind = late) {
     usageTotals: bind(database, usageTotals),
     budgetAccounts: bind(database, budgetAccounts),
     listSchedules: bind(database, listSchedules),
+    listSignals: bind(database, listSignals),
     ...conversationReads(database, bind),
     readFacts: bind(database, readFacts),
   };

@@ -46,6 +46,7 @@ const tasks = {
   "bench:compare": [source, "bench/compare.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
+  "bench:mcp": [source, "bench/mcp/main.ts"],
   "bench:boot": [source, "bench/boot/main.ts"],
   "bench:console": [source, "bench/console/main.ts"],
   "bench:cluster": [source, "bench/cluster/main.ts"],

@@ -57,6 +57,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "openapi",
     "console",
     "routes",
+    "mcp",
     "socket",
     "app-options.ts",
     "bounds.ts",

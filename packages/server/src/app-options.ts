@@ -12,6 +12,7 @@ import type { Hono, MiddlewareHandler } from "hono";
 import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import type { CorsOptions } from "./cors/cors.ts";
+import type { McpOptions } from "./mcp/mcp-options.ts";
 
 export interface AppOptions<
   W extends WorkflowRecord = WorkflowRecord,
@@ -53,6 +54,11 @@ export interface AppOptions<
    * could send any address. Default: 0, the address of the connection is used.
    */
   readonly trustProxy?: number;
+  /**
+   * Serves workflows and agents as tools of the Model Context Protocol at `POST /mcp`. Needs the package
+   * `@modelcontextprotocol/server`. Default: none.
+   */
+  readonly mcp?: McpOptions;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -101,6 +107,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   basePath: true,
   compression: true,
   trustProxy: true,
+  mcp: true,
   middleware: true,
   configureApp: true,
 };

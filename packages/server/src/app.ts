@@ -21,6 +21,8 @@ import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
+import type { HandleInner, InnerRequest } from "./mcp/call.ts";
+import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
 import { withIdempotencyKey } from "./request/idempotency-key.ts";
@@ -96,7 +98,7 @@ export function createApp(options: AppOptions): App {
   const { auth, authorize, cors: corsOptions, allowedHosts, ...unlimited } = options;
   const { middleware = [], configureApp, ...others } = unlimited;
   const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
-  const { limits = {}, trustProxy, ...rest } = further;
+  const { limits = {}, trustProxy, mcp: mcpOptions, ...rest } = further;
   const basePath = basePathOf(givenPath);
   const { bounds, ofAndante } = boundsOf(limits, trustProxy);
   const checkHost = allowedHosts === undefined ? undefined : createHostCheck(allowedHosts);
@@ -143,6 +145,9 @@ export function createApp(options: AppOptions): App {
       ),
     );
   };
+  const handleInner: HandleInner = (row, http, request) =>
+    handleRequest(service, row, http, request.params, request);
+  const mcp = mcpOptions && mcpRoutes(mcpOptions, { ...service, handleInner }, auth?.issuer);
   const serveCustom = async (http: Context) => {
     const start = performance.now();
     const response = await custom.fetch(requestBehind(basePath, unbound(http.req.raw), http.env), http.env);
@@ -156,6 +161,7 @@ export function createApp(options: AppOptions): App {
   routes.filter(({ contract }) => contract !== true).forEach(serveRow);
   const servesConsole = withConsole && !host.some(({ path }) => isBelow(path, consolePath));
   if (servesConsole) consoleRoutes().forEach(serveRow);
+  mcp?.forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   const takeTurn = boundClients(logger);
@@ -247,6 +253,8 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => headerOf(http.req, name));
   if (http.req.method === "HEAD") sent = await sent.withoutBody();
   const executionId = namesExecution(row) ? params.executionId : undefined;
+  if (response.status === 401 && row.challenge !== undefined)
+    return sent.toResponse({ ...cors, "www-authenticate": row.challenge(http) });
   // A replay has set the id of the new execution.
   if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
   return sent.toResponse({ ...cors, [executionIdHeader]: headerText(executionId) });
@@ -258,25 +266,30 @@ function isAbort(error: unknown, { req }: Context): boolean {
   return aborted && error === reason;
 }
 
-/** The phases of a request: caller, resource, permission, body, query, owner, handler, envelope. */
+/**
+ * The phases of a request: caller, resource, permission, body, query, owner, handler, envelope. `inner` is a request that
+ * another one makes for its caller: its body and query are given.
+ */
 async function handleRequest(
   service: Service,
   row: Route,
   http: Context,
   params: Params,
+  inner?: InnerRequest,
 ): Promise<RouteResponse> {
   const { andante, gate, cors, authorize, bounds } = service;
-  cors.checkRequest(http);
+  if (inner === undefined) cors.checkRequest(http);
   // A value that is no promise is not awaited: each await delays every request by a microtask.
-  const admitted = gate.admit(http, row.access);
+  const admitted = inner?.caller ?? gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
   row.check?.(andante, params);
   const permission = new Permission(authorize, gate.enabled, caller, row);
-  const named = permission.asks ? namedIds(row, http, params) : params;
+  const named = permission.asks ? namedIds(row, () => inner?.query ?? http.req.query(), params) : params;
   const decided = permission.scopeOf(named);
   let scope = decided instanceof Promise ? await decided : decided;
-  const body = row.body === undefined ? undefined : await readBody(row, http, bounds, caller.userId);
-  const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
+  const body = row.body === undefined ? undefined : await bodyOf(row, http, bounds, caller.userId, inner);
+  const query =
+    row.query === undefined ? undefined : parse(row.query(), inner?.query ?? http.req.query(), "query");
   if (permission.asks && row.ids !== undefined)
     scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
   const asked = { ...caller, action: row.action, resource: params };
@@ -316,6 +329,11 @@ async function handleRequest(
   } finally {
     if (!streams) stream?.end();
   }
+}
+
+function bodyOf(row: Route, http: Context, bounds: Bounds, userId?: string, inner?: InnerRequest) {
+  if (inner === undefined) return readBody(row, http, bounds, userId);
+  return row.body === undefined ? inner.body : parse(row.body(), inner.body ?? {}, "body");
 }
 
 async function readBody(row: Route, http: Context, bounds: Bounds, userId?: string): Promise<unknown> {

@@ -108,6 +108,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly response: ResponseDescription;
   /** Error statuses besides those of every route. */
   readonly errors: readonly number[];
+  /** The header `WWW-Authenticate` of its 401. Default: `Bearer`. */
+  challenge?(http: Context): string;
   /** Runs before the body is read: an unknown resource is a 404 even with an invalid body. */
   check?(andante: Andante, params: Readonly<Record<string, string>>): void;
   /** Returns the payload of the envelope, or a RouteResponse. */

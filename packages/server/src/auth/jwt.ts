@@ -86,6 +86,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
     ...(options.webSocket && { webSocket: options.webSocket }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
+    ...(issuer !== undefined && URL.canParse(issuer) && { issuer }),
     // The gate decides how much of an error of the host's mapUser a caller sees.
     verifyToken: async (token) => mapUser(await verify(token)),
     // Called only after the signature was verified.

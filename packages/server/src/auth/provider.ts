@@ -28,6 +28,8 @@ export interface AuthProvider {
   extractToken?(request: Request): string | undefined;
   /** Where `extractToken` finds the token, for the API description. Default: described as a custom rule. */
   readonly tokenIn?: TokenPlace;
+  /** The URL of the server that gives tokens, for clients of MCP that look for it. Default: none. */
+  readonly issuer?: string;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
   readonly defaultPrivate?: boolean;
   /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */

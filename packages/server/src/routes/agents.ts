@@ -343,7 +343,7 @@ async function startReply<Options extends { readonly conversationId?: string | u
 }
 
 /** The permitted options of a call. A dropped connection aborts the signal. */
-function optionsOf<Options extends { readonly conversationId?: string | undefined }>(
+export function optionsOf<Options extends { readonly conversationId?: string | undefined }>(
   context: RouteContext,
   options: Options | undefined,
 ) {

@@ -397,7 +397,7 @@ async function searchVisible({
 }
 
 /** The execution in the path. A caller limited to its own gets a 404 for another's. */
-async function findVisible({ andante, params, caller, scope }: Visible): Promise<ExecutionState> {
+export async function findVisible({ andante, params, caller, scope }: Visible): Promise<ExecutionState> {
   const executionId = params.executionId ?? "";
   const found = await andante.find(executionId);
   if (scope === "all") return found;

@@ -1,15 +1,20 @@
 // The ids in a request, for calls of the host's `authorize`.
-import type { Context } from "hono";
 import type { Scope } from "../auth/authorize.ts";
 import type { Ids, Permission } from "../auth/permission.ts";
 import type { Route } from "../route.ts";
 
 /** The ids in the path, and those of the query's filters. */
-export function namedIds({ query, resource }: Route, http: Context, params: Ids): Ids {
+export function namedIds(
+  { query, resource }: Route,
+  read: () => Readonly<Record<string, unknown>>,
+  params: Ids,
+): Ids {
   if (query === undefined) return params;
   const { shape } = query();
   const isFilter = (name: string) => Object.hasOwn(shape, name) && resource.some((id) => id === name);
-  const filters = Object.entries(http.req.query()).filter(([name]) => isFilter(name));
+  const filters = Object.entries(read()).flatMap(([name, value]) =>
+    isFilter(name) ? [[name, String(value)]] : [],
+  );
   return { ...Object.fromEntries(filters), ...params };
 }
 

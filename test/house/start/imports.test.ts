@@ -17,6 +17,7 @@ function importedBy(script: string, ...args: string[]): string[] {
     "@ai-sdk/otel",
     "@ai-sdk/mcp",
     "@cfworker/json-schema",
+    "@modelcontextprotocol/server",
     "jose",
     "pino",
     "ws",

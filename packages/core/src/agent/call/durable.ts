@@ -10,7 +10,7 @@ import type { ToolSteps } from "../durable/tool-steps.ts";
 export type DurableTool = Pick<ToolSteps, "suspend" | "sleep" | "checkpoint">;
 
 /** The same with the functions for tools of our own. */
-type HeldSteps = DurableTool & Pick<ToolSteps, "child" | "background">;
+type HeldSteps = DurableTool & Pick<ToolSteps, "child" | "background" | "canWait">;
 
 /** The name of the option that holds them. */
 const option = "andante";
@@ -53,6 +53,12 @@ export function stepsOf(options: object): HeldSteps {
   throw new ToolWaitError({ toolName: "", action: "wait" });
 }
 
+/** The functions for a call that can wait; undefined for one that is not recorded. */
+export function waitingSteps(options: object): DurableTool | undefined {
+  const held = propertyOf(options, option);
+  return isHeld(held) && held.canWait ? held : undefined;
+}
+
 function isHeld(held: unknown): held is HeldSteps {
   return (
     typeof propertyOf(held, "suspend") === "function" && typeof propertyOf(held, "checkpoint") === "function"
@@ -60,10 +66,10 @@ function isHeld(held: unknown): held is HeldSteps {
 }
 
 /** The option for a call of a tool. */
-export function functionsOf({ suspend, sleep, checkpoint, child, background }: HeldSteps): {
+export function functionsOf({ suspend, sleep, checkpoint, child, background, canWait }: HeldSteps): {
   readonly andante: HeldSteps;
 } {
-  return { [option]: { suspend, sleep, checkpoint, child, background } };
+  return { [option]: { suspend, sleep, checkpoint, child, background, canWait } };
 }
 
 /** For a call that is not recorded: it cannot wait, and does the work of a checkpoint as any other. */
@@ -74,6 +80,7 @@ export function unrecordedSteps(toolName: string, toolCallId: string, signal: Ab
     sleep: refuse("sleep"),
     child: refuse("run a workflow"),
     background: refuse("run a workflow"),
+    canWait: false,
     checkpoint: async <Output>(id: string, work: (context: CheckpointContext) => Output) => {
       const value = await work({ attempt: 1, idempotencyKey: `${toolCallId}:${id}`, signal });
       // Through JSON, as it is where it is recorded.

@@ -82,6 +82,11 @@ export class ToolSteps {
     this.#called = { toolName, toolCallId };
   }
 
+  /** Whether `suspend` and `sleep` work here. */
+  get canWait(): boolean {
+    return this.#loop.recorder.waits !== undefined;
+  }
+
   // Arrow functions, because tools take them out of their options.
   readonly suspend = async <Output = unknown>(
     reason = "",

@@ -3,6 +3,7 @@ import type { MCPClient } from "@ai-sdk/mcp";
 import type { ToolSet } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import type { CheckedServer, McpAddress, McpCommand } from "./mcp-server.ts";
+import { type Ask, modernVersion, remoteCalls } from "./remote-calls.ts";
 
 /** A server that is connected. */
 export interface Connected {
@@ -12,6 +13,8 @@ export interface Connected {
   readonly lost: AbortSignal;
   /** True when the server does not know this connection any more: it has not performed the refused call. */
   readonly isForgotten: boolean;
+  /** Whether the server speaks the protocol of 2026-07-28. */
+  readonly isModern?: boolean;
   /** Ends the connection, and the process of a server that was started. */
   close(): Promise<void>;
 }
@@ -20,7 +23,7 @@ export async function connect({ server, connectTimeout }: CheckedServer): Promis
   const { createMCPClient } = await load(() => import("@ai-sdk/mcp"));
   const signal = AbortSignal.timeout(connectTimeout);
   const lost = new AbortController();
-  const watched = "command" in server ? undefined : new WatchedFetch(lost);
+  const watched = "command" in server ? undefined : new WatchedFetch(lost, withToken(server.token));
   const transport = "command" in server ? await stdio(server) : http(server, watched?.fetch);
   const client = await createMCPClient({
     transport,
@@ -39,6 +42,7 @@ export async function connect({ server, connectTimeout }: CheckedServer): Promis
   try {
     return {
       tools: await toolsOf(client, signal),
+      isModern: client.initializeResult.protocolVersion === modernVersion,
       lost: lost.signal,
       get isForgotten() {
         return watched?.isForgotten === true;
@@ -73,19 +77,44 @@ async function stdio({ command, args = [], env, cwd }: McpCommand) {
   return new StdioMCPTransport({ command, args: [...args], ...given });
 }
 
+/** Messages without a connection: the protocol of 2026-07-28 has none. Undefined for a command. */
+export function callsOf({ server }: CheckedServer): Ask | undefined {
+  if ("command" in server) return undefined;
+  const { url, headers = {}, token } = server;
+  return remoteCalls(url, headers, withToken(token));
+}
+
+/** A fetch that sends the host's token, and another one after a 401. */
+function withToken(token: McpAddress["token"]): typeof globalThis.fetch {
+  if (token === undefined) return (input, init) => globalThis.fetch(input, init);
+  const send = async (isRefused: boolean, ...[input, init]: Parameters<typeof globalThis.fetch>) => {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", `Bearer ${await token(isRefused)}`);
+    return globalThis.fetch(input, { ...init, headers });
+  };
+  return async (input, init) => {
+    const response = await send(false, input, init);
+    if (response.status !== 401) return response;
+    await response.body?.cancel();
+    return send(true, input, init);
+  };
+}
+
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** Detects failures that the AI SDK's client hides: a response that was cut off, and an unknown session. */
 class WatchedFetch {
   readonly #lost: AbortController;
+  readonly #fetch: typeof globalThis.fetch;
   isForgotten = false;
 
-  constructor(lost: AbortController) {
+  constructor(lost: AbortController, fetch: typeof globalThis.fetch) {
     this.#lost = lost;
+    this.#fetch = fetch;
   }
 
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
-    const response = await globalThis.fetch(input, init);
+    const response = await this.#fetch(input, init);
     if (init?.method !== "POST") return response;
     const hasSession = new Headers(init.headers).has("mcp-session-id");
     // The protocol demands 404; many servers respond with 400.

@@ -2,14 +2,18 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from "ai";
 import { AndanteError, McpServerGoneError, McpTimeoutError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import { type Connected, connect } from "./connect.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
+import { waitingSteps } from "../call/durable.ts";
+import { type Connected, callsOf, connect } from "./connect.ts";
 import type { CheckedServer } from "./mcp-server.ts";
+import type { Ask, Fields } from "./remote-calls.ts";
 
 type Options = ToolExecutionOptions<unknown>;
 
 export class McpConnection {
   readonly #server: CheckedServer;
   readonly #open: typeof connect;
+  readonly #ask: Ask | undefined;
   #connecting: Promise<Connected> | undefined;
   #connected: Connected | undefined;
   /** The tools of the server at the last connection. */
@@ -20,6 +24,7 @@ export class McpConnection {
   constructor(server: CheckedServer, open = connect) {
     this.#server = server;
     this.#open = open;
+    this.#ask = callsOf(server);
   }
 
   get name(): string {
@@ -57,40 +62,75 @@ export class McpConnection {
   }
 
   async #call(name: string, input: unknown, options: Options, logger: Logger): Promise<unknown> {
+    const wait = this.#waitFor(name, input, options);
     for (let isFirst = true; ; isFirst = false) {
-      const connected = await this.#connect(logger);
+      const connected = await this.#connect(logger).catch((error: unknown) => {
+        if (wait === undefined) throw error;
+        return { error };
+      });
+      // A server that is away for a while still has the task that the call waits for.
+      if ("error" in connected) {
+        return wait?.().catch((error: unknown) => {
+          throw isPassed(error) || isReply(error) ? error : connected.error;
+        });
+      }
       try {
+        if (connected.isModern && wait !== undefined) return await wait();
         return await this.#run(connected, name, input, options);
       } catch (error) {
         if (options.abortSignal?.aborted) throw options.abortSignal.reason;
-        if (error instanceof AndanteError) throw error;
+        if (isPassed(error)) throw error;
         const isCut = connected.lost.aborted;
         const isUntouched = !isCut && (connected.isForgotten || isRefused(error));
         // The server has read the call and refused it: it is there.
         if (!isCut && !isUntouched && isReply(error)) throw error;
         this.#drop(connected);
         // Whether a call that was cut off has been done is not known, so only one that never began is repeated.
-        if (isUntouched && isFirst) continue;
+        if (isUntouched && isFirst && !(connected.isModern && wait)) continue;
         throw this.#gone(`it went away during the call of ${name}`, error, logger);
       }
     }
   }
 
-  async #run({ tools, lost }: Connected, name: string, input: unknown, options: Options): Promise<unknown> {
+  async #run(connected: Connected, name: string, input: unknown, options: Options): Promise<unknown> {
+    const { tools, lost } = connected;
     const execute = Object.hasOwn(tools, name) ? tools[name]?.execute : undefined;
     if (execute === undefined) {
       const problem = `it no longer has the tool ${name}`;
       throw new McpServerGoneError({ server: this.name, problem, cause: undefined });
     }
+    const context: never = {} as never;
+    const call = (abortSignal: AbortSignal) => execute(input, { ...options, context, abortSignal });
+    return this.#inTime(name, options, call, lost);
+  }
+
+  /** The call where it can wait for days; undefined elsewhere. */
+  #waitFor(name: string, input: unknown, options: Options): (() => Promise<unknown>) | undefined {
+    const ask = this.#ask;
+    const steps = waitingSteps(options);
+    if (ask === undefined || steps === undefined) return undefined;
+    const send = (method: string, params: Fields) =>
+      this.#inTime(name, options, (signal) => ask(method, params, signal));
+    return async () => {
+      // Loaded on demand: it checks answers with the interpreter of JSON Schemas.
+      const { callDurably } = await import("./durable-call.ts");
+      return callDurably({ name, input, ask: send, isReply }, steps);
+    };
+  }
+
+  /** Within the time limit of the server, and as long as the connection holds. */
+  async #inTime<Result>(
+    toolName: string,
+    { abortSignal }: Options,
+    work: (signal: AbortSignal) => Result | PromiseLike<Result>,
+    lost?: AbortSignal,
+  ): Promise<Result> {
     const { timeout } = this.#server;
     const late = AbortSignal.timeout(timeout);
-    const signals = [late, lost, ...(options.abortSignal ? [options.abortSignal] : [])];
-    const context: never = {} as never;
     try {
-      return await execute(input, { ...options, context, abortSignal: AbortSignal.any(signals) });
+      return await work(AbortSignal.any([late, lost, abortSignal].filter((signal) => signal !== undefined)));
     } catch (error) {
-      if (late.aborted && !lost.aborted)
-        throw new McpTimeoutError({ server: this.name, toolName: name, timeout });
+      if (late.aborted && !lost?.aborted) throw new McpTimeoutError({ server: this.name, toolName, timeout });
       throw error;
     }
   }
@@ -136,6 +176,11 @@ export class McpConnection {
   get #fields() {
     return { mcpServer: this.name, place: this.#server.place };
   }
+}
+
+/** An error that is not about the server: ours, or that of a wait. */
+function isPassed(error: unknown): boolean {
+  return error instanceof AndanteError || error instanceof LoopLeftError;
 }
 
 /** A reply of the server in the protocol: a JSON-RPC error. */

@@ -29,6 +29,11 @@ export interface McpAddress extends McpServerSettings {
   readonly url: string;
   /** Sent with each request, such as `authorization`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Gives the token of each request, sent as `authorization: Bearer`. After a 401 it is called with `true`, for another
+   * token, and the request is made once more. Default: none.
+   */
+  readonly token?: (isRefused: boolean) => string | Promise<string>;
 }
 
 export type McpServer = McpCommand | McpAddress;
@@ -41,7 +46,7 @@ const knownCommand: KnownOptions<McpCommand> = {
   env: true,
   cwd: true,
 };
-const knownAddress: KnownOptions<McpAddress> = { ...knownSettings, url: true, headers: true };
+const knownAddress: KnownOptions<McpAddress> = { ...knownSettings, url: true, headers: true, token: true };
 
 /** A server that was checked. */
 export interface CheckedServer {

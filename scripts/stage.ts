@@ -27,7 +27,8 @@ export const pagesOf: Readonly<Record<string, readonly string[]>> = {
     ),
   ],
   "packages/server": [
-    ...["getting-started", "http", "authentication", "embedding", "operating", "deploying", "performance"],
+    ...["getting-started", "http", "mcp", "authentication", "embedding", "operating", "deploying"],
+    "performance",
     ...[
       "voltagent",
       "mastra",

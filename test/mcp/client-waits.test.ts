@@ -1,6 +1,9 @@
 // Agents as clients of a server whose tools wait: its questions and tasks are waits of the tool, decided here or there.
 import type { Agent } from "@andante/core";
-import { expect, test } from "vitest";
+import { serve as listen } from "@hono/node-server";
+import { acceptedContent, createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -53,6 +56,43 @@ test("a task that a person decides at its server ends the wait of the agent", as
   const path = `/workflows/publish/executions/${executionId}/resume`;
   dataOf(await remote.post(path, { resumeData: { approved: false } }, headers));
   await expect.poll(text, { timeout: 10_000 }).toContain("published");
+});
+
+test("a question in place of a result is a suspension too, and the call is repeated with its answer", async () => {
+  const calls: unknown[] = [];
+  const requestedSchema = {
+    type: "object" as const,
+    properties: { approved: { type: "boolean" as const } },
+    required: ["approved"],
+  };
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "desk", version: "1" });
+    server.registerTool(
+      "publish",
+      { inputSchema: z.object({ text: z.string() }) },
+      async (given, { mcpReq }) => {
+        const answer = acceptedContent(mcpReq.inputResponses, "sure");
+        calls.push(answer);
+        if (answer !== undefined) return { content: [{ type: "text", text: `published ${given.text}` }] };
+        const sure = inputRequired.elicit({ message: "Sure?", requestedSchema });
+        return inputRequired({ inputRequests: { sure }, requestState: "s-1" });
+      },
+    );
+    return server;
+  });
+  const listening = Promise.withResolvers<number>();
+  const server = listen(
+    { fetch: (request) => handler.fetch(request), port: 0, hostname: "127.0.0.1" },
+    ({ port }) => listening.resolve(port),
+  );
+  onTestFinished(() => void server.close());
+  const { text, questions, resume } = await asked(callerOf(`http://127.0.0.1:${await listening.promise}`));
+  await expect.poll(questions, { timeout: 10_000 }).toHaveLength(1);
+  const [{ suspension } = {}] = await questions();
+  expect(suspension).toMatchObject({ reason: "Sure?", resumeSchema: requestedSchema });
+  expect((await resume(Object(suspension).suspensionId, { approved: true })).status).toBe(200);
+  await expect.poll(text, { timeout: 10_000 }).toContain("published hello");
+  expect(calls).toEqual([undefined, { approved: true }]);
 });
 
 test("a token that is refused is asked for once more", async () => {

@@ -80,5 +80,4 @@ export const workflows = {
   elicitation: question("test_input_required_result_elicitation", "name"),
   state: question("test_input_required_result_request_state", "name"),
   tampered: question("test_input_required_result_tampered_state", "name"),
-  capabilities: question("test_input_required_result_capabilities", "name"),
 };

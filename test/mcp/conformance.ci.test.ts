@@ -52,6 +52,7 @@ const reasons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sep-2322-multi-round-r1": keys,
     "sep-2322-multiple-inputs-incomplete": others,
     "sep-2322-non-tool-incomplete": prompts,
+    "sep-2322-respect-client-capabilities": others,
     "sep-2322-sampling-incomplete": others,
     "sep-2549-prompts-list-caching-hints": prompts,
     "sep-2575-http-server-no-independent-requests-on-stream": fixture,

@@ -47,6 +47,7 @@ const texts = [
   "andante://executions/x",
 ];
 const fields = [
+  "toString",
   ...[
     "name",
     "arguments",

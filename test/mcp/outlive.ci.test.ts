@@ -67,7 +67,7 @@ test("the server is killed, a person approves, and the next poll is completed", 
   const second = await start(file);
   await approve(second.url, taskId);
   expect((await mcpClient(second.url).task(taskId)).result).toMatchObject({ taskId, ...done });
-}, 60_000);
+}, 180_000);
 
 test("the answer of the client itself resumes it at the next server too", async () => {
   const file = temporaryFile();
@@ -79,7 +79,7 @@ test("the answer of the client itself resumes it at the next server too", async 
   const inputResponses = { [key]: { action: "accept", content: { approved: true } } };
   expect((await send("tasks/update", { taskId, inputResponses })).error).toBeUndefined();
   await expect.poll(async () => (await task(taskId)).result).toMatchObject(done);
-}, 60_000);
+}, 180_000);
 
 test("one of two nodes on PostgreSQL is killed: the other one has the task", async () => {
   const postgres = await startPostgres();
@@ -90,7 +90,7 @@ test("one of two nodes on PostgreSQL is killed: the other one has the task", asy
   await first.kill();
   await approve(second.url, taskId);
   expect((await mcpClient(second.url).task(taskId)).result).toMatchObject(done);
-}, 120_000);
+}, 180_000);
 
 test("an agent that waits for the task of another server continues after a crash of both", async () => {
   const [here, there] = [temporaryFile(), temporaryFile()];
@@ -101,15 +101,15 @@ test("an agent that waits for the task of another server continues after a crash
     ...postOf({ input: "go", options: { conversationId } }, { prefer: "respond-async" }),
   });
   const items = async () => JSON.stringify(dataOf(await call(`${local.url}/api/inbox`)).items);
-  await expect.poll(items, { timeout: 20_000 }).toContain("Publish this?");
+  await expect.poll(items, { timeout: 60_000 }).toContain("Publish this?");
   await local.kill();
   const next = await start(here, [remote.url]);
   const [{ suspension }] = JSON.parse(JSON.stringify(dataOf(await call(`${next.url}/api/inbox`)).items));
   const resume = postOf({ suspensionId: suspension.suspensionId, resumeData: { approved: true } }, {});
   dataOf(await call(`${next.url}/api/conversations/${conversationId}/resume`, resume));
   const messages = async () => (await call(`${next.url}/api/conversations/${conversationId}/messages`)).text;
-  await expect.poll(messages, { timeout: 20_000 }).toContain("published");
+  await expect.poll(messages, { timeout: 60_000 }).toContain("published");
   // The tool was called once.
   const { executions } = dataOf(await call(`${remote.url}/api/executions`));
   expect(executions).toHaveLength(1);
-}, 60_000);
+}, 180_000);

@@ -7,4 +7,5 @@ export type { AuthProvider, User } from "./auth/provider.ts";
 export type { CorsOptions } from "./cors/cors.ts";
 export * from "./errors/auth-errors.ts";
 export * from "./errors/request-errors.ts";
+export type { McpOptions } from "./mcp/mcp-options.ts";
 export { type RunningServer, type ServeOptions, serve } from "./serve.ts";

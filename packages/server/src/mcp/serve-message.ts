@@ -53,7 +53,7 @@ export async function serveMessage(
       ? await placeOf(service, "stream", http, { client: client(), user: caller.user })
       : undefined;
   const from: Connected = { sdk, service, options, http, caller };
-  const named = Array.isArray(message) ? undefined : String(method);
+  const named = Array.isArray(message) ? undefined : typeof method === "string" ? method : "";
   const handler = sdk.createMcpHandler(({ era }) => serverFor(from, era, named), {
     onerror: (err) => logger.debug({ err }, "a message of MCP was refused"),
   });

@@ -13,7 +13,7 @@ export function namedIds(
   const { shape } = query();
   const isFilter = (name: string) => Object.hasOwn(shape, name) && resource.some((id) => id === name);
   const filters = Object.entries(read()).flatMap(([name, value]) =>
-    isFilter(name) ? [[name, String(value)]] : [],
+    isFilter(name) && typeof value === "string" ? [[name, value]] : [],
   );
   return { ...Object.fromEntries(filters), ...params };
 }

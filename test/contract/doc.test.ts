@@ -213,7 +213,7 @@ test("attaching names the 204 of a finished execution", () => {
   expect(Object.keys(operation.parse(attach.get).responses)).toContain("204");
 });
 
-test("execute, resume, replay and replies name the 202 of Prefer: respond-async; nothing else does", () => {
+test("execute, resume, replay and replies name the 202 of Prefer: respond-async, and events theirs; nothing else does", () => {
   const { paths } = openapi.parse(document);
   const accepted = Object.entries(paths)
     .filter(([, methods]) => Object.values(methods).some((each) => "202" in each.responses))
@@ -222,6 +222,8 @@ test("execute, resume, replay and replies name the 202 of Prefer: respond-async;
     "/agents/{id}/chat",
     "/agents/{id}/object",
     "/agents/{id}/text",
+    "/api/events",
+    "/events/{eventName}",
     "/workflows/{id}/execute",
     "/workflows/{id}/executions/{executionId}/replay",
     "/workflows/{id}/executions/{executionId}/resume",

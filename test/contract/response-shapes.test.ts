@@ -1,5 +1,5 @@
 // Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
-import { Agent } from "@andante/core";
+import { Agent, defineEvent } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
@@ -300,6 +300,16 @@ test("the overview: the server, the inbox, activity, changes, an example", async
   const second = await stream.next();
   for (const event of [first, second]) expect(response.event().parse(event)).toEqual(event);
   await stream.drop();
+});
+
+test("the rows of events", async () => {
+  const other = await serveForTest({ events: { shaped: defineEvent({ name: "shaped" }) } });
+  const sent = await other.post("/events/shaped", { data: { a: 1 }, id: "one" });
+  expectShape("POST /events/:eventName", sent, 202);
+  const several = await other.post("/api/events", { events: [{ name: "shaped", data: {} }] });
+  expectShape("POST /api/events", several, 202);
+  expectShape("GET /api/events", await other.get("/api/events"));
+  expectShape("GET /api/event-types", await other.get("/api/event-types"));
 });
 
 test("the rows of schedules", async () => {

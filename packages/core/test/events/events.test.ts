@@ -2,7 +2,14 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { AndanteOptions } from "../../src/andante/andante-options.ts";
-import { type Andante, createAndante, createWorkflow, defineEvent, memoryStore } from "../../src/index.ts";
+import {
+  type Andante,
+  andWaitFor,
+  createAndante,
+  createWorkflow,
+  defineEvent,
+  memoryStore,
+} from "../../src/index.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { plainStore } from "../store/plain-store.ts";
 
@@ -22,6 +29,38 @@ const events = { placed, paid, declined, own };
 const opened: Pick<Andante, "close">[] = [];
 afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close({ grace: 0 });
+});
+
+/** Calls a function as plain JavaScript does: with any argument. */
+const call = (target: (options: never) => unknown, options: object) =>
+  Reflect.apply(target, undefined, [options]);
+
+test.each<[string, () => unknown]>([
+  ["name", () => call(defineEvent, { name: "order paid" })],
+  ["name", () => call(defineEvent, { name: ".." })],
+  ["data", () => call(defineEvent, { name: "a", data: {} })],
+  ["key", () => call(defineEvent, { name: "a", key: "order" })],
+  ["scope", () => call(defineEvent, { name: "a", scope: "tenant" })],
+  ['did you mean "key"', () => call(defineEvent, { name: "a", keys: () => "" })],
+  ["event", () => call(createWorkflow, { id: "w", input: order, on: { event: "order.paid" } })],
+  ["input must be", () => call(createWorkflow, { id: "w", input: order, on: { event: paid, input: {} } })],
+  ["key must be", () => call(createWorkflow, { id: "w", input: order, cancelOn: { event: paid, key: "a" } })],
+  ["event", () => call(andWaitFor, { id: "w", event: [] })],
+  ["twice", () => call(andWaitFor, { id: "w", event: [paid, paid] })],
+  ["deadline", () => call(andWaitFor, { id: "w", event: paid, deadline: "soon" })],
+  ["since", () => call(andWaitFor, { id: "w", event: paid, since: "ever" })],
+  ['unknown option "keys"', () => call(andWaitFor, { id: "w", event: paid, keys: "a" })],
+  [
+    'another event already has the name "order.paid"',
+    () => {
+      const other = defineEvent({ name: "order.paid" });
+      const step = andWaitFor({ id: "a", event: [paid, declined] });
+      const workflow = createWorkflow({ id: "w", input: order }).andAll({ id: "all", steps: [step] });
+      createAndante({ workflows: { workflow }, events: { other }, store: memoryStore() });
+    },
+  ],
+])("a definition is refused that is wrong about %s", (problem, define) => {
+  expect(define).toThrow(problem);
 });
 
 describe.each([
@@ -358,6 +397,32 @@ describe.each([
     expect(listed.map(({ data, sentBy }) => [data, sentBy])).toEqual([
       [{ order: "1", amount: 3 }, sent.executionId],
     ]);
+  });
+
+  test("an event wakes more executions than its sender waits for, each once", {
+    timeout: 60_000,
+  }, async () => {
+    let ends = 0;
+    const flow = createWorkflow({ id: "flow", input: z.object({}) })
+      .andWaitFor({ id: "all", event: placed })
+      .andThen({
+        id: "end",
+        execute: () => {
+          ends++;
+        },
+      });
+    const { andante, clock } = host({ flow });
+    const many = 230;
+    for (let count = 0; count < many; count++) await andante.start("flow", {});
+    await andante.settled();
+    const receipt = await andante.send(placed, { order: "1" }, { id: "all" });
+    expect(receipt.woken).toHaveLength(100);
+    clock.advance("1s");
+    await andante.settled();
+    expect(ends).toBe(many);
+    const [row] = (await andante.sentEvents.list({ id: "all" })).events;
+    // Those that it names count once; the others are not compared when a page is delivered again.
+    expect(row?.counts.woken).toBe(many);
   });
 
   test("an invalid event is refused with the path, and nothing is kept", async () => {

@@ -1,7 +1,9 @@
 // Makes a workflow of a tree: its bodies follow the tree and report to the world that they run.
+import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
+import { defineEvent } from "../../src/event/define-event.ts";
 import type { Duration } from "../../src/values/duration.ts";
 import { functionPath } from "../../src/values/step-path.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
@@ -263,6 +265,16 @@ function answered({ resumeData }: StepContext): number {
   return resumeData === undefined ? 0 : Number(Object(resumeData).gate) + 1;
 }
 
+/** The event that ends a gate; its data is the answer. */
+export const opened = defineEvent({ name: "opened", data: z.object({ gate: z.number() }) });
+
+/** Where a gate and its event meet. */
+export function gateKey(executionId: string, stepPath: string, gate: number): string {
+  return createHash("sha256")
+    .update(JSON.stringify([executionId, stepPath, gate]))
+    .digest("hex");
+}
+
 function isThrough({ gates }: Body, context: StepContext): boolean {
   return answered(context) >= gates.length;
 }
@@ -278,6 +290,10 @@ function behave(body: Body, context: StepContext): unknown {
   const kind = body.gates[gate];
   if (kind !== undefined) {
     if (kind === "answer") return context.suspend("gate", { gate });
+    if (kind === "event") {
+      const key = gateKey(context.executionId, stepPath, gate);
+      return context.suspend("gate", { gate }, { event: opened, key });
+    }
     const onDeadline =
       kind === "deadline-resume" ? { resume: { gate } } : kind === "deadline-fail" ? "fail" : "cancel";
     return context.suspend("gate", { gate, deadline: true }, { deadline: "30m", onDeadline });

@@ -11,7 +11,7 @@ import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
-import { buildWorkflow, type Entered, type Stage } from "./build.ts";
+import { buildWorkflow, type Entered, opened, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
 import { countingEvents } from "./counting-events.ts";
 import { foldProblems, snapshotProblems } from "./fold-rules.ts";
@@ -143,6 +143,11 @@ class WorkflowTrial {
       this.problems.push("it has not ended");
       return;
     }
+    const target = `w${this.#scene.workflowId}`;
+    for (const key of this.#world.keys) {
+      const waits = await this.#store.signals.waits({ scope: "", name: opened.name, key, target, limit: 1 });
+      if (waits.length > 0) this.problems.push(`it has ended and waits for the event ${key}`);
+    }
     const events = await this.#events();
     const left = countingEvents(events);
     this.problems.push(...journalProblems(state, events), ...raceProblems(steps, left));
@@ -191,7 +196,8 @@ class WorkflowTrial {
     const timeout = this.#plan.timeout ? workflowTimeout : undefined;
     const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
     const logger = new RecordingLogger();
-    const options = { store: life.store, logger, clock: this.#scene.clock, workflows: { workflow } };
+    const { clock } = this.#scene;
+    const options = { store: life.store, logger, clock, workflows: { workflow }, events: { opened } };
     const andante = new AndanteService(options, this.#plan.folds);
     const ended = await this.#drive(andante, life).catch((error: unknown) => {
       if (!life.crashed)

@@ -6,6 +6,7 @@ import { CrashedError } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { containersOf, stepIdOf } from "../../src/values/step-path.ts";
 import type { Random } from "../support/random.ts";
+import { gateKey, opened } from "./build.ts";
 import { editedInput } from "./talk.ts";
 import { clientOutput } from "./talk-reference.ts";
 import type { Tree } from "./tree.ts";
@@ -60,6 +61,9 @@ export class World {
     this.#cancels = interference.cancels;
     this.#hasTimeout = interference.timeout;
   }
+
+  /** The keys of the events that it has sent. */
+  readonly keys = new Set<string>();
 
   /** Resolves when the world lets a slow function go on. */
   slow(): Promise<void> {
@@ -141,6 +145,18 @@ export class World {
     }
   }
 
+  /** Ends a gate by its event; sometimes the next one too, before it waits. */
+  async #send(andante: Andante, { path, data }: Suspension): Promise<void> {
+    const { executionId } = this.#subject;
+    const { gate }: { gate: number } = JSON.parse(data ?? "null");
+    const gates = this.#random.chance(0.3) ? [gate + 1, gate] : [gate];
+    for (const each of gates) {
+      const key = gateKey(executionId, path ?? "", each);
+      this.keys.add(key);
+      await andante.send(opened, { gate: each }, { key });
+    }
+  }
+
   #release(): void {
     const [release] = this.#slow.splice(this.#random.integer(0, this.#slow.length - 1), 1);
     release?.();
@@ -149,6 +165,7 @@ export class World {
   #answer(andante: Andante, suspension: Suspension): Promise<unknown> {
     const { workflowId, executionId, treeAt } = this.#subject;
     const { suspensionId } = suspension;
+    if (suspension.awaits && this.#random.chance(0.7)) return this.#send(andante, suspension);
     return andante.startResume(workflowId, executionId, answerTo(treeAt, suspension), { suspensionId });
   }
 }

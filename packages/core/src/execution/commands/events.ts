@@ -85,6 +85,8 @@ const ownTime = 1000;
 const [triggerTime, answerTime] = [1000, 25];
 /** Reads of an answer that another sender works on. */
 const answerTries = 40;
+/** Milliseconds after which an answer is as complete as it will be soon. */
+const recentTime = 5000;
 
 export class Events {
   readonly #engine: () => EventParts;
@@ -173,7 +175,7 @@ export class Events {
       }
       case "deliver": {
         const row = await signals.bySeq(work.seq);
-        if (row !== undefined) return (await this.#deliver(work, row, false)) === "later" ? "later" : "done";
+        if (row !== undefined) return (await this.#deliver(work, row, false)).isDone ? "done" : "later";
         await signals.settle({ workId, seq: null, effects: [] });
         return "done";
       }
@@ -226,8 +228,9 @@ export class Events {
         this.#reportLater(err, each.workId);
         return "later" as const;
       });
-      if (done === "later") this.#engine().scheduleWakeup(this.#engine().clock.now() + ownTime, "limit");
-      else if (done !== undefined) latest = done;
+      if (done === "later" || done?.isDone === false)
+        this.#engine().scheduleWakeup(this.#engine().clock.now() + ownTime, "limit");
+      if (done !== "later") latest = done?.row ?? latest;
     }
     return receiptOf(latest, false, skipped);
   }
@@ -236,7 +239,9 @@ export class Events {
   async #settled(row: SignalRow): Promise<SignalRow> {
     const { signals } = this.#engine().store;
     let latest = row;
-    for (let tries = 0; latest.pending > 0 && tries < answerTries; tries++) {
+    // A sender that has died, or a workflow that no process registers, keeps no later one waiting.
+    const isRecent = this.#engine().clock.now() - row.sentAt < recentTime;
+    for (let tries = 0; isRecent && latest.pending > 0 && tries < answerTries; tries++) {
       await new Promise((resolve) => setTimeout(resolve, answerTime));
       latest = (await signals.bySeq(row.seq)) ?? latest;
     }
@@ -297,31 +302,40 @@ export class Events {
     return found.sort((a, b) => a.seq - b.seq)[0];
   }
 
-  /** `later`: this process cannot do it now. Undefined: the event is gone. */
+  /**
+   * Done, or as far as this process can do it now. While its sender waits (`isLive`), a page of waits is ended: the others
+   * are left to the scheduler. The row is undefined where the event is gone.
+   */
   async #deliver(
     { workId, target }: Extract<SignalWork, { kind: "deliver" }>,
     row: SignalRow,
     isLive: boolean,
-  ): Promise<SignalRow | "later" | undefined> {
+  ): Promise<{ readonly row: SignalRow | undefined; readonly isDone: boolean }> {
     const { store, logger } = this.#engine();
     const { seq, scope, name, key } = row;
-    const effects: SignalEffect[] = [];
+    let effects: SignalEffect[] = [];
+    const leave = async () => {
+      return { row: await store.signals.settle({ workId: null, seq, effects }), isDone: false };
+    };
     for (let after: string | undefined; ; ) {
       const waits = await store.signals.waits({ scope, name, key, target, after, limit: waitsAtOnce });
       const made = await Promise.all(waits.map((wait) => this.#end(wait, row, isLive)));
       effects.push(...made.filter((each) => each !== undefined));
       after = waits.at(-1)?.waitId;
       if (waits.length < waitsAtOnce || after === undefined) break;
+      const left = await leave();
+      if (isLive) return left;
+      effects = [];
     }
     const workflow = target.startsWith("w") ? this.#engine().workflows.get(target.slice(1)) : undefined;
     const started = workflow && (await this.#start(workflow, row));
-    if (started === "later") return "later";
+    if (started === "later") return leave();
     if (started !== undefined) effects.push(started);
     if (effects.length === 0) await Promise.allSettled(this.#looking);
     const settled = await store.signals.settle({ workId, seq, effects });
     const counts = settled && readEffects(settled.effects).counts;
     logger.debug({ event: name, eventId: row.signalId, ...counts }, "delivered an event");
-    return settled;
+    return { row: settled, isDone: true };
   }
 
   /** Ends a wait: resumes it, or cancels its execution. Undefined where that has ended already. */

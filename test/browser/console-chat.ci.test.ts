@@ -178,12 +178,15 @@ describe("in Chromium", async () => {
     await open("/agents/talker?chat=c-3");
     const said = (nth: number) =>
       page.getByText("Second paragraph 59").nth(nth).waitFor({ state: "attached" });
-    const inBox = (act: string): Promise<number> =>
-      page.evaluate(`(async (box) => {
+    const box = page.locator(".messages");
+    const inBox = async (act: string): Promise<number> => {
+      await box.waitFor();
+      return page.evaluate(`(async (box) => {
         ${act}
         await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
         return box.scrollTop;
       })(document.querySelector(".messages"))`);
+    };
     const belowSight = () => inBox("return box.scrollHeight - box.clientHeight - box.scrollTop;");
     await say("go");
     await letOn();

@@ -37,6 +37,9 @@ describe("in Chromium", async () => {
     await eventually(() => detail().locator("h3").textContent()).toBe("settle");
     await eventually(() => detail().locator(".pill").textContent()).toBe("waiting");
     await eventually(() => node("settle").getAttribute("data-status")).toBe("suspended");
+    await eventually(() => page.getByRole("status", { name: "Why it waits" }).textContent()).toMatch(
+      /^The tool payBack of step settle waits since .* for approval/,
+    );
     // The event of the wait leads to the same step and its form.
     await node("read").click();
     await page.locator(".event", { hasText: "workflow-suspended" }).click();
@@ -181,9 +184,8 @@ describe("in Chromium", async () => {
     await eventually(() => detail().locator(".failure").count()).toBe(1);
     const failure = detail().locator(".failure");
     await eventually(() => failure.textContent()).toMatch(/line 0 .*\nline 1 .*…$/s);
-    expect(
-      await page.evaluate("getComputedStyle(document.querySelector('.detail .failure')).whiteSpace"),
-    ).toBe("pre-wrap");
+    const spacing = "getComputedStyle(document.querySelector('.detail .failure')).whiteSpace";
+    await eventually(() => page.evaluate(spacing)).toBe("pre-wrap");
     expect(await page.locator(".note-bar").textContent()).not.toContain("line 1 of");
     await detail().getByRole("button", { name: "Show all of it" }).click();
     await eventually(() => failure.textContent()).toBe(`Error: ${longError}`);

@@ -62,8 +62,10 @@ describe("in Chromium", async () => {
     await eventually(() => yes.getAttribute("aria-checked")).toBe("true");
   });
 
-  test("in the inbox j moves the choice and the focus, the form follows the list by Tab, and an answer leads to the next question", async () => {
-    for (const amount of [1301, 1302, 1303]) await refund(amount, "shop-9");
+  test("in the inbox j moves the choice and the focus, the form follows the list by Tab, is answered without a mouse, and an answer leads to the next question", async () => {
+    await refund(1301, "shop-9");
+    const answered = await refund(1302, "shop-9");
+    await refund(1303, "shop-9");
     await open("/inbox?text=shop-9");
     const heading = (amount: number) =>
       page.getByRole("heading", { name: `Approve the refund of € ${amount}` });
@@ -77,9 +79,17 @@ describe("in Chromium", async () => {
     await page.keyboard.press("Tab");
     const isInForm = () => page.evaluate("document.activeElement?.closest('.schema-form') !== null");
     await eventually(isInForm).toBe(true);
-    await no.click();
-    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => no.getAttribute("aria-checked")).toBe("true");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("no receipt");
+    await eventually(() => page.getByLabel(/^Note/).inputValue()).toBe("no receipt");
+    await page.keyboard.press("Control+Enter");
     await heading(1303).waitFor();
+    await eventually(async () => (await andante.state("refund", answered.executionId)).result).toEqual({
+      paid: 0,
+    });
     await eventually(focusedText).toBe("Approve the refund of € 1303");
     await no.waitFor();
     await page.keyboard.press("Tab");

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
 import { eventually, openBrowser, openPage, openWatchedPage } from "./open-browser.ts";
@@ -106,6 +107,9 @@ describe("in Chromium", async () => {
     await eventually(() => pill.textContent()).toBe("suspended");
     const detail = page.getByRole("complementary", { name: "Selected step" });
     await eventually(() => detail.textContent()).toContain("Paused from the console");
+    await eventually(() => page.getByRole("status", { name: "Why it waits" }).textContent()).toMatch(
+      /^Paused since .*: Paused from the console/,
+    );
     expect(await detail.getByRole("region", { name: "Answer" }).count()).toBe(0);
     // It is no task of the inbox: no badge, and not in the list.
     const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
@@ -208,16 +212,28 @@ describe("in Chromium", async () => {
     );
   });
 
-  test("a lost connection is shown, and restored automatically", async () => {
-    const first = await serveForTest(house);
-    await page.goto(`${first.url}/console/traces`);
-    await page.getByRole("heading", { name: "No traces yet" }).waitFor();
-    const foot = page.getByRole("status");
+  test("a lost connection is shown, and restored automatically; an answer that was begun before is sent after it", async () => {
+    const file = temporaryFile();
+    const first = await serveForTest({ ...house, store: file.open() });
+    const asked = { order: "ord_1", amount: 1100, reason: "returned" };
+    const { executionId } = await first.andante.execute("refund", asked);
+    await page.goto(`${first.url}/console/inbox`);
+    const note = page.getByLabel(/^Note/);
+    await note.fill("half a sen");
+    const foot = page.locator(".foot").getByRole("status");
     await eventually(() => foot.textContent()).toBe("Live");
     await first.close();
     await eventually(() => foot.textContent()).toBe("Connection lost, trying again");
-    await serveForTest({ ...house, port: Number(new URL(first.url).port) });
+    await note.press("End");
+    await page.keyboard.type("tence");
+    const port = Number(new URL(first.url).port);
+    const { andante } = await serveForTest({ ...house, store: file.open(), port });
     await eventually(() => foot.textContent()).toBe("Live");
+    await eventually(() => note.inputValue()).toBe("half a sentence");
+    await page.getByRole("radio", { name: "Yes" }).click();
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await eventually(async () => (await andante.state("refund", executionId)).result).toEqual({ paid: 1100 });
+    expect(JSON.stringify(await andante.events("refund", executionId))).toContain('"half a sentence"');
   });
 });
 

@@ -60,5 +60,9 @@ describe("in Chromium", async () => {
     await eventually(() => textOf("main")).toContain(
       "The budget of this user of 1200 tokens is used up until",
     );
+    await open(`/executions/${waits.executionId}`);
+    await eventually(() => page.getByRole("status", { name: "Why it waits" }).textContent()).toMatch(
+      /^Step draft waits since .* for a decision about its budget/,
+    );
   });
 });

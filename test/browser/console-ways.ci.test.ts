@@ -3,7 +3,7 @@
 // filled in, and all of it works below a base path.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
@@ -21,11 +21,20 @@ describe("in Chromium", async () => {
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
+  const clipboard = (): Promise<string> => page.evaluate("navigator.clipboard.readText()");
   const copied = async (button: string): Promise<string> => {
     await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("menuitem", { name: button }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
-    return page.evaluate("navigator.clipboard.readText()");
+    return clipboard();
+  };
+  /** The browser writes the clipboard after the key: it is emptied before, and read once there is a text in it. */
+  const copiedByKey = async (place: Locator): Promise<string> => {
+    await page.evaluate("navigator.clipboard.writeText('')");
+    await place.click();
+    await page.keyboard.press("Control+c");
+    await eventually(clipboard).not.toBe("");
+    return clipboard();
   };
 
   beforeEach(async () => {
@@ -122,7 +131,7 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Show older messages" }).click();
     await eventually(() => messages.count()).toBe(120);
     await eventually(() => messages.first().textContent()).toBe("question 0");
-    expect(Math.abs((await place()) - before)).toBeLessThan(80);
+    await eventually(async () => Math.abs((await place()) - before)).toBeLessThan(80);
     await eventually(() => page.getByRole("button", { name: "Show older messages" }).count()).toBe(0);
   });
 
@@ -167,14 +176,10 @@ describe("in Chromium", async () => {
   test("the landing page lists registered workflows and agents; its calls work as they are copied; it leads to the console", async () => {
     await page.goto(server.url);
     const part = page.locator("section", { has: page.locator("h3", { hasText: "Measure a text" }) });
-    await part.locator("pre").click();
-    await page.keyboard.press("Control+c");
-    const { stdout } = await run("sh", ["-c", await page.evaluate("navigator.clipboard.readText()")]);
+    const { stdout } = await run("sh", ["-c", await copiedByKey(part.locator("pre"))]);
     expect(JSON.parse(stdout).data).toMatchObject({ status: "completed" });
     const asks = page.locator("section", { has: page.locator("h3", { hasText: "Writer" }) });
-    await asks.locator("pre").click();
-    await page.keyboard.press("Control+c");
-    const reply = await run("sh", ["-c", await page.evaluate("navigator.clipboard.readText()")]);
+    const reply = await run("sh", ["-c", await copiedByKey(asks.locator("pre"))]);
     expect(JSON.parse(reply.stdout).data.text).toContain("Walking");
     await eventually(() =>
       page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily"),

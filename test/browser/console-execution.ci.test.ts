@@ -257,6 +257,9 @@ describe("in Chromium", async () => {
     await yes.waitFor();
     await page.locator(".heading", { hasText: "tokens" }).waitFor();
     await eventually(async () => (await page.locator(".heading").boundingBox())?.height).toBeLessThan(60);
+    // The newest event is in sight, although the rows above the list came after it.
+    const newest = page.locator('.event[aria-current="step"]');
+    await eventually(() => isInside(newest, page.getByRole("region", { name: "Events" }))).toBe(true);
     const panes = page.locator(".three");
     await eventually(() => isInside(detail().getByRole("button", { name: "Resume" }), panes)).toBe(true);
     await page.setViewportSize({ width: 1024, height: 700 });

@@ -120,10 +120,15 @@ describe("in Chromium", async () => {
 
   test("on a phone log lines are readable, the connection and the theme in reach, and an agent leads to its conversations", async () => {
     await server.andante.execute("refund", { order: "ord_1", amount: 1, reason: "returned" });
+    await server.andante.execute("invoice", { customer: "c", card: "declined" });
     await server.andante.agents.text("assistant", "How many orders?", { conversationId: "c-1" });
     await page.setViewportSize({ width: 390, height: 844 });
     await open("/logs");
-    const message = page.locator(".log-line .message", { hasText: "order found" }).first();
+    await page
+      .locator(".log-line", { hasText: "the execution failed · card declined (402)" })
+      .first()
+      .waitFor();
+    const message = page.locator(".log-line .log-text", { hasText: "order found" }).first();
     await message.waitFor();
     await eventually(async () => (await message.boundingBox())?.width).toBeGreaterThan(300);
     await eventually(() => page.locator(".foot").getByRole("status").textContent()).toBe("Live");

@@ -302,6 +302,11 @@ describe("in Chromium", async () => {
       expect.stringContaining("input.order: ord_77120"),
     ]);
     expect(search("text")).toBe("ord_771");
+    // All of the value can be read, in the row of the filters too.
+    const field = page.getByLabel("value begins with");
+    await eventually(async () => (await field.boundingBox())?.width).toBeGreaterThan(200);
+    await field.focus();
+    await eventually(async () => (await field.boundingBox())?.width).toBeGreaterThan(200);
     await page.getByLabel("value begins with").fill("ord_nothing");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Nothing matches these filters" }).waitFor();

@@ -65,6 +65,11 @@ describe("in Chromium", async () => {
     await page.getByRole("heading", { name: "Nothing waits for a person" }).waitFor();
     await page.getByRole("link", { name: "Watch it continue →" }).click();
     expect(page.url().split("?")[0]).toBe(address.split("?")[0]);
+    // The styles of the inbox stay, and leave the record of the answer as it is.
+    await page.locator(".step-node", { hasText: "approve" }).click();
+    const question = page.getByRole("region", { name: "Answers" }).locator("dd").first();
+    await eventually(() => question.textContent()).toBe("Approve the refund of € 1240");
+    await eventually(async () => (await question.boundingBox())?.width).toBeGreaterThan(150);
     await page.getByRole("tab", { name: "Input & result" }).click();
     await eventually(() => page.getByRole("region", { name: "result" }).textContent()).toContain(
       '"paid": 1000',

@@ -59,7 +59,7 @@ await andante.agents.decide("c-43", { ...approval, reason: "the ticket is checke
 const pages: Readonly<Record<string, readonly [address: string, drawn: string, clicked?: string]>> = {
   landing: ["/", "h1"],
   home: ["/console/", ".wait-row"],
-  inbox: ["/console/inbox", ".inbox-item"],
+  inbox: ["/console/inbox", ".inbox-one .form-acts"],
   executions: ["/console/executions", ".grid-row"],
   execution: [`/console/executions/${waiting}`, ".asks .form-acts"],
   running: [`/console/executions/${running.executionId}`, ".fall"],
@@ -99,7 +99,8 @@ for (const theme of ["light", "dark"] as const) {
     for (const [name, [address, drawn, clicked]] of Object.entries(pages)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
       await page.goto(`${server.url}${address}`);
-      await page.locator(drawn).first().waitFor();
+      // On a phone, the form of the inbox is there and not shown.
+      await page.locator(drawn).first().waitFor({ state: "attached" });
       if (clicked !== undefined) await page.locator(clicked).first().click();
       await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
       await page.screenshot({ path: path.join(folder, `${name}-${theme}-${size}.png`) });

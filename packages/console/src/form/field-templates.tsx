@@ -60,7 +60,7 @@ function FieldTemplate(props: FieldTemplateProps) {
       )}
       {isNone ? isContainer && <div className="field-label">{name}</div> : children}
       {schema.nullable === true && (
-        <label className="tick">
+        <label className="form-tick">
           <input
             type="checkbox"
             checked={isNone}

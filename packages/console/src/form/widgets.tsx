@@ -102,7 +102,7 @@ function Ticks({ id, label, choices, value, disabled, described, onChange }: Seg
     // biome-ignore lint/a11y/useSemanticElements: the label of the field is outside
     <div className="ticks" role="group" aria-label={label} aria-describedby={described} id={id}>
       {choices.map((choice) => (
-        <label key={choice.label} className="tick">
+        <label key={choice.label} className="form-tick">
           <input
             type="checkbox"
             checked={chosen.includes(choice.value)}

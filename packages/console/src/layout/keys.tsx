@@ -41,7 +41,7 @@ const groups = [
 export default function Keys({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open title="Keys" onClose={onClose}>
-      <dl className="keys">
+      <dl className="key-list">
         {groups.map(([group, keys]) => (
           <div key={group}>
             <dt className="group">{group}</dt>

@@ -29,10 +29,13 @@ export function EventsView({
   const rows = useMemo(() => shown?.flatMap((index) => events[index] ?? []) ?? events, [events, shown]);
   const list = useVirtualRows(rows.length, rowHeight, { overscan: 16 });
   const { virtual } = list;
+  // The rows above and below the list appear after it, and take of its height.
+  const height = virtual.scrollRect?.height ?? 0;
   useEffect(() => {
+    if (height === 0) return;
     const at = shown === undefined ? position - 1 : shown.findLastIndex((index) => index < position);
     if (at >= 0) bringIntoSight(virtual, at);
-  }, [position, shown, virtual]);
+  }, [position, shown, virtual, height]);
   const row = (event: ExecutionEvent, start: number, at: number) => {
     const index = shown?.[at] ?? at;
     return (

@@ -183,7 +183,7 @@ function Answers({ answers }: { readonly answers: readonly Given[] }) {
     <section aria-label="Answers">
       <h4>{plural(answers.length, "answer")}</h4>
       {answers.map(({ position, suspension, answeredAt, userId, byDeadline, data }) => (
-        <div key={position} className="answered">
+        <div key={position} className="given">
           <dl className="pairs">
             <dt>Asked</dt>
             <dd dir="auto">{suspension.reason || "without a reason"}</dd>

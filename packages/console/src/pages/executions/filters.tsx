@@ -58,14 +58,14 @@ export const Filters = memo(function Filters({
       {server?.search && (
         <TextField
           label="value begins with"
-          hint="value …"
+          hint="value"
           value={search.text ?? ""}
           onChange={(text) => set({ text: text || undefined })}
         />
       )}
       <TextField
         label="id begins with"
-        hint="id …  /"
+        hint="id   /"
         slash
         value={search.id ?? ""}
         onChange={(id) => set({ id: id || undefined })}

@@ -60,7 +60,7 @@ export function FailuresPage() {
                 ({ workflowId, stepPath, name, message, count, firstAt, lastAt, executionId }) => (
                   <tr key={JSON.stringify([workflowId, stepPath, name, message])}>
                     <td className="right num" style={{ paddingLeft: 24 }}>
-                      <Link to="/executions" search={{ status: "error", workflowId, since }}>
+                      <Link className="link" to="/executions" search={{ status: "error", workflowId, since }}>
                         {count}
                         <span className="hidden-label"> failed executions of {workflowId}</span>
                       </Link>

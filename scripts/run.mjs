@@ -50,6 +50,7 @@ const tasks = {
   "bench:boot": [source, "bench/boot/main.ts"],
   "bench:console": [source, "bench/console/main.ts"],
   "bench:cluster": [source, "bench/cluster/main.ts"],
+  "bench:triggers": [source, "bench/triggers/main.ts"],
   "bench:scale": [source, "bench/scale/main.ts"],
   "bench:smoke": [source, "bench/smoke.ts"],
   "bench:all": ["bench/all.ts"],

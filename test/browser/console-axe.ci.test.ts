@@ -23,6 +23,10 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
   const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
   await andante.execute("refund", { order: "o", amount: 1240, reason: "returned" });
+  const often = { workflowId: "measure", cron: "30 2 * * *", zone: "Europe/Berlin", input: { text: "a b" } };
+  await andante.schedules.set("report", often);
+  await andante.schedules.trigger("report");
+  await andante.schedules.pause("report", { reason: "holidays", by: "olga" });
   const { traces } = await andante.traces.list({ executionId });
   const traceId = traces[0]?.traceId;
   // The policy of the page stays as it is; axe comes from outside of it.
@@ -38,6 +42,8 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/workflows/publish", ".form-acts"],
     ["/agents", ".definition"],
     ["/agents/assistant", ".composer"],
+    ["/schedules", "tbody tr"],
+    ["/schedules/report", ".outcomes"],
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     ["/failures", "tr"],

@@ -93,6 +93,7 @@ describe("in Chromium", async () => {
       ...[["/agents", ".definition"] as const, ["/agents/assistant", ".composer"] as const],
       ...[["/failures", "tbody tr"] as const, ["/logs", ".log-line"] as const, ["/traces", "tr"] as const],
       ...[[`/traces/${traces[0]?.traceId}`, ".fall"] as const, ["/nodes", "tbody tr"] as const],
+      ...[["/schedules", "tbody tr"] as const, ["/schedules/weekly", ".facts-list"] as const],
       ...[["/usage", "tbody tr"] as const, ["/api", ".operation"] as const],
     ]) {
       await open(path);

@@ -4,22 +4,27 @@
 //
 // With --restate: on three Restate servers, which are killed and frozen too.
 //
+// With --schedules [seconds]: 200 schedules on three nodes with PostgreSQL fire every second for five minutes, while a node is
+// killed every ten seconds.
+//
 // ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; their timing against the load differs each time.
 // ANDANTE_CHAOS_FAULTS=silence,failOver has only these.
 import { parseArgs } from "node:util";
 import { runCampaign } from "./campaign.ts";
+import { runScheduleCampaign } from "./schedule-campaign.ts";
 
 const { values, positionals } = parseArgs({
-  options: { restate: { type: "boolean", default: false } },
+  options: { restate: { type: "boolean", default: false }, schedules: { type: "boolean", default: false } },
   allowPositionals: true,
 });
+const began = performance.now();
+if (values.schedules) await fireSchedules(Number(positionals[0] ?? 300));
 const executions = Number(positionals[0] ?? 3000);
 const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 if (![executions, seed].every((number) => Number.isInteger(number) && number >= 0))
   throw new Error("usage: npm run chaos:cluster [executions], with a whole number in ANDANTE_CHAOS_SEED");
 
 say(`chaos:cluster: ${executions} executions, ANDANTE_CHAOS_SEED=${seed}`);
-const began = performance.now();
 const result = await runCampaign({
   store: values.restate ? "restate" : "postgres",
   seed,
@@ -46,6 +51,18 @@ say(
 );
 say(`${result.executions} executions, ${result.problems.length} problems`);
 process.exitCode = result.problems.length === 0 ? 0 : 1;
+
+async function fireSchedules(lasts: number): Promise<never> {
+  say(`chaos:cluster: 200 schedules fire every second for ${lasts} s`);
+  const { problems, kills, executions, late } = await runScheduleCampaign({
+    ...{ schedules: 200, lasts: lasts * 1000, killEvery: 10_000, lease: 2000 },
+    onKill: (count) => say(`${seconds()}: ${count} kills`),
+  });
+  for (const problem of problems.slice(0, 100)) say(`FAILED ${problem}`);
+  say(`${kills} kills, ${executions} executions, late by ${late.p50} ms, one in a hundred by ${late.p99} ms`);
+  say(`${problems.length} problems`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

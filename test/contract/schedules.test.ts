@@ -1,5 +1,6 @@
 // Schedules by HTTP and with the client: their options, revisions, commands, and who sees which.
-import { createWorkflow } from "@andante/core";
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createClient } from "../../packages/client/src/index.ts";
@@ -146,4 +147,57 @@ test("authorize gets the schedule, its workflow and its user, and the workflow t
     "schedules.read",
     { scheduleId: "one", workflowId: "report", userId: "ada" },
   ]);
+});
+
+test("a schedule of an agent is set, posts its prompt, and asks authorize for the agent", async () => {
+  const asked: [action: string, resource: object][] = [];
+  const clerk = new Agent({ id: "clerk", model: scriptedModel(["well", "well"]) });
+  const server = await serveForTest({
+    ...hostOf(),
+    agents: { clerk },
+    auth: provider(),
+    authorize: ({ action, resource }) => {
+      asked.push([action, resource]);
+      return action === "workflows.execute" ? false : "own";
+    },
+  });
+  const [ada, ben] = [bearer(await tokenFor("ada")), bearer(await tokenFor("ben"))];
+  const path = "/api/schedules/mornings";
+  const body = { agentId: "clerk", prompt: "Report", cron: "0 7 * * mon-fri", conversationId: "talk" };
+  const made = dataOf(await server.send("PUT", path, body, ada));
+  expect(made).toMatchObject({ agentId: "clerk", workflowId: null, prompt: "Report", userId: "ada" });
+  expect(asked).toContainEqual([
+    "agents.chat",
+    expect.objectContaining({ agentId: "clerk", conversationId: "talk" }),
+  ]);
+  const { executionId } = dataOf(await server.post(`${path}/trigger`, {}, ada));
+  const messages = async (as: Record<string, string>) => server.get("/api/conversations/talk/messages", as);
+  await expect.poll(async () => JSON.stringify(await messages(ada)), { timeout: 20_000 }).toContain("well");
+  expect(JSON.stringify(dataOf(await messages(ada)))).toContain(String(executionId));
+  errorOf(await messages(ben), 404);
+  errorOf(await server.get(path, ben), 404);
+  errorOf(await server.post(`${path}/trigger`, {}, ben), 404);
+  // It may not start workflows.
+  errorOf(await server.send("PUT", "/api/schedules/other", daily, ada), 403);
+  const paused = dataOf(await server.post(`${path}/pause`, { reason: "later" }, ada));
+  expect(paused).toMatchObject({ note: "later", pausedBy: "ada" });
+  for (const wrong of [
+    { ...body, prompt: undefined },
+    { ...body, overlap: "skip" },
+    { ...body, conversationId: ".." },
+  ])
+    errorOf(await server.send("PUT", "/api/schedules/some", wrong, ada), 400);
+  errorOf(await server.send("PUT", "/api/schedules/some", { ...body, agentId: "none" }, ada), 404);
+  expect(listOf(dataOf(await server.get("/api/schedules?agentId=clerk", ada)), "schedules")).toHaveLength(1);
+});
+
+test("a trigger whose input does not fit is 400, and nothing starts", async () => {
+  const broken = createWorkflow({
+    id: "broken",
+    input: z.object({ day: z.string() }),
+    schedules: { daily: { cron: "0 9 * * *", input: () => JSON.parse('{"day":1}') } },
+  }).andThen({ id: "write", execute: ({ data }) => data });
+  const server = await serveForTest({ workflows: { broken } });
+  expect(errorOf(await server.post("/api/schedules/broken:daily/trigger"), 400)).toContain("day");
+  expect(dataOf(await server.get("/api/schedules/broken:daily"))).toMatchObject({ started: 0 });
 });

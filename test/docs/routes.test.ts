@@ -22,13 +22,17 @@ function routeRows(page: string, first = /^\| `(GET|POST|PUT|PATCH|DELETE) /): s
 }
 
 test("the page on authentication has every route with its mode, its actions, their resource and whose data it shows", () => {
-  const table = routes.map(({ method, path, access, action, requires = [], resource, reveals = "" }) => [
-    `${method} ${path}`,
-    access === "protected" ? "token" : "public",
-    [action, ...requires].join(", "),
-    resource.join(", "),
-    reveals,
-  ]);
+  const table = routes.map((row) => {
+    const { method, path, access, action, requires = [], requiresWith = {}, resource, reveals = "" } = row;
+    const others = Object.values(requiresWith).join(" or ");
+    return [
+      `${method} ${path}`,
+      access === "protected" ? "token" : "public",
+      [action, ...requires, ...(others === "" ? [] : [others])].join(", "),
+      resource.join(", "),
+      reveals,
+    ];
+  });
   expect(routeRows("authentication.md").sort()).toEqual(table.sort());
 });
 

@@ -95,6 +95,18 @@ const routes = root.addChildren([
     component: page(() => import("./pages/agents/agent-page.tsx").then(({ AgentPage }) => AgentPage)),
   }),
   createRoute({
+    ...at("/schedules"),
+    component: page(() =>
+      import("./pages/schedules/schedules-page.tsx").then(({ SchedulesPage }) => SchedulesPage),
+    ),
+  }),
+  createRoute({
+    ...at("/schedules/$scheduleId"),
+    component: page(() =>
+      import("./pages/schedules/schedule-page.tsx").then(({ SchedulePage }) => SchedulePage),
+    ),
+  }),
+  createRoute({
     ...at("/failures"),
     component: page(() =>
       import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage),

@@ -10,6 +10,7 @@ export { durable } from "./agent/call/durable.ts";
 export type { AgentHooks } from "./agent/call/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/call/operation.ts";
 export { operationContext } from "./agent/call/operation.ts";
+export { scheduleTools } from "./agent/call/schedule-tools.ts";
 export { workflowTool } from "./agent/call/workflow-tool.ts";
 export type { TextReply } from "./agent/reply/text-reply.ts";
 export type { Andante, ExecutionStream } from "./andante/andante.ts";

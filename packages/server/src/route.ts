@@ -78,6 +78,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly action: string;
   /** Actions that must be allowed too, because this one shows or does the same in another way. Default: none. */
   readonly requires?: readonly string[];
+  /** The same for a resource that has this id. Default: none. */
+  readonly requiresWith?: Readonly<Partial<Record<ResourceId, string>>>;
   /** With authentication only an `authorize` that returns true permits it. Default: every admitted caller may. */
   readonly explicit?: true;
   /** The ids that `authorize` may receive in `resource`; each is read from the path or the query, if present. */

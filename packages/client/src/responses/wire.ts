@@ -614,13 +614,18 @@ export interface ResumedTool {
 
 export interface Schedule {
   readonly scheduleId: string;
-  readonly workflowId: string;
+  /** Null for an agent. */
+  readonly workflowId: string | null;
+  /** Null for a workflow. */
+  readonly agentId: string | null;
   readonly userId: string | null;
   /** Where it is declared. */
   readonly origin: "code" | "api";
   readonly state: "active" | "paused" | "removed" | "broken";
   /** Why it is in this state. */
   readonly note: string | null;
+  /** The user who has paused it. */
+  readonly pausedBy: string | null;
   readonly cron?: string | undefined;
   readonly zone?: string | undefined;
   /** Milliseconds. */
@@ -637,16 +642,36 @@ export interface Schedule {
   readonly tags: readonly string[];
   /** Null for none, and for one that is declared in code. */
   readonly input: unknown;
+  /** Null for a workflow, and for one that is declared in code. */
+  readonly prompt: string | null;
+  /** The conversation that a caller has chosen. */
+  readonly conversationId: string | null;
   readonly revision: number;
   /** Its next nominal time. */
   readonly nextAt: string | null;
+  /** The newest occurrence that was decided. */
+  readonly last: {
+    readonly at: string;
+    readonly outcome:
+      | "started"
+      | "skipped-overlap"
+      | "missed"
+      | "replaced"
+      | "invalid-input"
+      | "refused"
+      | "already-started"
+      | "by-hand";
+    /** Milliseconds. */
+    readonly late: number;
+  } | null;
   /** The nominal time of the last occurrence that started. */
   readonly lastAt: string | null;
+  /** For an agent the id of the last message. */
   readonly lastExecutionId: string | null;
   readonly started: number;
   readonly skipped: number;
   readonly missed: number;
-  /** Nominal times that wait for the end of an execution. */
+  /** Nominal times that wait for the end of an execution, or for the conversation. */
   readonly waiting: number;
 }
 
@@ -668,7 +693,10 @@ export interface ScheduleOccurrences {
       | "refused"
       | "already-started"
       | "by-hand";
+    /** For an agent the id of the message. */
     readonly executionId: string | null;
+    /** The conversation of the message. */
+    readonly conversationId: string | null;
     readonly decidedAt: string;
     /** Milliseconds; 0 for less than a second. */
     readonly late: number;
@@ -696,6 +724,7 @@ export interface SchedulePreview {
 }
 
 export interface ScheduleTrigger {
+  /** For an agent the id of the message. */
   readonly executionId: string;
 }
 

@@ -28,7 +28,14 @@ export interface ScheduleTiming {
 }
 
 export interface ScheduleOptions extends ScheduleTiming {
-  readonly workflowId: string;
+  /** The workflow whose executions it starts, or an `agentId`. */
+  readonly workflowId?: string | undefined;
+  /** The agent that its prompts go to. */
+  readonly agentId?: string | undefined;
+  /** For an agent: the message of each occurrence. */
+  readonly prompt?: string | undefined;
+  /** For an agent: the conversation of its prompts. Default: one for the schedule, with its id. */
+  readonly conversationId?: string | undefined;
   /** The input of its executions. Default: none. */
   readonly input?: unknown;
   readonly jitter?: Duration | undefined;
@@ -48,6 +55,7 @@ export interface ScheduleOptions extends ScheduleTiming {
 
 export interface ScheduleFilter extends PageOptions {
   readonly workflowId?: string | undefined;
+  readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
 }
 
@@ -106,7 +114,7 @@ export class SchedulesClient {
     return this.#post(scheduleId, "resume", {}, signal);
   }
 
-  /** Starts an execution now. */
+  /** Starts an execution, or posts the prompt, now. */
   trigger(scheduleId: string, { signal }: CallOptions = {}): Promise<ScheduleTrigger> {
     return this.#post(scheduleId, "trigger", {}, signal);
   }

@@ -5,6 +5,7 @@ import {
   type ExecutionFilter,
   type ExecutionStatus,
   type InboxFilter,
+  type ScheduleTiming,
   type ServerStatus,
   type TraceFilter,
   type UsageReport,
@@ -108,6 +109,39 @@ export const definitionsQuery = (workflowId: string) =>
   queryOptions({
     queryKey: ["activity", "definitions", workflowId],
     queryFn: ({ signal }) => andante.definitions(workflowId, { signal }),
+  });
+
+/** Schedules are not in the feed. */
+export const schedulesQuery = infiniteQueryOptions({
+  queryKey: ["schedules", "list"],
+  queryFn: async ({ pageParam, signal }) =>
+    await andante.schedules.list({ cursor: pageParam || undefined, limit: 100, signal }),
+  ...pages,
+  refetchInterval: askEvery,
+});
+
+/** A schedule with its last occurrences. */
+export const scheduleQuery = (scheduleId: string) =>
+  queryOptions({
+    queryKey: ["schedules", "one", scheduleId],
+    queryFn: async ({ signal }) => {
+      const [schedule, occurrences] = await Promise.all([
+        andante.schedules.get(scheduleId, { signal }),
+        andante.schedules.occurrences(scheduleId, { signal }),
+      ]);
+      return { schedule, occurrences };
+    },
+    retry: false,
+    refetchInterval: askEvery,
+  });
+
+/** The next times of a schedule, and those beside changes of clocks. */
+export const schedulePreviewQuery = (timing: ScheduleTiming) =>
+  queryOptions({
+    queryKey: ["schedules", "preview", timing],
+    queryFn: ({ signal }) => andante.schedules.preview({ ...timing, count: 5 }, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: askEvery,
   });
 
 export const nodesQuery = queryOptions({

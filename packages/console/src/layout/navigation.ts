@@ -2,6 +2,7 @@
 import {
   Bot,
   Braces,
+  CalendarClock,
   CircleX,
   Coins,
   House,
@@ -19,6 +20,7 @@ export const navigation = [
   { name: "Executions", to: "/executions", Icon: List },
   { name: "Workflows", to: "/workflows", Icon: Workflow, heading: "Definitions" },
   { name: "Agents", to: "/agents", Icon: Bot },
+  { name: "Schedules", to: "/schedules", Icon: CalendarClock },
   { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
   { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },

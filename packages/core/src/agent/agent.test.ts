@@ -469,7 +469,7 @@ test("every option is accepted, and no memory is one, too", () => {
   const options: Required<AgentOptions> = {
     ...{ id: "a", name: "A", purpose: "p", description: "d", instructions: "i", model: model() },
     ...{ tools: {}, activeTools: [], toolsContext: {}, toolOrder: [], toolCallConcurrency: 1, headers: {} },
-    reasoning: "low",
+    ...{ reasoning: "low", schedules: {} },
     ...{ callOptions: {}, callOptionsSchema: z.object({}), runtimeContext: {}, telemetry: {}, include: {} },
     ...{
       allowSystemInMessages: false,

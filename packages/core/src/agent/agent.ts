@@ -11,6 +11,7 @@ import {
   maxSteps,
   windowOfMemory,
 } from "./call/agent-options.ts";
+import { type AgentSchedule, readAgentSchedules } from "./call/agent-schedules.ts";
 import type { AgentTask, AnyAgent, AnyOutput } from "./call/any-agent.ts";
 import type { SupportedUrls } from "./call/attachments.ts";
 import type { AgentBudget } from "./call/budget.ts";
@@ -80,6 +81,7 @@ export class Agent<Id extends string = string, CallOptions = unknown>
   override readonly budget: AgentBudget | undefined;
   override readonly messageMetadata: MessageMetadata | undefined;
   override readonly title: MakeTitle | undefined;
+  override readonly schedules: ReadonlyMap<string, AgentSchedule> | undefined;
   override readonly convertDataPart: ConvertDataPart | undefined;
   /** Its sub-agents, and the tool of its memory. */
   readonly #asTools: ToolSet;
@@ -112,6 +114,12 @@ export class Agent<Id extends string = string, CallOptions = unknown>
     this.messageMetadata = options.messageMetadata;
     this.title = options.title;
     this.convertDataPart = options.convertDataPart;
+    this.schedules = options.schedules && readAgentSchedules(id, options.schedules, where);
+    if (this.window === 0 && (this.schedules?.size ?? 0) > 0)
+      throw new DefinitionError({
+        where,
+        problem: "schedules need the conversations that memory: false leaves out",
+      });
     this.summarizer = this.#summarizerOf(options);
     this.#options = options;
     this.#called = { agent: this, options };

@@ -33,6 +33,7 @@ import type { DecidedCall } from "./turn/decide-approval.ts";
 import type { KeptTurn } from "./turn/kept-turn.ts";
 import { KeptTurns } from "./turn/kept-turns.ts";
 import type { ObjectPart } from "./turn/object-reply.ts";
+import type { SchedulePrompt } from "./turn/post-prompt.ts";
 import { QueuedTurns } from "./turn/queued-turns.ts";
 import { recoveredTurn } from "./turn/recovered-turn.ts";
 import type { ReplyState, StartedReply, StartReplyOptions } from "./turn/start-reply.ts";
@@ -327,6 +328,13 @@ export class Agents {
     const { postEnd } = await this.loadReplies();
     const parts = { environment: this.#environment, executions: this.#executions, agents: this.#agents };
     return postEnd(parts, end);
+  }
+
+  /** Posts the prompt of a schedule into its conversation, once for its id; the reply is made by itself. */
+  async postPrompt({ agentId, ...prompt }: Omit<SchedulePrompt, "agent"> & { readonly agentId: string }) {
+    const agent = this.#agent(agentId);
+    const { postPrompt } = await this.loadReplies();
+    return postPrompt(this.#environment, this.#executions, { agent, ...prompt });
   }
 
   /** The messages that wait for their replies in a conversation, in their order. */

@@ -21,6 +21,7 @@ import {
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
 import { checkResumeOptions, type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
+import { scheduleOwners } from "../execution/commands/schedule-owners.ts";
 import { Schedules } from "../execution/commands/schedules.ts";
 import { type SearchOptions, type SearchPage, searchExecutions } from "../execution/commands/search.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
@@ -114,6 +115,7 @@ export class AndanteService implements Andante {
     const agents = registerAgents(options.agents ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     registerTasks([...agents.values(), ...asked], workflows);
+    const owners = scheduleOwners(workflows, agents);
     this.#catalog = new WorkflowCatalog(workflows.values());
     const { store, limits = {} } = options;
     this.store = store;
@@ -181,11 +183,12 @@ export class AndanteService implements Andante {
       events,
       () => this.#ready,
     );
-    this.schedules = new Schedules(
-      () => this.#engine,
-      workflows,
-      () => this.#ready,
-    );
+    this.schedules = new Schedules(() => this.#engine, {
+      owners,
+      agents,
+      post: (prompt) => this.agents.postPrompt(prompt),
+      ready: () => this.#ready,
+    });
     this.#recovery = new Recovery(this.#engine, times);
     const trimEvents = events.size > 0 ? (bounds: EventBounds) => this.sentEvents.trim(bounds) : undefined;
     this.#retention = new Retention(this.#engine, options.retention ?? {}, undefined, trimEvents);
@@ -200,6 +203,7 @@ export class AndanteService implements Andante {
       conversations: store.conversations,
       approvals: store.approvals,
       facts: this.#engine.facts,
+      schedules: this.schedules,
       executions: turnExecutions(this.#engine, turns),
       clock,
       files,

@@ -55,6 +55,11 @@ export class Metrics {
     "type",
   ]);
   readonly #modelCalls = this.#counter("model_calls_total", "Calls of models", ["agent", "model"]);
+  readonly #occurrences = this.#counter(
+    "schedule_occurrences_total",
+    "Occurrences of schedules that this process has decided, by outcome",
+    ["outcome"],
+  );
   readonly #storageFailures = this.#counter(
     "storage_failures_total",
     "Calls of the store that failed because the storage was in trouble",
@@ -139,6 +144,11 @@ export class Metrics {
       default:
         return;
     }
+  }
+
+  /** Occurrences of a schedule were decided. */
+  occurrence(outcome: string, count: number): void {
+    this.#occurrences.add([outcome], count);
   }
 
   resumed(workflow: string): void {

@@ -57,8 +57,14 @@ export function decideOccurrences(scheduleId: string, before: ScheduleRecord, lo
     note(due.last, "missed", { count: due.missed });
   }
   const [only] = due.times;
-  if (due.times.length > 1) waiting = [...waiting, ...due.times].slice(-maxWaiting);
-  else if (only !== undefined) {
+  if (due.times.length > 1) {
+    const all = [...waiting, ...due.times];
+    waiting = all.slice(-maxWaiting);
+    const left = all.slice(0, -maxWaiting);
+    const last = left.at(-1);
+    missed += left.length;
+    if (last !== undefined) note(last, "missed", { count: left.length });
+  } else if (only !== undefined) {
     const isBusy = open.length > 0 || waiting.length > 0;
     if (!isBusy || before.overlap === "allow") start = only;
     else if (before.overlap === "skip") {
@@ -102,23 +108,60 @@ export function decideOccurrences(scheduleId: string, before: ScheduleRecord, lo
 
 /** The same step when its input does not fit the workflow: nothing starts, and the tenth time in a row breaks the schedule. */
 export function withInvalidInput(step: ScheduleStep, before: ScheduleRecord, problem: string): ScheduleStep {
-  const { record, occurrences, start } = step;
   const invalid = before.invalid + 1;
   const isBroken = invalid >= 10;
+  const fields = { invalid, note: problem, ...(isBroken && { state: "broken" as const }) };
+  return withoutStart(step, before, "invalid-input", fields);
+}
+
+/** The same step when the conversation does not take the prompt. */
+export function withRefused(step: ScheduleStep, before: ScheduleRecord, problem: string): ScheduleStep {
+  return withoutStart(step, before, "refused", { skipped: before.skipped + 1, note: problem });
+}
+
+function withoutStart(
+  { record, occurrences, start }: ScheduleStep,
+  before: ScheduleRecord,
+  outcome: OccurrenceOutcome,
+  fields: Partial<ScheduleRecord>,
+): ScheduleStep {
+  const { started, lastAt, lastExecutionId } = before;
+  const running = record.running.filter((id) => id !== start?.executionId);
   return {
-    record: {
-      ...record,
-      invalid,
-      ...{ started: before.started, lastAt: before.lastAt, lastExecutionId: before.lastExecutionId },
-      running: record.running.filter((id) => id !== start?.executionId),
-      note: problem,
-      ...(isBroken && { state: "broken" }),
-    },
+    record: { ...record, started, lastAt, lastExecutionId, running, ...fields },
     occurrences: occurrences.map((each) =>
-      each.outcome === "started" ? { ...each, outcome: "invalid-input", executionId: null } : each,
+      each.outcome === "started" ? { ...each, outcome, executionId: null } : each,
     ),
     start: null,
     cancel: [],
+  };
+}
+
+/**
+ * The same step with its start among the times that wait: a prompt is posted after this write and before the next, so that
+ * a process that ends in between leaves a time that is posted again, with the same id.
+ */
+export function withStartWaiting(step: ScheduleStep, before: ScheduleRecord): ScheduleStep {
+  const { record, occurrences, start } = step;
+  const { started, lastAt, lastExecutionId, running } = before;
+  const waiting = [...record.waiting, ...(start === null ? [] : [start.at])].sort((a, b) => a - b);
+  return {
+    record: { ...record, started, lastAt, lastExecutionId, running, waiting },
+    occurrences: occurrences.filter(({ outcome }) => outcome !== "started"),
+    start: null,
+    cancel: [],
+  };
+}
+
+/** The same step of an agent: the message is in this conversation, and nothing of it runs. */
+export function inConversation(step: ScheduleStep, conversationId: string): ScheduleStep {
+  const { record, occurrences, start } = step;
+  return {
+    ...step,
+    record: { ...record, running: [] },
+    occurrences: occurrences.map((each) =>
+      each.executionId === start?.executionId ? { ...each, conversationId } : each,
+    ),
   };
 }
 

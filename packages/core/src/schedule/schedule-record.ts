@@ -11,22 +11,28 @@ export type ScheduleState = "active" | "paused" | "removed" | "broken";
 /** The body of a row. */
 export interface ScheduleRecord extends ScheduleSpec {
   readonly origin: "code" | "api";
-  /** For one of a caller, JSON; null for none, and for one that is declared in code. */
+  /** For one of a caller, JSON, of an agent the prompt; null for none, and for one that is declared in code. */
   readonly input: string | null;
+  /** The conversation of an agent's prompts, where a caller has chosen it. */
+  readonly conversationId: string | null;
   /** A JSON object. */
   readonly context: string;
   readonly revision: number;
   readonly state: ScheduleState;
   /** Why it is in this state. */
   readonly note: string | null;
+  /** The user who has paused it; null where it is not paused, or by no known user. */
+  readonly pausedBy: string | null;
   /** The hash of the set that declares it; null for one of a caller. */
   readonly set: string | null;
   /** Nominal times up to this one are decided. */
   readonly cursorAt: number;
-  /** Executions that had not ended when it was last looked at: the newest. */
+  /** Executions that had not ended when it was last looked at: the newest. None for an agent. */
   readonly running: readonly string[];
-  /** Nominal times that wait for the end of those. */
+  /** Nominal times that wait for the end of those; of an agent, those whose prompts are to be posted. */
   readonly waiting: readonly number[];
+  /** The newest occurrence that was decided. */
+  readonly last: Pick<Occurrence, "at" | "outcome" | "late"> | null;
   readonly lastAt: number | null;
   readonly lastExecutionId: string | null;
   readonly started: number;
@@ -57,7 +63,10 @@ export interface Occurrence {
   /** Its nominal time. */
   readonly at: number;
   readonly outcome: OccurrenceOutcome;
+  /** For an agent the id of the message. */
   readonly executionId: string | null;
+  /** The conversation of the message. */
+  readonly conversationId?: string | undefined;
   readonly decidedAt: number;
   /** Milliseconds after its time, jitter included; 0 for less than a second. */
   readonly late: number;

@@ -15,14 +15,14 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
     afterAll(() => store.close());
 
     const rowOf = (scheduleId: string, fields: Partial<StoredSchedule> = {}): StoredSchedule => ({
-      ...{ scheduleId, kind: "schedule", workflowId: scheduleId, userId: null, dueAt: null },
+      ...{ scheduleId, kind: "schedule", workflowId: scheduleId, agentId: null, userId: null, dueAt: null },
       ...{ version: randomUUID(), body: '{"text":"a\\u0000ß"}', occurrences: "[]" },
       ...fields,
     });
     const write = async (row: StoredSchedule, expected: string | null = null, create?: NewExecution) =>
       store.schedules.change({ scheduleId: row.scheduleId, expected, row, create });
-    const due = async (workflowIds: readonly string[], limit = 10) =>
-      (await store.due({ workflowIds, limit })).filter(({ kind }) => kind === "schedule");
+    const due = async (workflowIds: readonly string[], limit = 10, agentIds: readonly string[] = []) =>
+      (await store.due({ workflowIds, agentIds, limit })).filter(({ kind }) => kind === "schedule");
 
     test("keeps a row, and replaces it only from the version that was read", async () => {
       const first = rowOf(randomUUID(), { userId: "Ada", dueAt: 5, occurrences: '[["a",1]]' });
@@ -107,6 +107,28 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
       const { version = "" } = (await store.schedules.read(two)) ?? {};
       await write(rowOf(two, { workflowId, dueAt: 40 }), version);
       expect(await due([workflowId])).toEqual([timer(one, 30), timer(two, 40)]);
+    });
+
+    test("a row may go to another workflow, agent and user", async () => {
+      const [first, second, agentId] = [randomUUID(), randomUUID(), randomUUID()];
+      const row = rowOf(randomUUID(), { workflowId: first, userId: "Ada", dueAt: 5 });
+      await write(row);
+      const moved = { ...row, workflowId: second, userId: "Ben", version: randomUUID() };
+      expect(await write(moved, row.version)).toBe("written");
+      expect(await store.schedules.read(row.scheduleId)).toEqual(moved);
+      expect([(await due([first])).length, (await due([second])).length]).toEqual([0, 1]);
+      const ofAgent = { ...row, workflowId: "", agentId, userId: null, version: randomUUID() };
+      expect(await write(ofAgent, moved.version)).toBe("written");
+      expect(await store.schedules.read(row.scheduleId)).toEqual(ofAgent);
+      expect(await due([second])).toEqual([]);
+      const timer = { kind: "schedule", executionId: row.scheduleId, workflowId: "", dueAt: 5 };
+      expect(await due([second], 10, [agentId])).toEqual([timer]);
+      const list = async (query: object) =>
+        (await store.schedules.list({ kind: "schedule", limit: 10, ...query })).map(
+          ({ scheduleId }) => scheduleId,
+        );
+      expect(await list({ agentId })).toEqual([row.scheduleId]);
+      expect(await list({ workflowId: second })).toEqual([]);
     });
 
     test("lists rows of one kind by their ids, of a workflow and of a user", async () => {

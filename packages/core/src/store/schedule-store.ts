@@ -2,15 +2,18 @@
 // and the execution that an occurrence starts is created in the write that moves the row on.
 
 /**
- * A schedule; or the sets of schedules that processes declare for a workflow, or the events that start a workflow: those are
- * never due.
+ * A schedule; or the sets of schedules that processes declare for a workflow or an agent, or the events that start a workflow:
+ * those are never due.
  */
 export type ScheduleKind = "schedule" | "set" | "trigger";
 
 export interface ScheduleRow {
   readonly scheduleId: string;
   readonly kind: ScheduleKind;
+  /** Empty for a schedule of an agent. */
   readonly workflowId: string;
+  /** Null for a schedule of a workflow. */
+  readonly agentId: string | null;
   readonly userId: string | null;
   /** When it is to be looked at next; null for never. */
   readonly dueAt: number | null;
@@ -46,6 +49,7 @@ export type ChangeScheduleResult = "written" | "changed" | "exists";
 export interface ScheduleQuery {
   readonly kind: ScheduleKind;
   readonly workflowId?: string | undefined;
+  readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
   /** Ids behind this one. Default: from the first on. */
   readonly after?: string | undefined;

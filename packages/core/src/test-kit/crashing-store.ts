@@ -3,7 +3,10 @@ import type { Store } from "../store/store.ts";
 
 /** Where a process ends. */
 export interface Crash {
-  /** The number of the write, from 1: creations, commits, turns, resumes, pauses, cancellations, wake-ups and events from outside count. */
+  /**
+   * The number of the write, from 1: creations, commits, turns, resumes, pauses, cancellations, wake-ups, changes of schedules
+   * and events from outside count.
+   */
   readonly write: number;
   /** `lost`: the process ends just before the write is done. `unacknowledged`: just after, before it learns of it. */
   readonly variant: "lost" | "unacknowledged";
@@ -95,6 +98,11 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       renew: passing((argument) => inner.budgets.renew(argument)),
       accounts: passing((argument) => inner.budgets.accounts(argument)),
       trim: passing((argument) => inner.budgets.trim(argument)),
+    },
+    schedules: {
+      change: counted((argument) => inner.schedules.change(argument)),
+      read: passing((argument) => inner.schedules.read(argument)),
+      list: passing((argument) => inner.schedules.list(argument)),
     },
     open: async () => undefined,
     close: async () => undefined,

@@ -77,6 +77,21 @@ export class TestClock implements Clock {
     this.#moveTo(Number(date));
   }
 
+  /**
+   * Advances the time from one alarm to the next, and waits after each until its work is done: so schedules fire at each of
+   * their times.
+   */
+  async run(duration: Duration, andante: { settled(): Promise<void> }): Promise<void> {
+    const end = this.#now + parseDuration(duration, "TestClock.run");
+    for (;;) {
+      await andante.settled();
+      const next = this.#firstUntil(end);
+      if (next === undefined) break;
+      this.#moveTo(next.time);
+    }
+    this.#moveTo(end);
+  }
+
   #jump(alarm: Alarm): void {
     if (this.#alarms.has(alarm)) this.#moveTo(alarm.time);
   }

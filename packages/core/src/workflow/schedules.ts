@@ -1,6 +1,11 @@
-// The schedules that a workflow declares in code.
+// The schedules that a workflow or an agent declares in code.
 import { DefinitionError } from "../errors/index.ts";
-import { readScheduleOptions, type ScheduleOptions } from "../schedule/schedule-options.ts";
+import {
+  type Refuse,
+  readScheduleOptions,
+  type ScheduleOptions,
+  type ScheduleSpec,
+} from "../schedule/schedule-options.ts";
 import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import type { WorkflowSchedule } from "./step.ts";
 import { problemWithTags } from "./tags.ts";
@@ -35,9 +40,9 @@ const knownOptions: KnownOptions<WorkflowScheduleOptions> = {
 /** Characters of the id of a schedule: that of its executions ends with a time, and has at most 200. */
 const maxScheduleId = 180;
 
-/** The id of a schedule that a workflow declares. Ids of callers have no colon. */
-export function scheduleIdOf(workflowId: string, name: string): string {
-  return `${workflowId}:${name}`;
+/** The id of a schedule that a workflow or an agent declares. Ids of callers have no colon. */
+export function scheduleIdOf(ownerId: string, name: string): string {
+  return `${ownerId}:${name}`;
 }
 
 export function readSchedules(
@@ -45,21 +50,32 @@ export function readSchedules(
   schedules: Readonly<Record<string, WorkflowScheduleOptions>>,
   where: string,
 ): ReadonlyMap<string, WorkflowSchedule> {
-  const read = Object.entries(schedules).map(([name, options]): [string, WorkflowSchedule] => {
+  return readDeclared(workflowId, schedules, where, knownOptions, (spec, { input }) => ({ spec, input }));
+}
+
+/** `read`: makes the schedule of its options. */
+export function readDeclared<Options extends ScheduleOptions, Declared>(
+  ownerId: string,
+  schedules: Readonly<Record<string, Options>>,
+  where: string,
+  known: Readonly<Record<string, true>>,
+  read: (spec: ScheduleSpec, options: Options, refuse: Refuse) => Declared,
+): ReadonlyMap<string, Declared> {
+  const declared = Object.entries(schedules).map(([name, options]): [string, Declared] => {
     const place = `${where}, schedule "${name}"`;
     if (!/^[\w-]+$/.test(name))
       throw new DefinitionError({ where: place, problem: "a name has letters, digits, _ and - alone" });
-    if (scheduleIdOf(workflowId, name).length > maxScheduleId)
+    if (scheduleIdOf(ownerId, name).length > maxScheduleId)
       throw new DefinitionError({
         where: place,
         problem: `its id is longer than ${maxScheduleId} characters`,
       });
-    checkKnownOptions(place, options, knownOptions);
+    checkKnownOptions(place, options, known);
     const problem = problemWithTags(options.tags ?? []);
     if (problem !== undefined) throw new DefinitionError({ where: place, problem: `tags: ${problem}` });
     const refuse = (option: string, problem: string) =>
       new DefinitionError({ where: place, problem: `${option}: ${problem}` });
-    return [name, { spec: readScheduleOptions(options, refuse), input: options.input }];
+    return [name, read(readScheduleOptions(options, refuse), options, refuse)];
   });
-  return new Map(read);
+  return new Map(declared);
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import { type Andante, createAndante, createWorkflow, memoryStore } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { plainStore } from "../store/plain-store.ts";
 import { sharedStore } from "../support/shared-store.ts";
@@ -139,6 +140,42 @@ describe("a process that is killed while it fires", () => {
     expect(await second.schedules.get("tick:daily")).toMatchObject({ started: 1, missed: 0, waiting: 0 });
     clock.advance("1d");
     await until(async () => (await second.schedules.get("tick:daily")).started === 2);
+  });
+});
+
+describe.each([
+  ["lost", "SQLite", memoryStore],
+  ["unacknowledged", "SQLite", memoryStore],
+  ["lost", "maps", plainStore],
+  ["unacknowledged", "maps", plainStore],
+] as const)("a crash at each write, which is %s, on %s", (variant, _, makeStore) => {
+  test("leaves one execution for each occurrence", { timeout: 120_000 }, async () => {
+    const schedules = { daily: { cron: "0 9 * * *" } };
+    for (let write = 1, isOver = false; !isOver; write++) {
+      const store = await opening(makeStore());
+      const clock = new TestClock({ start, skipSleeps: false });
+      const life = crashingStore(store, { write, variant });
+      const first = host({ store: life.store, schedules, clock });
+      await Promise.race([first.ready().catch(() => undefined), life.crash]);
+      clock.advance("1d");
+      await Promise.race([first.settled().catch(() => undefined), life.crash]);
+      isOver = !life.crashed;
+      await first.close({ grace: 0 });
+      await life.bury();
+      const second = host({ store, schedules, clock });
+      await second.ready();
+      const executionId = "tick:daily@20270302T090000Z";
+      const ended = async () => (await second.list({ workflowId: "tick" })).executions;
+      clock.advance("1h");
+      await second.settled();
+      const { started, missed } = await second.schedules.get("tick:daily");
+      // A schedule that was not kept before the crash begins with the second process.
+      const expected = started === 0 ? [] : [{ executionId, status: "completed" }];
+      await expect.poll(ended, { timeout: 30_000 }).toMatchObject(expected);
+      expect((await ended()).length).toBe(started);
+      expect([missed, started === 1 || write <= 2], `write ${write}`).toEqual([0, true]);
+      await second.close({ grace: 0 });
+    }
   });
 });
 

@@ -12,10 +12,10 @@ import type { DueQuery, DueTimer, NewExecution } from "../../src/store/store.ts"
 export function plainSchedules(create: (execution: NewExecution) => { readonly created: boolean }) {
   const rows = new Map<string, StoredSchedule>();
   return {
-    due: ({ workflowIds, limit }: DueQuery): DueTimer[] =>
+    due: ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] =>
       [...rows.values()]
-        .flatMap(({ scheduleId: executionId, workflowId, dueAt }): DueTimer[] =>
-          dueAt !== null && workflowIds.includes(workflowId)
+        .flatMap(({ scheduleId: executionId, workflowId, agentId, dueAt }): DueTimer[] =>
+          dueAt !== null && (workflowIds.includes(workflowId) || agentIds.includes(agentId ?? ""))
             ? [{ kind: "schedule", executionId, workflowId, dueAt }]
             : [],
         )
@@ -32,12 +32,13 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
         return "written";
       },
       read: (scheduleId: string): StoredSchedule | undefined => rows.get(scheduleId),
-      list: ({ kind, workflowId, userId, after, limit }: ScheduleQuery): ScheduleRow[] =>
+      list: ({ kind, workflowId, agentId, userId, after, limit }: ScheduleQuery): ScheduleRow[] =>
         [...rows.values()]
           .filter(
             (row) =>
               row.kind === kind &&
               (workflowId === undefined || row.workflowId === workflowId) &&
+              (agentId === undefined || row.agentId === agentId) &&
               (userId === undefined || row.userId === userId) &&
               (after === undefined || row.scheduleId > after),
           )

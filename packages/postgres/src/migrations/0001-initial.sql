@@ -476,7 +476,9 @@ create index budget_holds_by_expiry on budget_holds (expires_at);
 create table schedules (
   schedule_id text collate "C" not null primary key,
   kind text not null,
+  -- Empty for a schedule of an agent.
   workflow_id text collate "C" not null,
+  agent_id text collate "C",
   user_id text collate "C",
   due_at bigint,
   -- Random, another one with each write.
@@ -490,6 +492,7 @@ with (fillfactor = 70);
 
 create index schedules_by_time on schedules (due_at) where due_at is not null;
 create index schedules_by_workflow on schedules (workflow_id, schedule_id);
+create index schedules_by_agent on schedules (agent_id, schedule_id) where agent_id is not null;
 create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;
 
 -- Events from outside.

@@ -31,7 +31,8 @@ export function dueStatement(s: string): string {
      from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)
     union all
     (select 'schedule', schedule_id, workflow_id, null, due_at, null, null, null, 0
-     from ${s}.schedules where due_at is not null and workflow_id = any($1) order by due_at limit $2)`;
+     from ${s}.schedules where due_at is not null and (workflow_id = any($1) or agent_id = any($3))
+     order by due_at limit $2)`;
 }
 
 export function due(readers: Readers, s: string) {

@@ -22,14 +22,15 @@ export function schedules(readers: Readers, s: string): ScheduleStore<NewExecuti
       const [row] = await readers.read(select, [scheduleId]);
       return row && toStoredSchedule(row);
     },
-    list: readers.forCallers(async ({ kind, workflowId, userId, after, limit }) => {
+    list: readers.forCallers(async ({ kind, workflowId, agentId, userId, after, limit }) => {
       const where = new Where()
         .add("kind = ?", kind)
         .add("workflow_id = ?", workflowId)
+        .add("agent_id = ?", agentId)
         .add("user_id = ?", userId)
         .add("schedule_id > ?", after);
       const rows = await readers.search(
-        `select schedule_id, kind, workflow_id, user_id, due_at, version, body from ${s}.schedules ${where}
+        `select schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body from ${s}.schedules ${where}
          order by schedule_id limit ${where.bind(limit)}`,
         where.values,
       );
@@ -65,13 +66,14 @@ async function write(
 
 /** Inserts the row, or replaces the version that was read; returns how many rows were written. */
 async function put(query: Query, s: string, row: StoredSchedule, replaces: string | null): Promise<number> {
-  const { scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences } = row;
+  const { scheduleId, kind, workflowId, agentId, userId, dueAt, version, body, occurrences } = row;
   const { count } = await query(
-    `insert into ${s}.schedules as kept (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (schedule_id) do update set due_at = excluded.due_at,
-       user_id = excluded.user_id, version = excluded.version, body = excluded.body, occurrences = excluded.occurrences
-     where kept.version = $9`,
-    [scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences, replaces],
+    `insert into ${s}.schedules as kept (schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body, occurrences)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (schedule_id) do update set workflow_id = excluded.workflow_id,
+       agent_id = excluded.agent_id, user_id = excluded.user_id, due_at = excluded.due_at, version = excluded.version,
+       body = excluded.body, occurrences = excluded.occurrences
+     where kept.version = $10`,
+    [scheduleId, kind, workflowId, agentId, userId, dueAt, version, body, occurrences, replaces],
   );
   return count;
 }

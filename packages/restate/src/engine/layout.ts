@@ -137,7 +137,13 @@ export type Parked = readonly [
 export type Queued = readonly [agentId: string, at: number, conversationId: string];
 
 /** A schedule by its next time. */
-export type TimedSchedule = readonly [of: "", at: number, scheduleId: string, workflowId: string];
+export type TimedSchedule = readonly [
+  of: "",
+  at: number,
+  scheduleId: string,
+  workflowId: string,
+  agentId: string | null,
+];
 
 /** A signal by its place and number. */
 export type PlacedSignal = readonly [of: string, seq: number, id: "", sentAt: number];

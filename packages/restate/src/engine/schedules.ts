@@ -16,13 +16,13 @@ import { keys, sets, type TimedSchedule } from "./layout.ts";
 import { columnsOf, field, optional } from "./lines.ts";
 import { find, memberKey } from "./sets.ts";
 
-export const scheduleColumns = columnsOf("kind scheduleId workflowId userId whole");
+export const scheduleColumns = columnsOf("kind scheduleId workflowId agentId userId whole");
 
 /** Milliseconds after its time for which a member counts without its row, as with timers. */
 const trustTime = 10_000;
 
 function timed(row: ScheduleRow | null | undefined): TimedSchedule | null {
-  return row?.dueAt == null ? null : ["", row.dueAt, row.scheduleId, row.workflowId];
+  return row?.dueAt == null ? null : ["", row.dueAt, row.scheduleId, row.workflowId, row.agentId];
 }
 
 async function changeSchedule(
@@ -45,7 +45,10 @@ async function changeSchedule(
     return "written";
   }
   const { occurrences, ...kept } = row;
-  const columns = [row.kind, field(scheduleId), field(row.workflowId), optional(row.userId)];
+  const columns = [
+    ...[row.kind, field(scheduleId), field(row.workflowId)],
+    ...[optional(row.agentId), optional(row.userId)],
+  ];
   cells.set(keys.schedule(scheduleId), kept, ...columns);
   cells.set(keys.occurrences(scheduleId), occurrences);
   return "written";
@@ -60,10 +63,11 @@ async function schedule(cells: Cells, scheduleId: string): Promise<StoredSchedul
 /** The first times of schedules. */
 export async function dueSchedules(
   cells: Cells,
-  { workflowIds, limit }: DueQuery,
+  { workflowIds, agentIds = [], limit }: DueQuery,
   now: number,
 ): Promise<DueTimer[]> {
-  const fits = ([, , , workflowId]: TimedSchedule) => workflowIds.includes(workflowId);
+  const fits = ([, , , workflowId, agentId]: TimedSchedule) =>
+    agentId === null ? workflowIds.includes(workflowId) : agentIds.includes(agentId);
   const found = await find<TimedSchedule>(cells, sets.schedules, { fits, limit });
   const old = found.filter(([, dueAt]) => dueAt < now - trustTime).map(([, , id]) => keys.schedule(id));
   await cells.load(old);

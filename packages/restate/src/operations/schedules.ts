@@ -5,7 +5,7 @@ import { field } from "../engine/lines.ts";
 import { scheduleColumns } from "../engine/schedules.ts";
 import { isOptional, isText, literal, textIn, wholeIn } from "./sql.ts";
 
-const { kind: kindColumn, scheduleId: id, workflowId: workflow, userId: user, whole } = scheduleColumns;
+const { kind: kindColumn, scheduleId: id, whole, ...columns } = scheduleColumns;
 
 export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> {
   return {
@@ -15,11 +15,12 @@ export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> 
       return result;
     },
     read: (scheduleId) => shards.read(scheduleId, "schedule", scheduleId),
-    list: async ({ kind, workflowId, userId, after, limit }) => {
+    list: async ({ kind, workflowId, agentId, userId, after, limit }) => {
       const conditions = [
         isText(kindColumn, kind),
-        isText(workflow, workflowId),
-        isOptional(user, userId),
+        isText(columns.workflowId, workflowId),
+        isOptional(columns.agentId, agentId),
+        isOptional(columns.userId, userId),
         after === undefined ? "" : ` and ${id} > ${literal(field(after))}`,
       ].join("");
       const rows = await shards.search(

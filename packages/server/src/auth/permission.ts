@@ -11,6 +11,8 @@ export interface Guarded {
   readonly action: string;
   /** Actions that must be allowed too, because this one shows or does the same in another way. */
   readonly requires?: readonly string[];
+  /** The same for a resource that has this id, such as `agentId`. */
+  readonly requiresWith?: Readonly<Record<string, string>>;
   readonly reveals?: Reveals;
   /** With authentication only an `authorize` that returns true permits it. Default: every admitted caller may. */
   readonly explicit?: true;
@@ -95,9 +97,12 @@ export class Permission {
   }
 
   async #decide(authorize: Authorize, ids: Ids): Promise<Scope> {
-    const { action: own, requires = [], explicit } = this.#guarded;
+    const { action: own, requires = [], requiresWith = {}, explicit } = this.#guarded;
+    const others = Object.entries(requiresWith).flatMap(([id, action]) =>
+      ids[id] === undefined ? [] : [action],
+    );
     let scope: Scope = "all";
-    for (const action of [own, ...requires]) {
+    for (const action of [own, ...requires, ...others]) {
       const { user, userId } = this.#caller;
       const decision = await authorize({ user, userId, action, resource: withBothNames(action, ids) });
       // Only `true` and "own" allow: a host in plain JavaScript may return undefined by mistake.

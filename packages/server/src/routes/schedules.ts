@@ -26,17 +26,20 @@ const path = "/api/schedules/:scheduleId";
 
 type PathOf = Pick<RouteContext, "andante" | "params">;
 
-/** The workflow and the user of the schedule in the path. */
+/** The workflow or the agent, and the user, of the schedule in the path. */
 async function scheduleInPath({ andante, params }: PathOf): Promise<readonly Ids[]> {
   const { scheduleId = "" } = params;
   const found = await andante.schedules.idsOf(scheduleId);
   return found === undefined ? [] : [givenIds({ scheduleId, ...found })];
 }
 
+/** A schedule does the same as a caller who starts the workflow or asks the agent. */
+const requiresWith = { workflowId: "workflows.execute", agentId: "agents.chat" } as const;
+
 const ofSchedule = {
   path,
   access: "protected",
-  resource: ["scheduleId", "workflowId", "userId"],
+  resource: ["scheduleId", "workflowId", "agentId", "userId"],
   ids: scheduleInPath,
   reveals: "own",
   tag,
@@ -70,7 +73,7 @@ export const scheduleRoutes = [
     path: "/api/schedules",
     access: "protected",
     action: "schedules.list",
-    resource: ["workflowId", "userId"],
+    resource: ["workflowId", "agentId", "userId"],
     reveals: "own",
     costs: "read",
     tag,
@@ -103,11 +106,12 @@ export const scheduleRoutes = [
     ...ofSchedule,
     method: "PUT",
     action: "schedules.set",
-    requires: ["workflows.execute"],
-    // The workflow that it is to start, and that of the schedule with this id.
-    ids: async ({ andante, params, body }) => [
+    requiresWith,
+    resource: [...ofSchedule.resource, "conversationId"],
+    // The workflow that it is to start or the agent that it is to ask, and those of the schedule with this id.
+    ids: async ({ andante, params, body: { workflowId, agentId, conversationId } }) => [
       ...(await scheduleInPath({ andante, params })),
-      { workflowId: body.workflowId },
+      givenIds({ workflowId, agentId, conversationId }),
     ],
     operationId: "setSchedule",
     summary: "Create or replace a schedule",
@@ -159,7 +163,8 @@ export const scheduleRoutes = [
     errors: [400, 404, 409, 413, 415, 503],
     handle: async (context) => {
       const { reason } = context.body;
-      return context.andante.schedules.pause(await scheduleIn(context), { reason });
+      const { userId: by } = context.caller;
+      return context.andante.schedules.pause(await scheduleIn(context), { reason, by });
     },
   }),
   route({
@@ -178,10 +183,10 @@ export const scheduleRoutes = [
     path: `${path}/trigger`,
     method: "POST",
     action: "schedules.trigger",
-    requires: ["workflows.execute"],
+    requiresWith,
     operationId: "triggerSchedule",
-    summary: "Start an execution of a schedule now",
-    response: { kind: "json", description: "The execution", data: triggered },
+    summary: "Start an execution of a schedule, or post its prompt, now",
+    response: { kind: "json", description: "The execution or the message", data: triggered },
     errors: [400, 404, 409, 503],
     handle: async (context) => context.andante.schedules.trigger(await scheduleIn(context)),
   }),
@@ -190,7 +195,7 @@ export const scheduleRoutes = [
     path: `${path}/backfill`,
     method: "POST",
     action: "schedules.backfill",
-    requires: ["workflows.execute"],
+    requiresWith,
     operationId: "backfillSchedule",
     summary: "Start the occurrences of a time that has passed, except those that ran",
     body: backfillBody,

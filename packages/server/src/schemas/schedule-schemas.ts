@@ -5,6 +5,17 @@ import { component, fields, orNull, page, shape, strings, timestamp } from "./co
 const duration = () =>
   z.union([z.number(), z.templateLiteral([z.number(), z.enum(["ms", "s", "m", "h", "d"])])]);
 const overlap = () => z.enum(["skip", "queue-one", "queue", "cancel", "allow"]);
+const outcome = () =>
+  z.enum([
+    "started",
+    "skipped-overlap",
+    "missed",
+    "replaced",
+    "invalid-input",
+    "refused",
+    "already-started",
+    "by-hand",
+  ]);
 const catchUp = () => z.enum(["latest", "all", "none"]);
 
 /** The options that say when. Null counts as absent. */
@@ -18,9 +29,14 @@ const timing = shape(() => ({
 
 export const scheduleBody = component("ScheduleOptions", () =>
   z.object({
-    workflowId: z.string(),
+    workflowId: orNull(z.string()).describe("The workflow whose executions it starts, or an `agentId`"),
+    agentId: orNull(z.string()).describe("The agent that its prompts go to"),
     ...timing(),
     input: z.unknown().optional(),
+    prompt: orNull(z.string()).describe("For an agent: the message of each occurrence"),
+    conversationId: orNull(z.string()).describe(
+      "For an agent: the conversation of its prompts. Default: one for the schedule, with its id",
+    ),
     jitter: orNull(duration()),
     overlap: orNull(overlap()),
     catchUp: orNull(catchUp()),
@@ -37,11 +53,13 @@ export const scheduleBody = component("ScheduleOptions", () =>
 export const schedule = component("Schedule", () =>
   z.object({
     scheduleId: z.string(),
-    workflowId: z.string(),
+    workflowId: z.string().nullable().describe("Null for an agent"),
+    agentId: z.string().nullable().describe("Null for a workflow"),
     userId: z.string().nullable(),
     origin: z.enum(["code", "api"]).describe("Where it is declared"),
     state: z.enum(["active", "paused", "removed", "broken"]),
     note: z.string().nullable().describe("Why it is in this state"),
+    pausedBy: z.string().nullable().describe("The user who has paused it"),
     cron: z.string().optional(),
     zone: z.string().optional(),
     every: z.number().optional().describe("Milliseconds"),
@@ -54,14 +72,20 @@ export const schedule = component("Schedule", () =>
     pauseOnFailure: z.int().nullable(),
     tags: z.array(z.string()),
     input: z.unknown().describe("Null for none, and for one that is declared in code"),
+    prompt: z.string().nullable().describe("Null for a workflow, and for one that is declared in code"),
+    conversationId: z.string().nullable().describe("The conversation that a caller has chosen"),
     revision: z.int(),
     nextAt: timestamp().nullable().describe("Its next nominal time"),
+    last: z
+      .object({ at: timestamp(), outcome: outcome(), late: z.number().describe("Milliseconds") })
+      .nullable()
+      .describe("The newest occurrence that was decided"),
     lastAt: timestamp().nullable().describe("The nominal time of the last occurrence that started"),
-    lastExecutionId: z.string().nullable(),
+    lastExecutionId: z.string().nullable().describe("For an agent the id of the last message"),
     started: z.int(),
     skipped: z.int(),
     missed: z.int(),
-    waiting: z.int().describe("Nominal times that wait for the end of an execution"),
+    waiting: z.int().describe("Nominal times that wait for the end of an execution, or for the conversation"),
   }),
 );
 
@@ -72,6 +96,7 @@ export const schedulePage = component("SchedulePage", () =>
 export const scheduleListQuery = shape(() =>
   z.object({
     workflowId: z.string().optional(),
+    agentId: z.string().optional(),
     userId: z.string().optional(),
     ...page(),
     limit: z.coerce.number().int().min(1).max(200).optional(),
@@ -84,17 +109,9 @@ export const occurrenceList = component("ScheduleOccurrences", () =>
       .array(
         z.object({
           at: timestamp().describe("Its nominal time"),
-          outcome: z.enum([
-            "started",
-            "skipped-overlap",
-            "missed",
-            "replaced",
-            "invalid-input",
-            "refused",
-            "already-started",
-            "by-hand",
-          ]),
-          executionId: z.string().nullable(),
+          outcome: outcome(),
+          executionId: z.string().nullable().describe("For an agent the id of the message"),
+          conversationId: z.string().nullable().describe("The conversation of the message"),
           decidedAt: timestamp(),
           late: z.number().describe("Milliseconds; 0 for less than a second"),
           count: z.int().describe("How many times it represents, the last of which is `at`"),
@@ -114,7 +131,9 @@ export const backfillBody = component("BackfillOptions", () =>
   }),
 );
 export const backfilled = component("ScheduleBackfill", () => z.object({ times: z.array(timestamp()) }));
-export const triggered = component("ScheduleTrigger", () => z.object({ executionId: z.string() }));
+export const triggered = component("ScheduleTrigger", () =>
+  z.object({ executionId: z.string().describe("For an agent the id of the message") }),
+);
 export const removedSchedule = component("RemovedSchedule", () => z.object({ scheduleId: z.string() }));
 
 export const previewBody = component("PreviewOptions", () =>

@@ -46,7 +46,7 @@ export const Heading = memo(function Heading({
 }) {
   const { data: explanation } = useQuery(explanationQuery(state.executionId));
   const [asking, setAsking] = useState<"again" | "cancel" | "replay" | "suspend">();
-  const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input } = state;
+  const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input, cause } = state;
   const userId = state.context.userId;
   const isOpen = status === "running" || status === "suspended";
   const close = () => setAsking(undefined);
@@ -61,6 +61,21 @@ export const Heading = memo(function Heading({
         </div>
         <Fact before="started" value={<Clock time={startAt} />} />
         {typeof userId === "string" && <Fact before="by" value={userId} />}
+        {cause !== undefined && "scheduleId" in cause && (
+          <Fact
+            before="by the schedule"
+            value={
+              <Link to="/schedules/$scheduleId" params={{ scheduleId: cause.scheduleId }}>
+                {cause.scheduleId}
+              </Link>
+            }
+            after={
+              <>
+                of <Clock time={cause.at} />
+              </>
+            }
+          />
+        )}
         <Times from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {usage?.money !== undefined && (

@@ -13,6 +13,7 @@ import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
 import { propertyOf } from "../../values/fields.ts";
+import type { AgentScheduleOptions } from "./agent-schedules.ts";
 import type { AnyAgent, AnyOutput, Context, SubAgentOptions } from "./any-agent.ts";
 import { checkApproval, type ToolApproval } from "./approval-deadline.ts";
 import { type AgentBudget, checkBudget } from "./budget.ts";
@@ -178,6 +179,8 @@ export interface AgentOptions<CallOptions = unknown>
    * instructions and temperature.
    */
   readonly playground?: false | PlaygroundOptions;
+  /** Prompts that go into a conversation by themselves, by a name for each. Default: none. */
+  readonly schedules?: Readonly<Record<string, AgentScheduleOptions>>;
   readonly hooks?: AgentHooks;
   /** Checks of the model's text before any reader sees it. Default: none. */
   readonly guards?: AgentGuards;
@@ -251,6 +254,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   subAgents: true,
   whenBusy: true,
   memory: true,
+  schedules: true,
   recoverWithin: true,
   temperature: true,
   topP: true,

@@ -2,6 +2,7 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import { PlaygroundOffError } from "../../errors/index.ts";
+import type { AgentSchedule } from "./agent-schedules.ts";
 import type { AgentTask, AnyAgent, AnyOutput, AnyReply, AnyStream, Context } from "./any-agent.ts";
 import type { ToolApproval } from "./approval-deadline.ts";
 import type { SupportedUrls } from "./attachments.ts";
@@ -79,6 +80,9 @@ export abstract class CallableAgent implements AgentInfo {
   readonly whenBusy: WhenBusy = "queue";
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
+
+  /** Its schedules, by name; undefined for none. */
+  readonly schedules: ReadonlyMap<string, AgentSchedule> | undefined = undefined;
 
   /** Writes the summaries of its conversations; undefined where it compacts none. */
   readonly summarizer: CallableAgent | undefined = undefined;

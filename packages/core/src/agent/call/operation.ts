@@ -15,6 +15,7 @@ import type { ToolCall } from "../durable/tool-call.ts";
 import type { FactKeeper } from "../facts/fact-keeper.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 import { FileBudget } from "./file-budget.ts";
+import type { OwnSchedules } from "./own-schedules.ts";
 
 /** The call that hooks and tools belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
@@ -83,6 +84,8 @@ export interface OperationParts {
   readonly loop?: DurableLoop | undefined;
   /** Keeps facts. Default: none are kept. */
   readonly facts?: FactKeeper | undefined;
+  /** Keeps schedules. Default: none are kept. */
+  readonly schedules?: OwnSchedules | undefined;
   /** Default: a budget of its own. */
   readonly files?: FileBudget | undefined;
   /** Default: calls have no price, and only the caller learns of their usage. */
@@ -107,6 +110,8 @@ export class Operation implements OperationContext {
   readonly writer: DataWriter;
   /** Keeps facts; undefined where none are kept. */
   readonly facts: FactKeeper | undefined;
+  /** Keeps schedules; undefined where none are kept. */
+  readonly schedules: OwnSchedules | undefined;
   /** The remaining budget of its files. */
   readonly files: FileBudget;
   readonly meter: Meter | undefined;
@@ -119,7 +124,7 @@ export class Operation implements OperationContext {
   /** An operation inside another one writes to the same reply and shares the budget of its files. */
   constructor(
     context: OperationContext,
-    { telemetry, loop, facts, files, meter, tags = [] }: OperationParts = {},
+    { telemetry, loop, facts, files, meter, schedules, tags = [] }: OperationParts = {},
   ) {
     this.telemetry = telemetry;
     this.tags = context instanceof Operation ? context.tags : tags;
@@ -127,6 +132,7 @@ export class Operation implements OperationContext {
     this.writer = context instanceof Operation ? context.writer : new DataWriter();
     this.files = context instanceof Operation ? context.files : (files ?? new FileBudget());
     this.facts = context instanceof Operation ? context.facts : facts;
+    this.schedules = context instanceof Operation ? context.schedules : schedules;
     this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;

@@ -5,6 +5,7 @@ export { continueTurn } from "./continue-turn.ts";
 export { decideApproval } from "./decide-approval.ts";
 export { objectReply, streamObject } from "./object-reply.ts";
 export { postEnd } from "./post-end.ts";
+export { postPrompt } from "./post-prompt.ts";
 export { runChat } from "./run-chat.ts";
 export { readReply, startReply } from "./start-reply.ts";
 export { startTurn } from "./start-turn.ts";

@@ -109,7 +109,7 @@ function contextText({ context = {} }: StartTurnOptions): string {
 }
 
 export function operationOf(
-  { logger: parent, telemetry, facts, files: pool, meter }: TurnEnvironment,
+  { logger: parent, telemetry, facts, files: pool, meter, schedules }: TurnEnvironment,
   { id: agentId }: CallableAgent,
   {
     userId,
@@ -128,7 +128,13 @@ export function operationOf(
   void over.then(() => files.end());
   return new Operation(
     { userId, conversationId, context, logger, signal },
-    { telemetry: telemetry?.({ userId, conversationId, traceparent }, logger), facts, files, meter },
+    {
+      telemetry: telemetry?.({ userId, conversationId, traceparent }, logger),
+      facts,
+      files,
+      meter,
+      ...(schedules && { schedules: { agentId, kept: schedules } }),
+    },
   );
 }
 

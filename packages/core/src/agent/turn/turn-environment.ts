@@ -7,6 +7,7 @@ import type { Clock } from "../../values/clock.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { FilePool } from "../call/file-budget.ts";
 import type { Meter } from "../call/operation.ts";
+import type { KeptSchedules } from "../call/own-schedules.ts";
 import type { PlaygroundSettings } from "../call/playground.ts";
 import type { ToolDecision } from "../conversation/apply-tool-decisions.ts";
 import type { FactKeeper } from "../facts/fact-keeper.ts";
@@ -29,6 +30,8 @@ export interface TurnEnvironment {
   readonly maxQueued: number;
   /** The facts that agents keep. */
   readonly facts: FactKeeper;
+  /** The schedules that tools of agents keep. */
+  readonly schedules?: KeptSchedules | undefined;
   /** Turns of other processes; undefined where one has the store to itself. */
   readonly elsewhere: TurnsElsewhere | undefined;
   readonly approvals: ClientApprovals;

@@ -499,7 +499,15 @@ export class Events {
     for (;;) {
       const stored = await schedules.read(scheduleId);
       if (stored?.body === body) return;
-      const row = { scheduleId, kind: "trigger", workflowId, userId: null, dueAt: null, body } as const;
+      const row = {
+        scheduleId,
+        kind: "trigger",
+        workflowId,
+        agentId: null,
+        userId: null,
+        dueAt: null,
+        body,
+      } as const;
       const written = { ...row, version: randomUUID(), occurrences: "[]" };
       const change = { scheduleId, expected: stored?.version ?? null, row: written };
       if ((await schedules.change(change)) === "written") return;

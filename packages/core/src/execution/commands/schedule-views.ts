@@ -12,14 +12,19 @@ import { isoTime } from "../../values/iso-time.ts";
 
 export interface Schedule {
   readonly scheduleId: string;
-  readonly workflowId: string;
-  /** The user its executions belong to. */
+  /** The workflow whose executions it starts; null for an agent. */
+  readonly workflowId: string | null;
+  /** The agent that its prompts go to; null for a workflow. */
+  readonly agentId: string | null;
+  /** The user its executions, or the conversation, belong to. */
   readonly userId: string | null;
   /** Where it is declared. */
   readonly origin: "code" | "api";
   readonly state: ScheduleState;
   /** Why it is in this state. */
   readonly note: string | null;
+  /** The user who has paused it; null where it is not paused, or by no known user. */
+  readonly pausedBy: string | null;
   readonly cron?: string;
   readonly zone?: string;
   /** Milliseconds. */
@@ -36,16 +41,23 @@ export interface Schedule {
   readonly tags: readonly string[];
   /** The input of its executions; null for none, and for one that is declared in code. */
   readonly input: unknown;
+  /** The prompt for an agent; null for a workflow, and for one that is declared in code. */
+  readonly prompt: string | null;
+  /** The conversation that a caller has chosen for an agent; null for others. */
+  readonly conversationId: string | null;
   readonly revision: number;
   /** Its next nominal time; null where it has none, or does not fire. */
   readonly nextAt: string | null;
+  /** The newest occurrence that was decided. `late`: milliseconds, 0 for less than a second. */
+  readonly last: Pick<OccurrenceView, "at" | "outcome" | "late"> | null;
   /** The nominal time of the last occurrence that started. */
   readonly lastAt: string | null;
+  /** For an agent the id of the last message. */
   readonly lastExecutionId: string | null;
   readonly started: number;
   readonly skipped: number;
   readonly missed: number;
-  /** Nominal times that wait for the end of an execution. */
+  /** Nominal times that wait for the end of an execution, or for the conversation. */
   readonly waiting: number;
 }
 
@@ -53,7 +65,10 @@ export interface OccurrenceView {
   /** Its nominal time. */
   readonly at: string;
   readonly outcome: OccurrenceOutcome;
+  /** For an agent the id of the message. */
   readonly executionId: string | null;
+  /** The conversation of the message; null for a workflow. */
+  readonly conversationId: string | null;
   readonly decidedAt: string;
   /** Milliseconds after its time; 0 for less than a second. */
   readonly late: number;
@@ -76,19 +91,36 @@ export interface SchedulePreview {
 }
 
 export function viewSchedule(row: ScheduleRow, record: ScheduleRecord): Schedule {
-  const { scheduleId, workflowId, userId } = row;
-  const { origin, state, note, timing, jitter, overlap, catchUp, window, pauseOnFailure, tags } = record;
+  const { scheduleId, agentId, userId } = row;
+  const {
+    origin,
+    state,
+    note,
+    pausedBy,
+    conversationId,
+    timing,
+    jitter,
+    overlap,
+    catchUp,
+    window,
+    pauseOnFailure,
+    tags,
+  } = record;
   const { revision, started, skipped, missed, waiting, lastAt, lastExecutionId, input, cursorAt } = record;
   const next = state === "active" ? patternOf(timing).next(cursorAt) : undefined;
   return {
-    ...{ scheduleId, workflowId, userId, origin, state, note },
+    ...{ scheduleId, workflowId: agentId === null ? row.workflowId : null, agentId, userId },
+    ...{ origin, state, note, pausedBy },
     ...("cron" in timing ? { cron: timing.cron, zone: timing.zone } : { every: timing.every }),
     from: optionalTime(timing.from),
     to: optionalTime(timing.to),
     ...{ jitter, overlap, catchUp, window, pauseOnFailure, tags },
-    input: input === null ? null : JSON.parse(input),
+    input: input === null || agentId !== null ? null : JSON.parse(input),
+    prompt: agentId === null ? null : textIn(input),
+    conversationId,
     revision,
     nextAt: next === undefined ? null : isoTime(next),
+    last: record.last && { ...record.last, at: isoTime(record.last.at) },
     lastAt: optionalTime(lastAt),
     ...{ lastExecutionId, started, skipped, missed },
     waiting: waiting.length,
@@ -96,7 +128,8 @@ export function viewSchedule(row: ScheduleRow, record: ScheduleRecord): Schedule
 }
 
 export function viewOccurrence(occurrence: Occurrence): OccurrenceView {
-  return { ...occurrence, at: isoTime(occurrence.at), decidedAt: isoTime(occurrence.decidedAt) };
+  const { at, decidedAt, conversationId = null } = occurrence;
+  return { ...occurrence, conversationId, at: isoTime(at), decidedAt: isoTime(decidedAt) };
 }
 
 const day = 86_400_000;
@@ -128,6 +161,11 @@ export function previewOf(timing: Timing, now: number, count: number): ScheduleP
         times: timesFrom(at - day / 2, at + day / 2, timesBeside),
       })),
   };
+}
+
+function textIn(json: string | null): string | null {
+  const value: unknown = json === null ? null : JSON.parse(json);
+  return typeof value === "string" ? value : null;
 }
 
 function optionalTime(at: number | null): string | null {

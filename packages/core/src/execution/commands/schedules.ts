@@ -1,21 +1,24 @@
-// Schedules: the commands of callers, the sets that processes declare in code, and the executions that occurrences start.
+// Schedules: the commands of callers, the schedules in code, and the occurrences that are due.
 import { randomUUID } from "node:crypto";
+import { overlapOfPrompts, problemOfPrompt } from "../../agent/call/agent-schedules.ts";
+import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import {
+  AgentNotFoundError,
   AndanteError,
-  InputValidationError,
   InvalidOptionError,
   ScheduleConflictError,
   ScheduleNotFoundError,
   ScheduleRevisionError,
-  TooLargeError,
 } from "../../errors/index.ts";
-import { linkToSchedule } from "../../schedule/cause.ts";
 import {
   decideOccurrences,
+  inConversation,
   lastTimes,
   type OccurrenceStart,
   type ScheduleStep,
   withInvalidInput,
+  withRefused,
+  withStartWaiting,
 } from "../../schedule/decide-occurrences.ts";
 import { patternOf } from "../../schedule/occurrences.ts";
 import {
@@ -31,19 +34,24 @@ import {
   readOccurrences,
   readRecord,
   type ScheduleRecord,
-  withOccurrences,
 } from "../../schedule/schedule-record.ts";
-import type { ChangeScheduleResult, StoredSchedule } from "../../store/schedule-store.ts";
+import type { ChangeScheduleResult, ScheduleRow, StoredSchedule } from "../../store/schedule-store.ts";
 import type { ExecutionRow } from "../../store/store.ts";
-import { checkId } from "../../values/check-id.ts";
+import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, toJson } from "../../values/json.ts";
-import { scheduleIdOf } from "../../workflow/schedules.ts";
-import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { problemWithTags } from "../../workflow/tags.ts";
 import type { Engine, FiredSchedules } from "../engine/engine.ts";
 import type { Processed } from "../engine/scheduler.ts";
 import { cancelExecution } from "./cancel.ts";
-import { hashOfSchedules, ScheduleSets } from "./schedule-sets.ts";
+import {
+  declaredById,
+  ownerId,
+  type ScheduleOwner,
+  type ScheduleOwners,
+  type ScheduleTarget,
+  setIdOf,
+} from "./schedule-owners.ts";
+import { ScheduleSets } from "./schedule-sets.ts";
 import {
   type OccurrenceView,
   previewOf,
@@ -53,12 +61,27 @@ import {
   viewSchedule,
 } from "./schedule-views.ts";
 import { checkOptions, contextText, prepareStart, type StartParts } from "./start.ts";
+import {
+  decidedRow,
+  InvalidInput,
+  type OccurrenceParts,
+  postOccurrence,
+  rowOf,
+  startExecution,
+} from "./start-occurrence.ts";
 
 export interface SetScheduleOptions extends ScheduleOptions {
-  readonly workflowId: string;
+  /** The workflow whose executions it starts, or an `agentId`. */
+  readonly workflowId?: string | undefined;
+  /** The agent that its prompts go to. */
+  readonly agentId?: string | undefined;
   /** The input of its executions; JSON. Default: none. */
   readonly input?: unknown;
-  /** The user its executions belong to. Default: none. */
+  /** For an agent: the message of each occurrence. */
+  readonly prompt?: string | undefined;
+  /** For an agent: the conversation that it goes into. Default: one for the schedule, with its id. */
+  readonly conversationId?: string | undefined;
+  /** The user its executions, or the conversation, belong to. Default: none. */
   readonly userId?: string | undefined;
   /** Further data for the steps' `context`; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -68,11 +91,18 @@ export interface SetScheduleOptions extends ScheduleOptions {
 
 export interface ListSchedulesOptions {
   readonly workflowId?: string | undefined;
+  readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
   /** The `nextCursor` of the page before. Default: from the first on. */
   readonly cursor?: string | undefined;
   /** At most 200. Default: 100. */
   readonly limit?: number | undefined;
+}
+
+export interface PauseScheduleOptions {
+  readonly reason?: string | undefined;
+  /** The user who pauses it. Default: unknown. */
+  readonly by?: string | undefined;
 }
 
 export interface BackfillOptions {
@@ -106,47 +136,35 @@ export type ScheduleParts = StartParts &
 /** Writes that lose against others are decided again so many times. */
 const maxTries = 10;
 const maxPage = 200;
+/** Characters. */
+const maxReason = 1000;
+
+export interface ScheduleHost extends Pick<OccurrenceParts, "post"> {
+  readonly owners: ScheduleOwners;
+  readonly agents: ReadonlyMap<string, CallableAgent>;
+  ready(): Promise<void>;
+}
 
 export class Schedules implements FiredSchedules {
   readonly #engine: () => ScheduleParts;
-  readonly #ready: () => Promise<void>;
-  /** The hash of the schedules that this process declares, by workflow. */
-  readonly #hashes: ReadonlyMap<string, string>;
+  readonly #host: ScheduleHost;
+  readonly #owners: ScheduleOwners;
   /** Declares the schedules in code. */
   readonly sets: ScheduleSets;
 
-  constructor(
-    engine: () => ScheduleParts,
-    workflows: ReadonlyMap<string, WorkflowDefinition>,
-    ready: () => Promise<void>,
-  ) {
+  constructor(engine: () => ScheduleParts, host: ScheduleHost) {
     this.#engine = engine;
-    this.#ready = ready;
-    this.#hashes = new Map([...workflows.values()].map((each) => [each.id, hashOfSchedules(each)]));
-    this.sets = new ScheduleSets(engine, this.#hashes, (workflow) => this.#declare(workflow));
+    this.#host = host;
+    this.#owners = host.owners;
+    this.sets = new ScheduleSets(engine, this.#owners, (owner) => this.#declare(owner));
   }
 
   /** Keeps a schedule, or replaces one. One that is the same already keeps its revision. */
   async set(scheduleId: string, options: SetScheduleOptions): Promise<Schedule> {
     await this.#ready();
-    const engine = this.#engine();
     checkScheduleId(scheduleId);
-    const { workflowId, userId, input, ifRevision } = options;
-    const workflow = engine.workflow(workflowId);
-    const refuse = (option: string, problem: string) => new InvalidOptionError({ option, problem });
-    const spec = readScheduleOptions(options, refuse);
-    const problem = problemWithTags(spec.tags);
-    if (problem !== undefined) throw refuse("tags", problem);
-    checkOptions({ userId, context: options.context });
-    const given = {
-      ...spec,
-      origin: "api" as const,
-      input: toJson(input, "input") ?? null,
-      context: contextText({ context: options.context }),
-      set: null,
-    };
-    // The checks of a start, without the start.
-    await prepareStart(engine, workflowId, input, { userId, context: options.context, tags: spec.tags });
+    const { userId, ifRevision } = options;
+    const { target, given } = await this.#given(options);
     return this.#update(scheduleId, (stored, now) => {
       const before = stored && readRecord(stored.body);
       if (ifRevision !== undefined && ifRevision !== (before?.revision ?? 0))
@@ -154,14 +172,9 @@ export class Schedules implements FiredSchedules {
       if (before?.origin === "code") throw declaredInCode(scheduleId);
       if (stored !== undefined && (stored.userId ?? undefined) !== userId)
         throw new ScheduleConflictError({ scheduleId, problem: "belongs to another user" });
-      const owner = { workflowId: workflow.id, userId: userId ?? null };
-      if (
-        before !== undefined &&
-        stored?.workflowId === workflow.id &&
-        isSame(before, { ...before, ...given })
-      )
-        return undefined;
-      return { ...owner, record: changedRecord(before, given, now) };
+      const isSameTarget = stored !== undefined && setIdOf(stored) === setIdOf(target);
+      if (before !== undefined && isSameTarget && isSame(before, { ...before, ...given })) return undefined;
+      return { ...target, userId: userId ?? null, record: changedRecord(before, given, now) };
     });
   }
 
@@ -191,16 +204,22 @@ export class Schedules implements FiredSchedules {
   }
 
   /** Nothing is made up for the time of a pause. */
-  async pause(scheduleId: string, options: { readonly reason?: string | undefined } = {}): Promise<Schedule> {
-    return this.#state(scheduleId, "paused", options.reason ?? null);
+  async pause(scheduleId: string, { reason, by }: PauseScheduleOptions = {}): Promise<Schedule> {
+    if (reason !== undefined && (typeof reason !== "string" || reason.length > maxReason))
+      throw new InvalidOptionError({
+        option: "reason",
+        problem: `expected a text of at most ${maxReason} characters`,
+      });
+    checkId(by, "by");
+    return this.#state(scheduleId, "paused", { note: reason ?? null, pausedBy: by ?? null });
   }
 
   /** Continues with the next nominal time; also one that is broken. */
   async resume(scheduleId: string): Promise<Schedule> {
-    return this.#state(scheduleId, "active", null);
+    return this.#state(scheduleId, "active", { note: null, pausedBy: null });
   }
 
-  /** Starts an execution now, beside the times of the schedule and whatever of it runs. */
+  /** Starts an execution, or posts the prompt, now and beside the times of the schedule. For an agent it returns the id of the message. */
   async trigger(scheduleId: string): Promise<{ readonly executionId: string }> {
     await this.#ready();
     const engine = this.#engine();
@@ -218,8 +237,14 @@ export class Schedules implements FiredSchedules {
       };
       const decided = { at, outcome: "by-hand", executionId: start.executionId, decidedAt: now } as const;
       const step = { record, occurrences: [{ ...decided, late: 0, count: 1 }], start, cancel: [] };
-      const result = await this.#start(stored, step, start);
+      const result = await this.#begin(stored, step, start).catch((error: unknown) => {
+        if (!(error instanceof InvalidInput)) throw error;
+        if (error.cause instanceof AndanteError) throw error.cause;
+        throw new ScheduleConflictError({ scheduleId, problem: `has no input: ${error.message}` });
+      });
       if (result === "written") return { executionId: start.executionId };
+      if (result !== "changed" && result !== "exists")
+        throw new ScheduleConflictError({ scheduleId, problem: problemOfPost[result] });
     }
     throw new ScheduleConflictError({ scheduleId, problem: "changes too often" });
   }
@@ -238,6 +263,9 @@ export class Schedules implements FiredSchedules {
       throw new InvalidOptionError({ option: "from", problem: `more than ${maxWaiting} times until then` });
     const ids = all.map((at) => executionIdOf(scheduleId, at));
     const known = new Set((await this.#engine().store.heads(ids)).map(({ executionId }) => executionId));
+    // A message of an agent is no execution.
+    for (const { outcome, executionId } of readOccurrences(stored.occurrences))
+      if (outcome === "started" && executionId !== null) known.add(executionId);
     const times = all.filter((at) => !known.has(executionIdOf(scheduleId, at)));
     const texts = times.map((at) => new Date(at).toISOString());
     if (dryRun || times.length === 0) return { times: texts };
@@ -289,13 +317,13 @@ export class Schedules implements FiredSchedules {
     return readOccurrences(occurrences).map(viewOccurrence).reverse();
   }
 
-  /** The user of a schedule, for permission; undefined where there is none. */
-  async idsOf(
-    scheduleId: string,
-  ): Promise<{ readonly workflowId: string; readonly userId: string | null } | undefined> {
+  /** The ids of a schedule, for permission; undefined where there is none. */
+  async idsOf(scheduleId: string): Promise<Pick<Schedule, "workflowId" | "agentId" | "userId"> | undefined> {
     await this.#ready();
     const found = await this.#engine().store.schedules.read(scheduleId);
-    return found?.kind === "schedule" ? { workflowId: found.workflowId, userId: found.userId } : undefined;
+    if (found?.kind !== "schedule") return undefined;
+    const { workflowId, agentId, userId } = found;
+    return { workflowId: agentId === null ? workflowId : null, agentId, userId };
   }
 
   async fire(scheduleId: string): Promise<Processed> {
@@ -305,11 +333,8 @@ export class Schedules implements FiredSchedules {
       const stored = await engine.store.schedules.read(scheduleId);
       if (stored?.kind !== "schedule" || stored.dueAt === null) return "refused";
       const before = readRecord(stored.body);
-      if (before.set !== null && before.set !== this.#hashes.get(stored.workflowId)) {
-        // Processes that declare it so fire it.
-        this.sets.isForeign(stored.workflowId);
-        return "later";
-      }
+      // Processes that declare it so fire it.
+      if (!this.sets.isOwn({ ...stored, set: before.set })) return "later";
       const now = engine.clock.now();
       const open = await this.#open(before.running);
       const step = decideOccurrences(scheduleId, before, { now, open, taken });
@@ -317,11 +342,17 @@ export class Schedules implements FiredSchedules {
       if (isSame) return "refused";
       for (const executionId of step.cancel) await this.#cancel(executionId);
       const { start } = step;
-      const result =
-        start === null ? await this.#write(stored, step) : await this.#attempt(stored, step, start);
+      const isKept = stored.agentId === null || start === null || before.waiting.includes(start.at);
+      const result = !isKept
+        ? await this.#write(stored, withStartWaiting(step, before))
+        : start === null
+          ? await this.#write(stored, step)
+          : await this.#attempt(stored, step, start);
       if (result === "later") return "later";
       if (result === "exists" && start !== null) taken.add(start.executionId);
-      if (result === "written") return this.#report(stored, before, step);
+      if (result !== "written") continue;
+      this.#report(stored, before, step);
+      if (isKept) return "done";
     }
     return "later";
   }
@@ -345,23 +376,65 @@ export class Schedules implements FiredSchedules {
     });
   }
 
-  /** Keeps the schedules of a workflow as this process declares them, and marks the others of its code as removed. */
-  async #declare(workflow: WorkflowDefinition): Promise<void> {
+  /** The workflow or the agent, and the checked parts of the record. */
+  async #given(
+    options: SetScheduleOptions,
+  ): Promise<{ readonly target: ScheduleTarget; readonly given: GivenRecord }> {
+    const { workflowId, agentId, userId, input, prompt, conversationId, context } = options;
+    const engine = this.#engine();
+    const refuse = (option: string, problem: string) => new InvalidOptionError({ option, problem });
+    if ((workflowId === undefined) === (agentId === undefined))
+      throw refuse("workflowId", "expected either workflowId or agentId");
+    const isOfAgent = agentId !== undefined;
+    const others = isOfAgent ? onlyOfWorkflows : onlyOfAgents;
+    for (const option of others)
+      if (options[option] !== undefined)
+        throw refuse(option, `is an option of schedules of ${isOfAgent ? "workflows" : "agents"}`);
+    const spec = readScheduleOptions(options, refuse);
+    checkOptions({ userId, context });
+    const kept = { origin: "api", context: contextText({ context }), set: null } as const;
+    if (workflowId !== undefined) {
+      const problem = problemWithTags(spec.tags);
+      if (problem !== undefined) throw refuse("tags", problem);
+      const workflow = engine.workflow(workflowId);
+      // The checks of a start, without the start.
+      await prepareStart(engine, workflowId, input, { userId, context, tags: spec.tags });
+      const text = toJson(input, "input") ?? null;
+      const given = { ...spec, ...kept, input: text, conversationId: null };
+      return { target: { workflowId: workflow.id, agentId: null }, given };
+    }
+    const id = agentId ?? "";
+    const agent = this.#host.agents.get(id);
+    if (agent === undefined) throw new AgentNotFoundError({ agentId: id });
+    if (agent.window === 0) throw refuse("agentId", "this agent keeps no conversations");
+    const problem = problemOfPrompt(prompt);
+    if (problem !== undefined) throw refuse("prompt", problem);
+    checkUrlId(conversationId, "conversationId");
+    const given = {
+      ...{ ...spec, ...kept, overlap: overlapOfPrompts, input: JSON.stringify(prompt) },
+      conversationId: conversationId ?? null,
+    };
+    return { target: { workflowId: "", agentId: agent.id }, given };
+  }
+
+  /** Keeps the schedules of an owner as this process declares them, and marks the others of its code as removed. */
+  async #declare(owner: ScheduleOwner): Promise<void> {
     const { store } = this.#engine();
-    const set = this.#hashes.get(workflow.id) ?? null;
-    const declared = new Map(
-      [...(workflow.schedules ?? [])].map(([name, { spec }]) => [scheduleIdOf(workflow.id, name), spec]),
-    );
-    for (const [scheduleId, spec] of declared)
-      await this.#change(scheduleId, (stored, now) => declaredRow(workflow.id, spec, set, stored, now));
-    for (let after: string | undefined; ; ) {
-      const rows = await store.schedules.list({
-        kind: "schedule",
-        workflowId: workflow.id,
-        after,
-        limit: maxPage,
-      });
+    const { workflowId, agentId } = owner;
+    const declared = declaredById(owner);
+    for (const [scheduleId, { spec, userId = null }] of declared)
+      await this.#change(scheduleId, (stored, now) => declaredRow(owner, spec, userId, stored, now));
+    // Those in code are together: the ids of callers have no colon.
+    const prefix = `${ownerId(owner)}:`;
+    const query = {
+      kind: "schedule",
+      limit: maxPage,
+      ...(agentId === null ? { workflowId } : { agentId }),
+    } as const;
+    for (let after: string | undefined = prefix; after !== undefined; ) {
+      const rows: readonly ScheduleRow[] = await store.schedules.list({ ...query, after });
       for (const { scheduleId, body } of rows) {
+        if (!scheduleId.startsWith(prefix)) return;
         const { origin, state } = readRecord(body);
         if (origin !== "code" || state === "removed" || declared.has(scheduleId)) continue;
         await this.#change(scheduleId, (stored) => {
@@ -371,20 +444,27 @@ export class Schedules implements FiredSchedules {
           return { ...stored, record: { ...before, state: "removed", note, waiting: [] } };
         });
       }
-      after = rows.at(-1)?.scheduleId;
-      if (rows.length < maxPage || after === undefined) return;
+      after = rows.length < maxPage ? undefined : rows.at(-1)?.scheduleId;
     }
   }
 
-  async #state(scheduleId: string, state: "active" | "paused", note: string | null): Promise<Schedule> {
+  async #state(
+    scheduleId: string,
+    state: "active" | "paused",
+    why: Pick<ScheduleRecord, "note" | "pausedBy">,
+  ): Promise<Schedule> {
     return this.#update(scheduleId, (stored, now) => {
       if (stored === undefined) throw new ScheduleNotFoundError({ scheduleId });
       const before = readRecord(stored.body);
       if (before.state === "removed") throw new ScheduleConflictError({ scheduleId, problem: "is removed" });
       if (before.state === state) return undefined;
       const cursorAt = state === "active" ? Math.max(before.cursorAt, now) : before.cursorAt;
-      return { ...stored, record: { ...before, state, note, cursorAt, invalid: 0, failed: 0 } };
+      return { ...stored, record: { ...before, ...why, state, cursorAt, invalid: 0, failed: 0 } };
     });
+  }
+
+  #ready(): Promise<void> {
+    return this.#host.ready();
   }
 
   async #stored(scheduleId: string): Promise<StoredSchedule> {
@@ -409,8 +489,8 @@ export class Schedules implements FiredSchedules {
       const now = clock.now();
       const decided = decide(stored, now);
       if (decided === undefined) return stored;
-      const { workflowId, userId, record } = decided;
-      const row = rowOf({ scheduleId, workflowId, userId }, record, stored?.occurrences ?? "[]", now);
+      const { record, ...target } = decided;
+      const row = rowOf({ ...target, scheduleId }, record, stored?.occurrences ?? "[]", now);
       const change = { scheduleId, expected: stored?.version ?? null, row };
       if ((await store.schedules.change(change)) !== "written") continue;
       this.#wakeUp(row);
@@ -419,14 +499,18 @@ export class Schedules implements FiredSchedules {
     throw new ScheduleConflictError({ scheduleId, problem: "changes too often" });
   }
 
-  /** Starts an occurrence; an input that does not fit is recorded in its place. */
+  /** Starts an occurrence; an input that does not fit, or a conversation that takes no prompt, is recorded in its place. */
   async #attempt(
     stored: StoredSchedule,
     step: ScheduleStep,
     start: OccurrenceStart,
   ): Promise<ChangeScheduleResult | "later"> {
     try {
-      return await this.#start(stored, step, start);
+      const result = await this.#begin(stored, step, start);
+      // The conversation is free again some time.
+      if (result === "waits") return "later";
+      if (result !== "full" && result !== "foreign") return result;
+      return await this.#write(stored, withRefused(step, readRecord(stored.body), problemOfPost[result]));
     } catch (error) {
       if (!(error instanceof InvalidInput)) {
         // The process is full, or it stops.
@@ -434,86 +518,53 @@ export class Schedules implements FiredSchedules {
         throw error;
       }
       const invalid = withInvalidInput(step, readRecord(stored.body), error.message);
-      const { scheduleId, workflowId } = stored;
+      const { scheduleId, workflowId, agentId } = stored;
       const { logger } = this.#engine();
       const result = await this.#write(stored, invalid);
-      if (result === "written")
-        logger.warn(
-          { err: error.cause, scheduleId, workflowId },
-          "the input of a schedule does not fit its workflow",
-        );
+      if (result === "written") {
+        const of = agentId === null ? { workflowId } : { agentId };
+        logger.warn({ err: error.cause, scheduleId, ...of }, "the input of a schedule does not fit");
+      }
       return result;
     }
   }
 
-  /** The execution and the row are one write. */
-  async #start(
+  async #begin(
     stored: StoredSchedule,
-    { record, occurrences }: ScheduleStep,
-    { at, executionId }: OccurrenceStart,
-  ): Promise<ChangeScheduleResult> {
-    const engine = this.#engine();
-    const { scheduleId, workflowId, userId, version: expected } = stored;
-    const now = engine.clock.now();
-    const started = { ...record, invalid: 0 };
-    const row = rowOf(stored, started, withOccurrences(stored.occurrences, occurrences), now);
-    const options = {
-      ...{ executionId, exclusive: true, tags: record.tags, context: JSON.parse(record.context) },
-      ...(userId !== null && { userId }),
-    };
-    let result: ChangeScheduleResult | undefined;
-    const prepared = await this.#input(stored, record, at).then((input) =>
-      prepareStart(engine, workflowId, input, options, {
-        links: linkToSchedule({ scheduleId, at }),
-        write: async (execution) => {
-          result = await engine.store.schedules.change({ scheduleId, expected, row, create: execution });
-          return { created: result === "written" };
-        },
-      }).catch(invalidInput),
-    );
-    try {
-      await prepared.create();
-    } catch (error) {
-      if (result === undefined) throw error;
+    step: ScheduleStep,
+    start: OccurrenceStart,
+  ): Promise<ChangeScheduleResult | Exclude<Awaited<ReturnType<OccurrenceParts["post"]>>, "posted">> {
+    const parts = { engine: this.#engine(), owners: this.#owners, post: this.#host.post };
+    if (stored.agentId !== null) {
+      const { posted, conversationId } = await postOccurrence(parts, stored, start);
+      if (posted !== "posted") return posted;
+      const made = inConversation(step, conversationId);
+      return this.#write(stored, { ...made, record: { ...made.record, invalid: 0 } });
     }
-    if (result === "written") this.#wakeUp(row);
-    return result ?? "changed";
+    const { result, row } = await startExecution(parts, stored, step, start);
+    if (result === "written") this.#wrote(row, step);
+    return result;
   }
 
-  /** Undefined input stays undefined. */
-  async #input(
-    { workflowId, scheduleId }: StoredSchedule,
-    { origin, input }: ScheduleRecord,
-    at: number,
-  ): Promise<unknown> {
-    if (origin === "api") return input === null ? undefined : JSON.parse(input);
-    const { schedules } = this.#engine().workflow(workflowId);
-    const given = schedules?.get(scheduleId.slice(workflowId.length + 1))?.input;
-    try {
-      return typeof given === "function" ? await given({ at: new Date(at) }) : given;
-    } catch (error) {
-      return invalidInput(error);
-    }
-  }
-
-  async #write(stored: StoredSchedule, { record, occurrences }: ScheduleStep): Promise<ChangeScheduleResult> {
+  async #write(stored: StoredSchedule, step: ScheduleStep): Promise<ChangeScheduleResult> {
     const { store, clock } = this.#engine();
     const { scheduleId, version: expected } = stored;
-    const row = rowOf(stored, record, withOccurrences(stored.occurrences, occurrences), clock.now());
+    const row = decidedRow(stored, step, clock.now());
     const result = await store.schedules.change({ scheduleId, expected, row });
-    if (result === "written") this.#wakeUp(row);
+    if (result === "written") this.#wrote(row, step);
     return result;
   }
 
   #report(
-    { scheduleId, workflowId }: StoredSchedule,
+    { scheduleId, workflowId, agentId }: StoredSchedule,
     before: ScheduleRecord,
     { record }: ScheduleStep,
-  ): Processed {
+  ): void {
     const { logger } = this.#engine();
     const missed = record.missed - before.missed;
-    if (missed > 0) logger.warn({ scheduleId, workflowId, missed }, "occurrences of a schedule were missed");
-    return "done";
+    if (missed === 0) return;
+    const of = agentId === null ? { workflowId } : { agentId };
+    logger.warn({ scheduleId, ...of, missed }, "occurrences of a schedule were missed");
   }
 
   /** Those that have not ended, of the executions of a schedule. */
@@ -536,6 +587,12 @@ export class Schedules implements FiredSchedules {
     });
   }
 
+  #wrote(row: StoredSchedule, { occurrences }: Pick<ScheduleStep, "occurrences">): void {
+    const { metrics } = this.#engine().observation;
+    for (const { outcome, count } of occurrences) metrics.occurrence(outcome, count);
+    this.#wakeUp(row);
+  }
+
   #wakeUp({ dueAt }: Pick<StoredSchedule, "dueAt">): void {
     if (dueAt !== null) this.#engine().scheduleWakeup(dueAt, "limit");
   }
@@ -549,50 +606,35 @@ export class Schedules implements FiredSchedules {
 type Decide = (
   stored: StoredSchedule | undefined,
   now: number,
-) => (Pick<StoredSchedule, "workflowId" | "userId"> & { readonly record: ScheduleRecord }) | undefined;
+) =>
+  | (Pick<StoredSchedule, "workflowId" | "agentId" | "userId"> & { readonly record: ScheduleRecord })
+  | undefined;
 
-/** The input of an occurrence does not fit, or the host's function for it has thrown. */
-class InvalidInput extends Error {}
+/** Why the conversation of an agent did not take a prompt. */
+const problemOfPost = {
+  waits: "has a conversation that waits for a person or a tool",
+  full: "has a conversation whose queue is full",
+  foreign: "has the conversation of another user",
+} as const;
 
-function invalidInput(cause: unknown): never {
-  const isInput = cause instanceof InputValidationError || cause instanceof TooLargeError;
-  if (cause instanceof AndanteError && !isInput) throw cause;
-  throw new InvalidInput(cause instanceof Error ? cause.message : String(cause), { cause });
-}
+const onlyOfWorkflows = ["input", "overlap", "pauseOnFailure", "tags"] as const;
+const onlyOfAgents = ["prompt", "conversationId"] as const;
 
-function rowOf(
-  { scheduleId, workflowId, userId }: Pick<StoredSchedule, "scheduleId" | "workflowId" | "userId">,
-  record: ScheduleRecord,
-  occurrences: string,
-  now: number,
-): StoredSchedule {
-  const dueAt = dueAtOf(scheduleId, record, now);
-  const body = JSON.stringify(record);
-  return {
-    scheduleId,
-    kind: "schedule",
-    workflowId,
-    userId,
-    dueAt,
-    version: randomUUID(),
-    body,
-    occurrences,
-  };
-}
-
-type Given = ScheduleSpec & Pick<ScheduleRecord, "origin" | "input" | "context" | "set">;
+type GivenRecord = ScheduleSpec &
+  Pick<ScheduleRecord, "origin" | "input" | "conversationId" | "context" | "set">;
 
 /** From now on: what its former times have left undone stays so. A pause stays. */
-function changedRecord(before: ScheduleRecord | undefined, given: Given, now: number): ScheduleRecord {
+function changedRecord(before: ScheduleRecord | undefined, given: GivenRecord, now: number): ScheduleRecord {
   const isPaused = before?.state === "paused";
   return {
-    ...{ running: [], lastAt: null, lastExecutionId: null, started: 0, skipped: 0, missed: 0 },
+    ...{ running: [], last: null, lastAt: null, lastExecutionId: null, started: 0, skipped: 0, missed: 0 },
     ...before,
     ...given,
     ...{ waiting: [], invalid: 0, failed: 0, cursorAt: now },
     revision: (before?.revision ?? 0) + 1,
     state: isPaused ? "paused" : "active",
     note: isPaused ? before.note : null,
+    pausedBy: isPaused ? before.pausedBy : null,
   };
 }
 
@@ -603,19 +645,21 @@ function isSame(before: ScheduleRecord, after: ScheduleRecord): boolean {
 }
 
 function declaredRow(
-  workflowId: string,
+  { workflowId, agentId, hash: set }: ScheduleOwner,
   spec: ScheduleSpec,
-  set: string | null,
+  userId: string | null,
   stored: StoredSchedule | undefined,
   now: number,
 ): ReturnType<Decide> {
   const before = stored && readRecord(stored.body);
-  const given = { ...spec, origin: "code", input: null, context: "{}" } as const;
-  if (before !== undefined && isSame(before, { ...before, ...given })) {
+  const given = { ...spec, origin: "code", input: null, conversationId: null, context: "{}" } as const;
+  const row = { workflowId, agentId, userId };
+  const isSameRow = stored?.userId === userId && setIdOf(stored) === setIdOf(row);
+  if (before !== undefined && isSameRow && isSame(before, { ...before, ...given })) {
     // Another set with the same schedule in it.
-    return before.set === set ? undefined : { workflowId, userId: null, record: { ...before, set } };
+    return before.set === set ? undefined : { ...row, record: { ...before, set } };
   }
-  return { workflowId, userId: null, record: changedRecord(before, { ...given, set }, now) };
+  return { ...row, record: changedRecord(before, { ...given, set }, now) };
 }
 
 function declaredInCode(scheduleId: string): ScheduleConflictError {

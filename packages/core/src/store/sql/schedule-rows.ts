@@ -7,6 +7,7 @@ export function toScheduleRow(row: Row): ScheduleRow {
     scheduleId: text(row, "schedule_id"),
     kind: kindIn(text(row, "kind")),
     workflowId: text(row, "workflow_id"),
+    agentId: nullableText(row, "agent_id"),
     userId: nullableText(row, "user_id"),
     dueAt: nullableInteger(row, "due_at"),
     version: text(row, "version"),

@@ -448,7 +448,9 @@ create index budget_holds_by_expiry on budget_holds (expires_at);
 create table schedules (
   schedule_id text not null primary key,
   kind text not null,
+  -- Empty for a schedule of an agent.
   workflow_id text not null,
+  agent_id text,
   user_id text,
   due_at integer,
   -- Random, another one with each write.
@@ -461,6 +463,7 @@ create table schedules (
 
 create index schedules_by_time on schedules (due_at) where due_at is not null;
 create index schedules_by_workflow on schedules (workflow_id, schedule_id);
+create index schedules_by_agent on schedules (agent_id, schedule_id) where agent_id is not null;
 create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;
 
 -- Events from outside.

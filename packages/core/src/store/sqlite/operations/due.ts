@@ -32,7 +32,8 @@ export function due(database: DatabaseSync) {
   );
   const schedules = database.prepare(
     `select schedule_id as execution_id, workflow_id, due_at from schedules
-     where due_at is not null and +workflow_id in (select value from json_each(?)) order by due_at limit ?`,
+     where due_at is not null and (+workflow_id in (select value from json_each(?))
+       or +agent_id in (select value from json_each(?))) order by due_at limit ?`,
   );
   const works = late(database, dueWork);
   return ({ workflowIds, agentIds = [], signals = false, limit }: DueQuery): DueTimer[] => {
@@ -46,7 +47,9 @@ export function due(database: DatabaseSync) {
     // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, agents, limit).map(toSleep);
-    const others = schedules.all(ids, limit).map((row): DueTimer => ({ kind: "schedule", ...common(row) }));
+    const others = schedules
+      .all(ids, agents, limit)
+      .map((row): DueTimer => ({ kind: "schedule", ...common(row) }));
     if (signals) others.push(...works({ workflowIds, agentIds, limit }));
     return [...first, ...sleeps, ...others].sort(byTime);
   };

@@ -20,8 +20,8 @@ export function changeSchedule(database: DatabaseSync, search: SearchFrontier) {
   const select = database.prepare("select version from schedules where schedule_id = ?");
   const remove = database.prepare("delete from schedules where schedule_id = ?");
   const keep = database.prepare(
-    `insert or replace into schedules (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert or replace into schedules (schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body, occurrences)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (change: ChangeSchedule<NewExecution>): ChangeScheduleResult => {
     const { scheduleId, row, create: execution } = change;
@@ -31,8 +31,8 @@ export function changeSchedule(database: DatabaseSync, search: SearchFrontier) {
     if (execution !== undefined && !insert(execution).created) return "exists";
     if (row === null) remove.run(scheduleId);
     else {
-      const { kind, workflowId, userId, dueAt, version, body, occurrences } = row;
-      keep.run(scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences);
+      const { kind, workflowId, agentId, userId, dueAt, version, body, occurrences } = row;
+      keep.run(scheduleId, kind, workflowId, agentId, userId, dueAt, version, body, occurrences);
     }
     return "written";
   };
@@ -47,13 +47,14 @@ export function readSchedule(database: DatabaseSync) {
 }
 
 export function listSchedules(database: DatabaseSync) {
-  return ({ kind, workflowId, userId, after, limit }: ScheduleQuery): ScheduleRow[] => {
+  return ({ kind, workflowId, agentId, userId, after, limit }: ScheduleQuery): ScheduleRow[] => {
     const where = new Where()
       .add("kind = ?", kind)
       .add("workflow_id = ?", workflowId)
+      .add("agent_id = ?", agentId)
       .add("user_id = ?", userId)
       .add("schedule_id > ?", after);
-    const columns = "schedule_id, kind, workflow_id, user_id, due_at, version, body";
+    const columns = "schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body";
     return database
       .prepare(`select ${columns} from schedules ${where} order by schedule_id limit ?`)
       .all(...where.values, limit)

@@ -1,0 +1,116 @@
+// Schedules that are all due at once, beside a few that fire every second; and the lateness on an idle server.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Andante, createAndante, createLogger, type Store } from "@andante/core";
+import { percentile, throughput } from "../measure.ts";
+import type { Budget } from "../results.ts";
+import { tick } from "./workflows.ts";
+
+export interface Firing {
+  readonly name: string;
+  /** How many are due at once. */
+  readonly count: number;
+  /** The least that may start in a second. */
+  readonly perSecond: number;
+}
+
+function open(store: Store, everySecond: number): Andante {
+  const names = Array.from({ length: everySecond }, (_, index): [string, { every: "1s" }] => [
+    `s${index}`,
+    { every: "1s" },
+  ]);
+  return createAndante({
+    ...{ workflows: { tick: tick(Object.fromEntries(names)) }, store },
+    logger: createLogger({ level: "silent" }),
+  });
+}
+
+/** The schedules of `due` are due when this begins; `empty` has none. */
+export async function firing(
+  { due, empty }: { readonly due: Store; readonly empty: Store },
+  { name, count, perSecond }: Firing,
+): Promise<Budget[]> {
+  const starts = await throughputOf(empty);
+  const andante = open(due, 10);
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  await andante.ready();
+  const begun = performance.now();
+  const processor = process.cpuUsage();
+  loop.enable();
+  let fired = 0;
+  while (fired < count) {
+    await wait(20);
+    fired = firedOf(await andante.metrics.text());
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  loop.disable();
+  const { user, system } = process.cpuUsage(processor);
+  const late = await latenessOf(andante, 10);
+  await andante.settled();
+  await andante.close();
+  const rate = count / seconds;
+  return [
+    {
+      name: `schedules that are due at once and start in a second, on ${name}`,
+      value: rate.toFixed(0),
+      budget: `at least ${perSecond}`,
+      held: rate >= perSecond,
+      note: `${count} in ${seconds.toFixed(1)} s, ${((user + system) / count).toFixed(0)} µs of the processor each; plain starts of the same workflow, 50 at once: ${starts.toFixed(0)} in a second`,
+    },
+    {
+      name: `delay of the event loop meanwhile on ${name}, p99`,
+      value: `${(loop.percentile(99) / 1e6).toFixed(0)} ms`,
+      budget: "at most 20 ms",
+      held: loop.percentile(99) / 1e6 <= 20,
+    },
+    {
+      name: `punctual schedules beside them on ${name}, late by (p99)`,
+      value: `${percentile(late, 0.99).toFixed(0)} ms`,
+      budget: "at most 250 ms",
+      held: percentile(late, 0.99) <= 250,
+      note: `${late.length} occurrences`,
+    },
+  ];
+}
+
+/** Plain starts of the same workflow: the floor of this machine. */
+async function throughputOf(store: Store): Promise<number> {
+  const quiet = open(store, 0);
+  await quiet.ready();
+  const rate = await throughput(2000, 50, () => quiet.execute("tick", {}));
+  await quiet.close();
+  return rate;
+}
+
+function firedOf(metrics: string): number {
+  const [, fired = "0"] = /schedule_occurrences_total\{outcome="started"\} (\d+)/.exec(metrics) ?? [];
+  return Number(fired);
+}
+
+/** Milliseconds from the nominal times of the schedules in code to the starts of their executions. */
+async function latenessOf(andante: Andante, schedules: number): Promise<number[]> {
+  const late: number[] = [];
+  for (let index = 0; index < schedules; index++)
+    for (const { at, executionId } of await andante.schedules.occurrences(`tick:s${index}`)) {
+      if (executionId === null) continue;
+      const { startAt } = await andante.find(executionId);
+      late.push(Date.parse(startAt) - Date.parse(at));
+    }
+  return late;
+}
+
+/** Nothing else runs. */
+export async function idleLateness(store: Store, name: string, seconds: number): Promise<Budget> {
+  const andante = open(store, 5);
+  await andante.ready();
+  await wait(seconds * 1000);
+  const late = await latenessOf(andante, 5);
+  await andante.close();
+  return {
+    name: `a schedule on an idle server on ${name}, late by (p99)`,
+    value: `${percentile(late, 0.99)} ms`,
+    budget: "at most 20 ms",
+    held: percentile(late, 0.99) <= 20,
+    note: `p50 ${percentile(late, 0.5)} ms, ${late.length} occurrences`,
+  };
+}

@@ -1,0 +1,61 @@
+// A hundred thousand schedules of users: the query for what is due, the memory, and a start.
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { sqliteStore } from "@andante/core";
+import { median } from "../measure.ts";
+import type { Budget } from "../results.ts";
+import { fillSqlite } from "./fill.ts";
+
+const hour = 3_600_000;
+
+export async function manySchedules(folder: string, count: number): Promise<Budget[]> {
+  const file = path.join(folder, "many.db");
+  const later = Date.now() + hour;
+  const dueAt = (index: number) => later + index;
+  await fillSqlite(file, sqliteStore({ path: file }), { count, dueAt });
+  const store = sqliteStore({ path: file });
+  await store.open();
+  const queries: number[] = [];
+  for (let run = 0; run < 200; run++) {
+    const begun = performance.now();
+    await store.due({ workflowIds: ["tick"], limit: 200 });
+    queries.push(performance.now() - begun);
+  }
+  await store.close();
+  const full = idle(file);
+  const empty = idle(path.join(folder, "none.db"));
+  return [
+    {
+      name: `the query for what is due among ${count} schedules, 200 rows`,
+      value: `${median(queries).toFixed(2)} ms`,
+      budget: "at most 2 ms",
+      held: median(queries) <= 2,
+    },
+    {
+      name: `memory of a process with ${count} schedules`,
+      value: `${(full.memory - empty.memory).toFixed(0)} MB more`,
+      budget: "within 20 MB of none",
+      held: full.memory - empty.memory <= 20,
+    },
+    {
+      name: `a start with ${count} unchanged schedules`,
+      value: `${(full.start - empty.start).toFixed(0)} ms longer`,
+      budget: "at most 50 ms longer than with none",
+      held: full.start - empty.start <= 50,
+      note: `${full.start.toFixed(0)} ms`,
+    },
+  ];
+}
+
+/** The best of three starts. */
+function idle(file: string): { readonly start: number; readonly memory: number } {
+  const runs = [1, 2, 3].map((): { start: number; memory: number } => {
+    const script = path.join(import.meta.dirname, "idle.ts");
+    const args = ["--conditions=andante-source", "--expose-gc", script, file];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    if (status !== 0) throw new Error(stderr);
+    return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  });
+  const least = (pick: (run: (typeof runs)[number]) => number) => Math.min(...runs.map(pick));
+  return { start: least(({ start }) => start), memory: least(({ memory }) => memory) };
+}

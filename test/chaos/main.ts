@@ -33,20 +33,23 @@ say(`chaos: ${kills} kills, ANDANTE_CHAOS_SEED=${seed}`);
 const began = performance.now();
 let said = 0;
 const onlyChat = process.env.ANDANTE_CHAOS_CHAT;
-const totals = await runCampaign({
-  kills: onlyChat === undefined ? kills : 0,
-  seed,
-  workers,
-  only,
-  scenarios: only?.scenarios ?? scenarios,
-  folder: workspace.folder,
-  onResult(result, soFar) {
-    tellFailures(result);
-    if (soFar.kills - said < 25) return;
-    said = soFar.kills;
-    say(`${seconds()}: ${summary(soFar)}`);
-  },
-});
+const none: Totals = { kills: 0, target: 0, executions: 0, passed: 0, failed: 0 };
+const campaign = () =>
+  runCampaign({
+    kills,
+    seed,
+    workers,
+    only,
+    scenarios: only?.scenarios ?? scenarios,
+    folder: workspace.folder,
+    onResult(result, soFar) {
+      tellFailures(result);
+      if (soFar.kills - said < 25) return;
+      said = soFar.kills;
+      say(`${seconds()}: ${summary(soFar)}`);
+    },
+  });
+const totals = onlyChat === undefined ? await campaign() : none;
 // A fifth as many for a chat whose tools have side effects, and three tenths for one that waits, is steered, falls back to its
 // second model and uses up a budget, where all scenarios are asked for.
 const isWhole = only === undefined && process.env.ANDANTE_CHAOS_SCENARIOS === undefined;
@@ -57,7 +60,13 @@ for (const [name, chat, share] of [
 ] as const) {
   if (onlyChat === undefined ? !isWhole : onlyChat !== name) continue;
   const killed = onlyChat === undefined ? Math.ceil(kills * share) : kills;
-  const chats = await runChats(chat, { folder: workspace.folder, kills: killed, seed });
+  let told = 0;
+  const onTrial = (made: number) => {
+    if (made - told < 10) return;
+    told = made;
+    say(`${seconds()}: ${made} of ${killed} kills of a chat with ${name}`);
+  };
+  const chats = await runChats(chat, { folder: workspace.folder, kills: killed, seed, onTrial });
   for (const problem of chats.problems) say(`FAILED chat with ${name}: ${problem}`);
   lostInChats ||= chats.problems.length > 0;
   say(`${seconds()}: ${chats.kills} kills of a chat with ${name} in ${chats.trials} trials`);

@@ -47,6 +47,8 @@ export async function runChats(
     readonly seed: number;
     /** Of each first life. Default: those around each write and inside of each tool, one after the other. */
     readonly kill?: Kill;
+    /** Called after each trial, with all kills so far. */
+    onTrial?(kills: number): void;
   },
 ): Promise<ChatTotals> {
   const { folder } = options;
@@ -66,6 +68,7 @@ export async function runChats(
     const trial = await runTrial(chat, folder, [first, second], expected);
     kills += trial.kills;
     trials++;
+    options.onTrial?.(kills);
     problems.push(...trial.problems.map((problem) => `${JSON.stringify([first, second])}: ${problem}`));
   }
   return { kills, trials, problems };

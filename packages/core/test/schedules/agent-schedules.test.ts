@@ -101,11 +101,15 @@ test("a prompt that meets a busy conversation waits there", async () => {
   const queue = async () => (await andante.agents.queue("clerk", "talk")).map(({ id }) => id);
   await expect.poll(queue).toEqual(["clerk:daily@20270302T090000Z"]);
   expect(asked).toEqual(["Hello"]);
+  // A message behind the prompt keeps its place when the turn of the prompt begins.
+  const behind = andante.agents.text("clerk", "And?", { conversationId: "talk" });
+  await expect.poll(async () => (await queue()).length).toBe(2);
   free.resolve();
   await reply;
+  await behind;
   await expect
     .poll(() => texts(andante, "talk"))
-    .toEqual(["Hello", "re Hello", "The prompt", "re The prompt"]);
+    .toEqual(["Hello", "re Hello", "The prompt", "re The prompt", "And?", "re And?"]);
 });
 
 test("a prompt does not end a reply that waits for a person", async () => {

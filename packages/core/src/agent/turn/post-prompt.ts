@@ -4,6 +4,7 @@ import type { UIMessage } from "ai";
 import type { ScheduleCause } from "../../schedule/cause.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { titleOf } from "../conversation/open-conversation.ts";
+import { lastOf, readMessages } from "../messages/given-messages.ts";
 import type { QueuedRequest } from "./queued-request.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
 import type { TurnExecutions } from "./turn-host.ts";
@@ -34,12 +35,14 @@ export async function postPrompt(
 ): Promise<PostedPrompt> {
   if ((await executions.live(conversationId))?.waitsSince !== undefined) return "waits";
   const at = new Date(schedule.at).toISOString();
-  const message: UIMessage = {
+  const prompt = {
     id: messageId,
     role: "user",
     metadata: { schedule: { scheduleId: schedule.scheduleId, at } },
     parts: [{ type: "text", text }],
   };
+  // As its turn reads it again: a message of another text counts as edited, and those behind it would be taken back.
+  const message: UIMessage = lastOf(await readMessages([prompt], {}, "last"));
   const request: QueuedRequest = {
     ...{ mode: "chat", settings: {}, schema: null, playground: undefined, traceparent: null },
     ...{ process: queues.process, context, steers: false },

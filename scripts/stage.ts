@@ -21,7 +21,7 @@ export function readManifest(folder: string): Manifest & Readonly<Record<string,
 export const pagesOf: Readonly<Record<string, readonly string[]>> = {
   "packages/core": [
     ...["README", "workflows", "waiting-for-people", "agents", "ui-messages", "testing", "errors"],
-    ...["schedules", "events", "costs", "observability", "upgrading"],
+    ...["schedules", "events", "links", "webhooks", "costs", "observability", "upgrading"],
     ...["approval-desk", "chat-with-approval", "document-pipeline", "nightly-batch", "saga"].map(
       (recipe) => `recipes/${recipe}`,
     ),

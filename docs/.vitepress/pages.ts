@@ -13,6 +13,7 @@ export const groups: readonly Group[] = [
     pages: [
       "workflows",
       "waiting-for-people",
+      "links",
       "agents",
       "ui-messages",
       "console",
@@ -28,6 +29,7 @@ export const groups: readonly Group[] = [
       "observability",
       "schedules",
       "events",
+      "webhooks",
       "costs",
       "operating",
       "deploying",

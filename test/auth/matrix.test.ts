@@ -8,9 +8,9 @@ import { bearer, provider, tokenFor, tokenKinds } from "../support/tokens.ts";
 
 interface Expectation {
   /** In opt-in mode. */
-  readonly access: "public" | "protected";
+  readonly access: "public" | "protected" | "signed";
   /** In opt-out mode with the `publicRoutes` below. */
-  readonly listed: "public" | "protected";
+  readonly listed: "public" | "protected" | "signed";
   /** The status once the caller is in; the execution that is asked about has ended. */
   readonly status: number;
   /** The status for an anonymous caller that is let in, where it differs: some data belongs to users. */
@@ -34,6 +34,10 @@ const askForObject = { input: "[1]", schema: { type: "array" } };
 const running = "/agents/:id/chat/:conversationId/stream";
 const conversation = "/api/conversations/:conversationId";
 const schedule = "/api/schedules/:scheduleId";
+const endpoint = "/api/endpoints/:endpointId";
+const delivery = "/api/deliveries/:deliveryId";
+/** For operators: nobody is one here. */
+const forOperators = { access: "protected", listed: "protected", status: 403 } as const;
 const table: Readonly<Record<string, Expectation>> = {
   "POST /events/:eventName": { access: "protected", listed: "protected", status: 404, body: { data: {} } },
   "POST /api/events": {
@@ -44,6 +48,19 @@ const table: Readonly<Record<string, Expectation>> = {
   },
   "GET /api/events": { access: "protected", listed: "protected", status: 200 },
   "GET /api/event-types": { access: "protected", listed: "protected", status: 200 },
+  // The signature of the link is the permission, in every mode.
+  "GET /decide/:token": { access: "signed", listed: "signed", status: 404 },
+  "POST /decide/:token": { access: "signed", listed: "signed", status: 404 },
+  "GET /api/endpoints": forOperators,
+  [`GET ${endpoint}`]: forOperators,
+  [`PUT ${endpoint}`]: { ...forOperators, body: { url: "https://example.com" } },
+  [`DELETE ${endpoint}`]: forOperators,
+  [`POST ${endpoint}/rotate`]: forOperators,
+  [`POST ${endpoint}/enable`]: forOperators,
+  [`POST ${endpoint}/test`]: forOperators,
+  "GET /api/deliveries": forOperators,
+  [`GET ${delivery}`]: forOperators,
+  [`POST ${delivery}/redeliver`]: forOperators,
   "GET /api/schedules": { access: "protected", listed: "protected", status: 200 },
   [`GET ${schedule}`]: { access: "protected", listed: "protected", status: 404 },
   [`PUT ${schedule}`]: {
@@ -194,7 +211,11 @@ test("every route has a line in the table, and every line a route", () => {
 
 const modes = [
   { mode: "opt-in", options: {}, needsToken: (each: Expectation) => each.access === "protected" },
-  { mode: "opt-out", options: { defaultPrivate: true }, needsToken: () => true },
+  {
+    mode: "opt-out",
+    options: { defaultPrivate: true },
+    needsToken: (each: Expectation) => each.access !== "signed",
+  },
   {
     mode: "opt-out with publicRoutes",
     options: { defaultPrivate: true, publicRoutes },
@@ -226,6 +247,7 @@ describe.each(modes)("$mode", async ({ options, needsToken }) => {
       userId: "ada",
       scheduleId: "none",
       eventName: "none",
+      ...{ token: "none", endpointId: "none", deliveryId: "none" },
     };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };

@@ -67,6 +67,11 @@ const free = [
   "executions.cancel",
   "schedules.preview",
   "events.types",
+  // By the signature of a link.
+  ...["links.read", "links.decide"],
+  // For operators.
+  ...["endpoints.list", "endpoints.read", "endpoints.set", "endpoints.remove", "endpoints.rotate"],
+  ...["endpoints.enable", "endpoints.test", "deliveries.list", "deliveries.read", "deliveries.redeliver"],
   "metrics.read",
   "documentation.read",
   "health.read",

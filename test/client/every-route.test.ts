@@ -8,6 +8,8 @@ const pages = {
   "GET /": "the landing page",
   "GET /ui": "the interactive page",
   "GET /ui/:file": "its assets",
+  "GET /decide/:token": "the page of a link",
+  "POST /decide/:token": "its form",
 };
 
 test("every route is called by some method", async () => {
@@ -55,6 +57,10 @@ test("every route is called by some method", async () => {
     ...[andante.schedules.preview({}), andante.schedules.remove("s")],
     ...[andante.send("order.paid", {}), andante.events.list(), andante.events.types()],
     andante.events.sendAll([{ name: "order.paid", data: {} }]).catch(() => []),
+    ...[andante.endpoints.list(), andante.endpoints.get("n"), andante.endpoints.set("n", { url: "" })],
+    ...[andante.endpoints.remove("n"), andante.endpoints.rotate("n"), andante.endpoints.enable("n")],
+    ...[andante.endpoints.test("n"), andante.deliveries.list()],
+    ...[andante.deliveries.get("d"), andante.deliveries.redeliver("d")],
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.start("hi"), agent.object("hi", {})],
     ...[
       agent.attach("c"),
@@ -94,6 +100,8 @@ test("every route is called by some method", async () => {
     userId: "u",
     scheduleId: "s",
     eventName: "order.paid",
+    endpointId: "n",
+    deliveryId: "d",
   };
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)

@@ -1,10 +1,13 @@
 // Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { Agent, defineEvent } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
+import { cleanup } from "../support/cleanup.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
 import { gates } from "../support/gates.ts";
@@ -328,6 +331,32 @@ test("the rows of schedules", async () => {
   const berlin = { cron: "30 2 * * *", zone: "Europe/Berlin" };
   expectShape("POST /api/schedule-preview", await server.post("/api/schedule-preview", berlin));
   expectShape(`DELETE ${one}`, await server.send("DELETE", path, {}));
+});
+
+test("the rows of endpoints and deliveries", async () => {
+  const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, "127.0.0.1");
+  cleanup(() => receiver.close());
+  await once(receiver, "listening");
+  const address = receiver.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
+  const secret = `whsec_${"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`;
+  const own = await serveForTest({ endpoints: { local: { url, secret, allowPrivate: true } } });
+  const [one, path] = ["/api/endpoints/:endpointId", "/api/endpoints/shaped"];
+  expectShape(`PUT ${one}`, await own.send("PUT", path, { url: "https://example.com/hook" }));
+  expectShape(`GET ${one}`, await own.get(path));
+  expectShape("GET /api/endpoints", await own.get("/api/endpoints"));
+  expectShape(`POST ${one}/rotate`, await own.post(`${path}/rotate`));
+  expectShape(`POST ${one}/enable`, await own.post(`${path}/enable`));
+  expectShape(`DELETE ${one}`, await own.send("DELETE", path, {}));
+  const sent = await own.post("/api/endpoints/local/test");
+  expectShape(`POST ${one}/test`, sent);
+  const delivery = `/api/deliveries/${encodeURIComponent(String(dataOf(sent).deliveryId))}`;
+  await expect.poll(async () => dataOf(await own.get(delivery)).state).toBe("delivered");
+  expectShape("GET /api/deliveries", await own.get("/api/deliveries?endpointId=local&limit=5"));
+  const read = await own.get(delivery);
+  expectShape("GET /api/deliveries/:deliveryId", read);
+  expect(dataOf(read)).toMatchObject({ state: "delivered", lastStatus: 204, attempts: 1 });
+  expectShape("POST /api/deliveries/:deliveryId/redeliver", await own.post(`${delivery}/redeliver`));
 });
 
 test("no row that answers JSON or events was left out", () => {

@@ -27,7 +27,7 @@ test("the page on authentication has every route with its mode, its actions, the
     const others = Object.values(requiresWith).join(" or ");
     return [
       `${method} ${path}`,
-      access === "protected" ? "token" : "public",
+      { protected: "token", public: "public", signed: "link" }[access],
       [action, ...requires, ...(others === "" ? [] : [others])].join(", "),
       resource.join(", "),
       reveals,

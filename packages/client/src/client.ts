@@ -20,6 +20,7 @@ import type {
   FoundExecution,
   SearchPage,
 } from "./responses/wire.ts";
+import { DeliveriesClient, EndpointsClient } from "./workflow/endpoints-client.ts";
 import { EventsClient, type SendEventOptions } from "./workflow/events-client.ts";
 import { ExecutionClient } from "./workflow/execution-client.ts";
 import { SchedulesClient } from "./workflow/schedules-client.ts";
@@ -45,6 +46,16 @@ export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId
   /** One workflow: starts and finds its executions. */
   workflow<Id extends WorkflowId<T>>(workflowId: Id): WorkflowClient<T["workflows"][Id]> {
     return new WorkflowClient(this.connection, workflowId);
+  }
+
+  /** Where events of executions are sent. */
+  get endpoints(): EndpointsClient {
+    return new EndpointsClient(this.connection);
+  }
+
+  /** The events that are sent to them. */
+  get deliveries(): DeliveriesClient {
+    return new DeliveriesClient(this.connection);
   }
 
   /** When executions start by themselves. */

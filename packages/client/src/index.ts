@@ -34,6 +34,12 @@ export type * from "./responses/events.ts";
 export type { ExecutionResult, ExecutionState, JsonSchema, WorkflowSummary } from "./responses/executions.ts";
 // All other responses. The exports above have more exact types and take precedence over those of the same name.
 export type * from "./responses/wire.ts";
+export type {
+  DeliveriesClient,
+  DeliveryFilter,
+  EndpointOptions,
+  EndpointsClient,
+} from "./workflow/endpoints-client.ts";
 export type { EventFilter, EventsClient, EventToSend, SendEventOptions } from "./workflow/events-client.ts";
 export type {
   EventsOptions,

@@ -15,6 +15,7 @@ export type { AgentRecord, EventRecord } from "./andante/host-types.ts";
 export { type EventPlace, readAwaits } from "./event/awaits.ts";
 export { cancelledBy } from "./event/cause.ts";
 export { anyKey, matchKey, targetOf } from "./event/match-key.ts";
+export type { LinkState } from "./execution/commands/links.ts";
 export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";
@@ -76,7 +77,7 @@ export {
 export { steadyTime, systemClock } from "./values/clock.ts";
 export { inTurn, ownTurn } from "./values/own-turn.ts";
 export { redactText } from "./values/redact-text.ts";
-export { describeIssues, toJsonSchema } from "./values/schema.ts";
+export { describeIssues, type JsonSchema, toJsonSchema } from "./values/schema.ts";
 export { splitPieces } from "./values/split-pieces.ts";
 export { isBelow } from "./values/step-path.ts";
 export { TurnQueue } from "./values/turn-queue.ts";

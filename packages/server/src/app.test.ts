@@ -163,7 +163,7 @@ describe("trouble inside", () => {
 
 test("every row of the route table has its access and its possible responses", () => {
   for (const row of routes) {
-    expect(["public", "protected"], row.path).toContain(row.access);
+    expect(["public", "protected", "signed"], row.path).toContain(row.access);
     expect(row.summary, row.path).not.toBe("");
     const hasSubject = row.body !== undefined && row.resource.length > 0;
     if (row.path.includes(":id/") || hasSubject) expect(row.errors, row.path).toContain(404);

@@ -31,7 +31,7 @@ import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
-import { readJsonBody } from "./request/request-body.ts";
+import { readJsonBody, readRawBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
 import { CachedReads } from "./response/cached-reads.ts";
 import { compress, isLarge } from "./response/compress.ts";
@@ -283,17 +283,19 @@ async function handleRequest(
   const admitted = inner?.caller ?? gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
   row.check?.(andante, params);
-  const permission = new Permission(authorize, gate.enabled, caller, row);
+  const asked = row.access === "signed" ? undefined : authorize;
+  const permission = new Permission(asked, gate.enabled, caller, row);
   const named = permission.asks ? namedIds(row, () => inner?.query ?? http.req.query(), params) : params;
   const decided = permission.scopeOf(named);
   let scope = decided instanceof Promise ? await decided : decided;
-  const body = row.body === undefined ? undefined : await bodyOf(row, http, bounds, caller.userId, inner);
+  const hasBody = row.body !== undefined || row.raw !== undefined;
+  const body = hasBody ? await bodyOf(row, http, bounds, caller.userId, inner) : undefined;
   const query =
     row.query === undefined ? undefined : parse(row.query(), inner?.query ?? http.req.query(), "query");
   if (permission.asks && row.ids !== undefined)
     scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
-  const asked = { ...caller, action: row.action, resource: params };
-  if (scope === "own") await checkOwner(asked, (id) => andante.idsOf(id));
+  if (scope === "own")
+    await checkOwner({ ...caller, action: row.action, resource: params }, (id) => andante.idsOf(id));
   const view = viewOf(scope, caller, gate.enabled);
   const cost = costOf(row);
   const client = cost === undefined ? "" : bounds.clientOf(caller.userId, originOf(http));
@@ -337,10 +339,12 @@ function bodyOf(row: Route, http: Context, bounds: Bounds, userId?: string, inne
 }
 
 async function readBody(row: Route, http: Context, bounds: Bounds, userId?: string): Promise<unknown> {
-  const given = await readJsonBody(http.req, bounds, () => bounds.clientOf(userId, originOf(http)));
+  const clientOf = () => bounds.clientOf(userId, originOf(http));
+  if (row.raw !== undefined) return readRawBody(http.req, bounds, clientOf, row.raw.limit);
+  const given = await readJsonBody(http.req, bounds, clientOf);
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
-  const body = row.body === undefined ? given : parse(row.body(), given === undefined ? {} : given, "body");
+  const body = row.body && parse(row.body(), given === undefined ? {} : given, "body");
   return row.headers?.includes("idempotency-key") ? withIdempotencyKey(body, http.req) : body;
 }

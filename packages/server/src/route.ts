@@ -104,6 +104,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly headers?: readonly RequestHeader[];
   /** The body's shape. */
   readonly body?: Shape<z.ZodType<Body>>;
+  /** The body as bytes, in place of one with a shape: at most this many. */
+  readonly raw?: { readonly limit: number; readonly contentType: string };
   /** The route accepts a request without a body as `{}`. Default: false, a missing body is 400. */
   readonly bodyOptional?: boolean;
   /** The successful response. */

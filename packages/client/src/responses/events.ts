@@ -83,6 +83,10 @@ export interface WorkflowResumedEvent extends JournaledEvent<"workflow-resumed">
   readonly resumeData: unknown;
   /** It was not resumed in time, and its deadline passed. */
   readonly byDeadline?: boolean | undefined;
+  /** The step did not wait yet: its next suspension ends with this decision. */
+  readonly early?: boolean | undefined;
+  /** The label of the link that it was decided by; "" for one without a label. */
+  readonly link?: string | undefined;
   readonly userId?: string | undefined;
 }
 export interface ExecutionRewoundEvent extends JournaledEvent<"execution-rewound"> {

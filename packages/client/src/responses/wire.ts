@@ -175,6 +175,70 @@ export interface DefinitionHistory {
   readonly complete: boolean;
 }
 
+export interface Delivery {
+  readonly deliveryId: string;
+  /** The webhook-id of each attempt. */
+  readonly messageId: string;
+  readonly endpointId: string;
+  readonly executionId: string | null;
+  readonly workflowId: string;
+  readonly type: string;
+  readonly state: "scheduled" | "pending" | "delivered" | "failed";
+  readonly createdAt: string;
+  /** When the next attempt is made. */
+  readonly nextAt: string | null;
+  readonly attempts: number;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+}
+
+export interface DeliveryDetail extends Delivery {
+  /** The body of the request. */
+  readonly payload: string;
+  /** The last 20 attempts. */
+  readonly history: readonly {
+    readonly at: string;
+    readonly status: number | null;
+    readonly error: string | null;
+    readonly milliseconds: number;
+  }[];
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  readonly nextCursor: string | null;
+}
+
+export interface Endpoint {
+  readonly endpointId: string;
+  readonly url: string;
+  /** Where it is declared. */
+  readonly origin: "code" | "api";
+  readonly on: readonly (
+    | "execution.ended"
+    | "execution.suspended"
+    | "suspension.reminder"
+    | "suspension.escalated"
+  )[];
+  /** Null: all. */
+  readonly workflows: readonly string[] | null;
+  readonly content: "thin" | "full";
+  readonly state: "active" | "disabled";
+  /** Why it is disabled. */
+  readonly note: string | null;
+  readonly failingSince: string | null;
+  /** How many secrets sign now. */
+  readonly secrets: number;
+}
+
+export interface EndpointList {
+  readonly endpoints: readonly Endpoint[];
+}
+
+export interface EndpointTest {
+  readonly deliveryId: string;
+}
+
 /** The codes of a server's errors. A later release may have others. */
 export type ErrorCode =
   | "agent-function"
@@ -199,6 +263,11 @@ export type ErrorCode =
   | "deadline"
   | "definition"
   | "definition-changed"
+  | "delivery-conflict"
+  | "delivery-not-found"
+  | "endpoint-conflict"
+  | "endpoint-not-found"
+  | "endpoints-off"
   | "event-data"
   | "event-id-conflict"
   | "event-not-found"
@@ -220,6 +289,10 @@ export type ErrorCode =
   | "invalid-token"
   | "journal-damaged"
   | "journal-limit"
+  | "link-expired"
+  | "link-form"
+  | "link-not-found"
+  | "links-not-configured"
   | "mcp-server-gone"
   | "mcp-timeout"
   | "message-withdrawn"
@@ -590,6 +663,10 @@ export interface Removed {
   readonly conversationId: string;
 }
 
+export interface RemovedEndpoint {
+  readonly endpointId: string;
+}
+
 export interface RemovedFacts {
   readonly userId: string;
 }
@@ -610,6 +687,11 @@ export interface ReplayOf {
 
 export interface ResumedTool {
   readonly conversationId: string;
+}
+
+export interface RotatedEndpoint {
+  readonly endpointId: string;
+  readonly secret: string;
 }
 
 export interface Schedule {
@@ -791,6 +873,11 @@ export interface ServerStatus {
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;
+}
+
+export interface SetEndpoint extends Endpoint {
+  /** Where it was made now. */
+  readonly secret?: string | undefined;
 }
 
 export interface ShortExplanation {

@@ -1,4 +1,5 @@
 // The options of createAndante, and the check that refuses unknown ones.
+import { checkEndpointOptions, type EndpointRecord } from "../delivery/endpoint-options.ts";
 import { OptionError } from "../errors/index.ts";
 import { type RetentionOptions, retentionBounds } from "../execution/engine/retention.ts";
 import {
@@ -9,6 +10,7 @@ import {
   sizeLimits,
   userShareOf,
 } from "../execution/limits/limits.ts";
+import { checkLinksOptions, type LinksOptions } from "../link/link-options.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { RollupOptions } from "../observe/rollups/rollups.ts";
@@ -55,6 +57,10 @@ export interface AndanteOptions<
   readonly prices?: Prices;
   /** Limits of tokens or money over windows of time. Default: none. */
   readonly budgets?: readonly BudgetOptions[];
+  /** Links with which people decide about steps that wait: `link()` in a body. Default: none can be made. */
+  readonly links?: LinksOptions;
+  /** Where events of executions are sent, by name; {} for those that are set at run time. Default: none, and none can be set. */
+  readonly endpoints?: EndpointRecord;
   /** Which ended executions are kept; the others are deleted. Default: all are kept. */
   readonly retention?: RetentionOptions;
   /** The time as executions see it, for tests. Default: the machine's clock. */
@@ -72,6 +78,8 @@ export const knownAndanteOptions: KnownOptions<AndanteOptions> = {
   rollups: true,
   prices: true,
   budgets: true,
+  links: true,
+  endpoints: true,
   limits: true,
   retention: true,
   clock: true,
@@ -135,4 +143,6 @@ export function checkAndanteOptions(options: AndanteOptions): void {
   retentionBounds(options.retention ?? {});
   checkPrices(options.prices);
   countedBudgets(options.budgets, options.prices);
+  checkLinksOptions(options.links);
+  checkEndpointOptions(options.endpoints);
 }

@@ -6,12 +6,16 @@ import { Conversations } from "../agent/conversation/conversations.ts";
 import { Facts } from "../agent/facts.ts";
 import { registerAgents, registerTasks, warnOfUnrecorded } from "../agent/register-agents.ts";
 import type { ExpiredApproval, RunningTurn } from "../agent/turn/turn-host.ts";
+import { Outbox } from "../delivery/outbox.ts";
 import type { AnyEvent, EventToSend, SendOptions } from "../event/define-event.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
+import { Deliveries } from "../execution/commands/deliveries.ts";
+import { Endpoints } from "../execution/commands/endpoints.ts";
 import type { EventReceipt } from "../execution/commands/event-views.ts";
 import { Events } from "../execution/commands/events.ts";
 import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { explainExecution, explainRows } from "../execution/commands/explain.ts";
+import { Links } from "../execution/commands/links.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
 import {
   checkReason,
@@ -56,6 +60,7 @@ import {
 import { turnExecutions } from "../execution/turn/turn-executions.ts";
 import { TurnKind } from "../execution/turn/turn-kind.ts";
 import { decodeEvent } from "../journal/codec.ts";
+import { LinkMaker } from "../link/link-maker.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -94,6 +99,9 @@ export class AndanteService implements Andante {
   readonly facts: Facts;
   readonly schedules: Schedules;
   readonly sentEvents: Events;
+  readonly links: Links;
+  readonly endpoints: Endpoints;
+  readonly deliveries: Deliveries;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -156,6 +164,17 @@ export class AndanteService implements Andante {
       if (deadline !== undefined) this.#engine.scheduleWakeup(deadline, "limit");
       this.#engine.changes.report(change);
     });
+    const links = new LinkMaker(options.links, clock);
+    this.endpoints = new Endpoints(
+      () => this.#engine,
+      options.endpoints,
+      () => this.#ready,
+    );
+    this.deliveries = new Deliveries(
+      () => this.#engine,
+      this.endpoints,
+      () => this.#ready,
+    );
     this.#engine = new Engine({
       store,
       storage,
@@ -177,6 +196,9 @@ export class AndanteService implements Andante {
       },
       ...(events.size > 0 && { events: { process: (workId) => this.sentEvents.process(workId) } }),
       postEnd: (end) => this.agents.postEnd(end),
+      links,
+      outbox: options.endpoints && new Outbox({ endpoints: () => this.endpoints.active, links }),
+      deliveries: { deliver: (deliveryId) => this.deliveries.deliver(deliveryId) },
     });
     this.sentEvents = new Events(
       () => this.#engine,
@@ -189,6 +211,11 @@ export class AndanteService implements Andante {
       post: (prompt) => this.agents.postPrompt(prompt),
       ready: () => this.#ready,
     });
+    this.links = new Links(
+      () => this.#engine,
+      () => this.agents.schemas,
+      () => this.#ready,
+    );
     this.#recovery = new Recovery(this.#engine, times);
     const trimEvents = events.size > 0 ? (bounds: EventBounds) => this.sentEvents.trim(bounds) : undefined;
     this.#retention = new Retention(this.#engine, options.retention ?? {}, undefined, trimEvents);
@@ -418,6 +445,8 @@ export class AndanteService implements Andante {
       indexer: this.#indexer,
       recovery: this.#recovery,
       scheduleSets: this.schedules.sets,
+      endpoints: this.endpoints,
+      deliveries: this.deliveries,
       agents: this.agents,
       observation: this.#observation,
       ready: this.#ready,
@@ -431,7 +460,7 @@ export class AndanteService implements Andante {
     await opened;
     const engine = this.#engine;
     if (engine.closing) return;
-    await Promise.all([engine.definitions.register(), this.#recovery.announce()]);
+    await Promise.all([engine.definitions.register(), this.#recovery.announce(), this.endpoints.start()]);
     await Promise.all([this.#recovery.start(), reportUnregistered(engine)]);
     if (engine.closing) return;
     engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);

@@ -4,9 +4,12 @@ import type { Conversations } from "../agent/conversation/conversations.ts";
 import type { Facts } from "../agent/facts.ts";
 import type { EventDefinition, EventToSend, SendOptions } from "../event/define-event.ts";
 import type { CancelOptions } from "../execution/commands/cancel.ts";
+import type { Deliveries } from "../execution/commands/deliveries.ts";
+import type { Endpoints } from "../execution/commands/endpoints.ts";
 import type { EventReceipt } from "../execution/commands/event-views.ts";
 import type { Events } from "../execution/commands/events.ts";
 import type { ExecutionHandle } from "../execution/commands/execution-handle.ts";
+import type { Links } from "../execution/commands/links.ts";
 import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
 import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
 import type { ReplayOptions } from "../execution/commands/replay.ts";
@@ -134,6 +137,12 @@ export interface Andante<
   >;
   /** The events that were sent, with all that they have done. */
   readonly sentEvents: Pick<Events, "list" | "definitions">;
+  /** Where events of executions are sent. */
+  readonly endpoints: Pick<Endpoints, "list" | "get" | "set" | "remove" | "rotate" | "enable">;
+  /** The events that are sent to them. */
+  readonly deliveries: Pick<Deliveries, "list" | "get" | "redeliver" | "test">;
+  /** The decisions behind links that bodies have made, by the last part of their addresses. */
+  readonly links: Pick<Links, "read" | "decide">;
   /** The facts that agents keep of users and conversations. */
   readonly facts: Pick<Facts, "read" | "change" | "remove">;
   /** Tokens and money of models by day, user, agent, workflow or model. */

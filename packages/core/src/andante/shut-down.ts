@@ -1,5 +1,7 @@
 // Stops an Andante, stage after stage. A part that does not end delays nothing for long, and is named in one line.
 import type { Agents } from "../agent/agents.ts";
+import type { Deliveries } from "../execution/commands/deliveries.ts";
+import type { Endpoints } from "../execution/commands/endpoints.ts";
 import type { ScheduleSets } from "../execution/commands/schedule-sets.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import type { Recovery } from "../execution/engine/recovery.ts";
@@ -16,6 +18,8 @@ export interface ShutDownParts {
   readonly indexer: SearchIndexer;
   readonly recovery: Recovery;
   readonly scheduleSets: ScheduleSets;
+  readonly endpoints: Pick<Endpoints, "stop">;
+  readonly deliveries: Pick<Deliveries, "stop">;
   readonly agents: Agents;
   readonly observation: Observation;
   /** Resolves when the store is open and a first batch of abandoned executions is loaded. */
@@ -73,13 +77,14 @@ function closeLate({ engine, ready }: ShutDownParts): void {
 
 /** Parts that stop together, in the order of the stages. */
 function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
-  const { engine, scheduler, scheduleSets, retention, indexer, recovery } = parts;
+  const { engine, scheduler, scheduleSets, retention, indexer, recovery, endpoints, deliveries } = parts;
   const { agents, observation, ready, grace } = parts;
   // Inside it are two waits for the store.
   const whatRuns = grace + 3 * patience;
   return [
     [{ name: theStart, stop: () => ready.catch(() => undefined), patience }],
     [
+      { name: "deliveries", stop: async () => [endpoints.stop(), deliveries.stop()], patience },
       { name: "due timers", stop: () => scheduler.stop(), patience },
       { name: "declared schedules", stop: () => scheduleSets.stop(), patience },
       { name: "retention", stop: () => retention.stop(), patience },

@@ -40,7 +40,8 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       const { path, stepIndex, resumeData, suspensionId, userId, pausedFor, event: taken } = event;
       const byDeadline = event.byDeadline || undefined;
       const expired = event.expired || undefined;
-      const fields = { suspensionId, userId, byDeadline, expired, pausedFor, event: taken };
+      const { early, link } = event;
+      const fields = { suspensionId, userId, byDeadline, expired, pausedFor, event: taken, early, link };
       return { ...ofExecution(type, timestamp, resumeData, fields), path, stepIndex };
     }
     case "execution-rewound": {
@@ -122,11 +123,14 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       const stepIndex = stored.stepIndex ?? 0;
       const who = { suspensionId: detail.text("suspensionId"), userId: detail.optionalText("userId") };
       const pausedFor = detail.optionalNumber("pausedFor");
+      const link = detail.optionalText("link");
       const how = {
         byDeadline: detail.isTrue("byDeadline"),
         expired: detail.isTrue("expired"),
         ...(pausedFor !== undefined && { pausedFor }),
         ...takenIn(detail),
+        ...(detail.isTrue("early") && { early: true as const }),
+        ...(link !== undefined && { link }),
       };
       return { ...who, ...how, type, sequence, timestamp, path, stepIndex, resumeData: value };
     }

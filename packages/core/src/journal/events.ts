@@ -164,6 +164,10 @@ export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
   readonly pausedFor?: number;
   /** The event from outside that has resumed it. */
   readonly event?: TakenEvent;
+  /** The step did not wait yet: its next suspension ends with this decision. Default: it waited. */
+  readonly early?: true;
+  /** The label of the link that it was decided by; "" for one without a label. Default: no link. */
+  readonly link?: string;
 }
 
 /** An event from outside that an execution has taken. */

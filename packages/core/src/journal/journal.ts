@@ -16,8 +16,9 @@ import {
 import { KeptState } from "./kept-state.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { PastSteps } from "./past-steps.ts";
-import { newPathState, type PathState } from "./path-state.ts";
+import { newPathState, type PathState, type Resumption } from "./path-state.ts";
 import { isNumbered, PathsInside } from "./paths-inside.ts";
+import { afterRewind, afterWait, rewindOf, waitOf } from "./visit.ts";
 
 export type { LoopRound, PathState, Resumption } from "./path-state.ts";
 
@@ -43,6 +44,10 @@ export interface JournalParts {
   resumes: number;
   /** The numbers of the events from outside that it has taken, by their names and keys: the last ones of each. */
   taken: Map<string, readonly number[]> | undefined;
+  /** The number of resumes at the last rewind; 0 without one. */
+  rewoundAt: number;
+  /** Decisions that were made before their steps waited, by path; made for the first. */
+  early: Map<string, Resumption> | undefined;
 }
 
 /** Events of one name and key that an execution remembers to have taken: others of them are taken in their order. */
@@ -192,13 +197,27 @@ export class Journal {
   suspended(path: string, stepIndex: number, suspensionId: string, data: JsonText): void {
     const state = this.#at(path, stepIndex);
     state.suspension = { suspensionId, data };
-    state.resumption = undefined;
+    state.resumption = this.#parts.early?.get(path);
+    if (state.resumption !== undefined) this.#parts.early?.delete(path);
   }
 
-  resumed(path: string, { suspensionId, resumeData, expired }: WorkflowResumedEvent): void {
+  resumed(path: string, { suspensionId, resumeData, expired, early }: WorkflowResumedEvent): void {
     const state = this.#paths.get(path);
-    if (state?.suspension?.suspensionId !== suspensionId) return;
-    state.resumption = { data: resumeData ?? "null", expired };
+    const resumption = { data: resumeData ?? "null", expired };
+    const waits = state?.suspension !== undefined && state.resumption === undefined;
+    // One that waits here does not wait in the store: the decision was there before it.
+    if (early && !(waits && state.outcome === undefined)) {
+      this.#parts.early ??= new Map();
+      this.#parts.early.set(path, resumption);
+    } else if (state !== undefined && (early || state.suspension?.suspensionId === suspensionId))
+      state.resumption = resumption;
+  }
+
+  /** Identifies the next wait of a step, or the present one: a decision about another one does not count for it. */
+  visitOf(path: string): string {
+    const { suspension, resumption } = this.#paths.get(path) ?? {};
+    if (suspension === undefined) return afterRewind(this.#parts.rewoundAt);
+    return resumption === undefined ? waitOf(suspension.suspensionId) : afterWait(suspension.suspensionId);
   }
 
   /** A pause was lifted: it does not count for the time limits of the steps that had begun before it. */
@@ -212,11 +231,13 @@ export class Journal {
     this.#parts.past?.rewind(stepIndex);
     this.#parts.checkpoints?.rewound(stepIndex);
     this.#stateVersion++;
+    this.#parts.rewoundAt = this.resumes;
+    this.#parts.early = undefined;
     this.#rewindNewest(stepIndex);
     for (const [path, state] of this.#paths) if (state.stepIndex >= stepIndex) this.#paths.delete(path);
     this.#inside = new PathsInside(this.#paths.keys(), this.#parts.checkpoints?.paths());
     const state = this.#at(stepId, stepIndex);
-    state.suspension = { suspensionId: "", data: undefined };
+    state.suspension = { suspensionId: rewindOf(this.resumes), data: undefined };
     state.resumption = { data, expired: false };
   }
 
@@ -301,6 +322,8 @@ function emptyParts(): JournalParts {
     checkpoints: undefined,
     resumes: 0,
     taken: undefined,
+    rewoundAt: 0,
+    early: undefined,
   };
 }
 

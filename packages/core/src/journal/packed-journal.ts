@@ -60,6 +60,8 @@ export interface PackedJournal {
   readonly checkpoints: readonly PackedBody[];
   readonly resumes: number;
   readonly taken?: readonly (readonly [place: string, seqs: readonly number[]])[];
+  readonly rewoundAt?: number;
+  readonly early?: readonly (readonly [path: string, resumption: Resumption])[];
 }
 
 type PackedBody = readonly [
@@ -94,7 +96,7 @@ export class TextNumbers {
 }
 
 export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal {
-  const { paths, past, newest, older, state, checkpoints, resumes, taken } = journal.parts;
+  const { paths, past, newest, older, state, checkpoints, resumes, taken, rewoundAt, early } = journal.parts;
   const states: PackedState[] = [];
   const numbers = new Map<PathState, number>();
   const numberOf = (each: PathState): number => {
@@ -115,6 +117,8 @@ export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal
     checkpoints: Array.from(checkpoints?.bodies ?? [], (body) => packBody(body, texts)),
     resumes,
     ...(taken && { taken: [...taken] }),
+    ...(rewoundAt > 0 && { rewoundAt }),
+    ...(early !== undefined && early.size > 0 && { early: [...early] }),
     // Last: the steps above have been numbered by then.
     states,
   };
@@ -145,6 +149,8 @@ export function unpackJournal(packed: PackedJournal, texts: readonly string[]): 
     ),
     resumes: packed.resumes,
     taken: packed.taken && new Map(packed.taken),
+    rewoundAt: packed.rewoundAt ?? 0,
+    early: packed.early && new Map(packed.early),
   });
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StoredSchedule } from "../store/schedule-store.ts";
 import type { NewExecution, Store } from "../store/store.ts";
-import { event, execution } from "./store-cases.ts";
+import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
 export function scheduleCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of schedules`, () => {
@@ -149,6 +149,76 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
       expect(await list({ kind: "set" })).toHaveLength(1);
       const [row] = await store.schedules.list({ kind: "schedule", workflowId, limit: 1 });
       expect(row).not.toHaveProperty("occurrences");
+    });
+
+    describe("deliveries", () => {
+      const deliveryOf = (executionId: string, workflowId: string, fields: Partial<StoredSchedule> = {}) =>
+        rowOf(`d/crm/9/${executionId}/000000000000005-${randomUUID()}`, {
+          ...{ kind: "delivery", workflowId, dueAt: 5, ...fields },
+        });
+
+      test("are kept with the commit that opens their suspension, or ends the execution", async () => {
+        const made = execution({ workflowId: randomUUID() });
+        const { executionId, workflowId } = made;
+        await store.create(made);
+        const [opened, other, ended] = [0, 1, 2].map(() => deliveryOf(executionId, workflowId));
+        if (opened === undefined || other === undefined || ended === undefined) throw new Error("three rows");
+        const gate = suspension({ path: "gate" });
+        const deliveries = [
+          { row: opened, suspensionId: gate.suspensionId },
+          { row: other, suspensionId: "one that is not opened" },
+        ];
+        const commit = commitOf(executionId, { open: [gate], deliveries });
+        await store.commit(commit);
+        expect(await store.schedules.read(opened.scheduleId)).toEqual(opened);
+        expect(await store.schedules.read(other.scheduleId)).toBeUndefined();
+        // Repeated because its result was lost: a row that has moved on stays.
+        const moved = { ...opened, version: randomUUID(), dueAt: 7 };
+        await write(moved, opened.version);
+        await store.commit(commit);
+        const end = { status: "completed", result: null, error: null } as const;
+        const atEnd = [
+          { row: ended, suspensionId: null },
+          { row: { ...opened, version: randomUUID() }, suspensionId: null },
+        ];
+        await store.commit(commitOf(executionId, { number: 2, end, deliveries: atEnd }));
+        expect(await store.schedules.read(opened.scheduleId)).toEqual(moved);
+        const found = await store.due({ workflowIds: [workflowId], limit: 10 });
+        expect(found).toEqual([
+          { kind: "delivery", executionId: ended.scheduleId, workflowId, dueAt: 5 },
+          { kind: "delivery", executionId: opened.scheduleId, workflowId, dueAt: 7 },
+        ]);
+      });
+
+      test("are kept with a cancellation, and not with one that is refused", async () => {
+        const made = execution({ workflowId: randomUUID() });
+        const { executionId, workflowId } = made;
+        await store.create(made);
+        const [first, second] = [0, 1].map(() => deliveryOf(executionId, workflowId));
+        if (first === undefined || second === undefined) throw new Error("two rows");
+        const cancel = (row: StoredSchedule) =>
+          store.cancel(cancelOf(executionId, { deliveries: [{ row, suspensionId: null }] }));
+        await cancel(first);
+        await cancel(second);
+        expect(await store.schedules.read(first.scheduleId)).toEqual(first);
+        expect(await store.schedules.read(second.scheduleId)).toBeUndefined();
+      });
+
+      test("are listed between two ids, apart from schedules", async () => {
+        const workflowId = randomUUID();
+        const rows = ["a", "b", "c"].map((name) =>
+          rowOf(`d/crm/9/e-${workflowId}/000000000000005-${name}`, { kind: "delivery", workflowId }),
+        );
+        for (const row of rows) await write(row);
+        const [first, second, third] = rows.map(({ scheduleId }) => scheduleId);
+        const list = async (query: { after?: string | undefined; before?: string | undefined }) =>
+          (await store.schedules.list({ kind: "delivery", ...query, workflowId, limit: 10 })).map(
+            ({ scheduleId }) => scheduleId,
+          );
+        expect(await list({ after: first })).toEqual([second, third]);
+        expect(await list({ before: third })).toEqual([first, second]);
+        expect(await store.schedules.list({ kind: "schedule", workflowId, limit: 10 })).toEqual([]);
+      });
     });
   });
 }

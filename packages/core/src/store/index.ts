@@ -10,7 +10,7 @@ export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
-export type * from "./schedule-store.ts";
+export * from "./schedule-store.ts";
 export type * from "./search-store.ts";
 export type * from "./signal-store.ts";
 export {

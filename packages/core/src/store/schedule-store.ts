@@ -1,11 +1,22 @@
-// Schedules: the part of the store contract that keeps when executions are started. A row changes by conditional writes alone,
-// and the execution that an occurrence starts is created in the write that moves the row on.
+// Schedules, and other small rows that are due at a time: the part of the store contract that keeps when executions are started
+// and events are delivered. A row changes by conditional writes alone. The execution that an occurrence starts is created in the
+// write that moves the row on; a delivery is kept with the commit whose event it delivers.
 
 /**
- * A schedule; or the sets of schedules that processes declare for a workflow or an agent, or the events that start a workflow:
- * those are never due.
+ * A schedule; the sets of schedules that processes declare for a workflow or an agent, the events that start a workflow, and
+ * endpoints, which are never due; or the delivery of an event to an endpoint.
  */
-export type ScheduleKind = "schedule" | "set" | "trigger";
+export const scheduleKinds = ["schedule", "set", "trigger", "endpoint", "delivery"] as const;
+export type ScheduleKind = (typeof scheduleKinds)[number];
+
+/** The beginning of the ids of deliveries. */
+export const deliveryPrefix = "d/";
+
+/** The execution whose event a delivery delivers, from its id; undefined for any other id. */
+export function executionOfDelivery(id: string): string | undefined {
+  const [, executionId] = /^d\/[^/]+\/\d+\/(.+)\/\d{15}[\w.-]+$/s.exec(id) ?? [];
+  return executionId;
+}
 
 export interface ScheduleRow {
   readonly scheduleId: string;
@@ -23,7 +34,7 @@ export interface ScheduleRow {
   readonly body: string;
 }
 
-/** With its last occurrences, a JSON array. */
+/** With its last occurrences or attempts, a JSON array. */
 export interface StoredSchedule extends ScheduleRow {
   readonly occurrences: string;
 }
@@ -53,6 +64,8 @@ export interface ScheduleQuery {
   readonly userId?: string | undefined;
   /** Ids behind this one. Default: from the first on. */
   readonly after?: string | undefined;
+  /** Ids before this one. Default: to the last. */
+  readonly before?: string | undefined;
   readonly limit: number;
 }
 

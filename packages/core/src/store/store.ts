@@ -20,7 +20,7 @@ import type {
 import type { FactChange, FactStore } from "./fact-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
-import type { ScheduleStore } from "./schedule-store.ts";
+import type { ScheduleStore, StoredSchedule } from "./schedule-store.ts";
 import type { SearchStore } from "./search-store.ts";
 import type { SignalStore, SignalWork } from "./signal-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
@@ -209,6 +209,13 @@ export interface EventPosition {
   readonly at: number;
 }
 
+/** The delivery of an event, kept with the write that records the event. */
+export interface NewDelivery {
+  readonly row: StoredSchedule;
+  /** The suspension that it is about; null for the end of the execution. */
+  readonly suspensionId: string | null;
+}
+
 /** One atomic step forward of a running execution. */
 export interface Commit {
   readonly executionId: string;
@@ -242,8 +249,10 @@ export interface Commit {
   readonly hasChildren?: true;
   /** The use of those calls in place of the shares of budgets that they hold. Default: none. */
   readonly charges?: readonly BudgetCharge[];
-  /** Suspensions that those outcomes open. */
+  /** Suspensions that those outcomes open. One whose path has an `early` decision is not opened, and uses the decision up. */
   readonly open: readonly Suspension[];
+  /** Paths whose `early` decisions those outcomes use up. Default: none. */
+  readonly takes?: readonly string[];
   /**
    * Steps that those outcomes end although calls of theirs wait, and calls that do not wait any more: suspensions at or
    * below them are closed. A path is below a step when the step's path and a "/", "[" or "#" begin it. Default: none.
@@ -259,6 +268,11 @@ export interface Commit {
   readonly clear: readonly string[];
   /** With `following`: the top-level step that now runs. */
   readonly stepIndex: number;
+  /**
+   * Deliveries of events that the commit records; those of a suspension only when it is opened. A row whose id is there stays.
+   * Default: none.
+   */
+  readonly deliveries?: readonly NewDelivery[];
   /** The execution made progress, so its recoveries are counted from 0 again. Ending it counts in any case. */
   readonly progress: boolean;
   /** With `following`: the execution ends; all its suspensions are closed. */
@@ -319,15 +333,22 @@ export interface Resume {
   readonly last?: EventPosition;
   /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
   readonly pausedFor?: number;
+  /**
+   * A decision that is made before its step waits: it closes nothing and claims nothing, and the next suspension of the path
+   * is not opened. Refused when the path waits or has such a decision, after the end, and when the execution has another
+   * number of `resumes` than the caller has read. Default: it resumes.
+   */
+  readonly early?: { readonly path: string; readonly resumes: number };
 }
 
 /**
  * - `claimed`: the execution had no owner; the caller's claim holds and it must run it.
  * - `owned`: a live owner continues it; the caller counts as alive, even when its lease has run out.
+ * - `kept`: an `early` one is recorded.
  * - `refused`: the suspension is no longer open.
  */
 export type ResumeResult =
-  | { readonly kind: "claimed" | "owned"; readonly events: readonly StoredEvent[] }
+  | { readonly kind: "claimed" | "owned" | "kept"; readonly events: readonly StoredEvent[] }
   | { readonly kind: "refused" };
 
 /** Ends an execution from outside. */
@@ -339,6 +360,8 @@ export interface Cancel {
   readonly status: "cancelled" | "error";
   /** Why it failed, a JSON object; null when it was cancelled. */
   readonly error: StoredJson;
+  /** Deliveries of its end. Default: none. */
+  readonly deliveries?: readonly NewDelivery[];
   /** A time has passed, without a caller: refused while the execution is paused, or when this suspension is closed. */
   readonly due: { readonly suspensionId: string | null } | null;
 }
@@ -389,18 +412,19 @@ export interface DueQuery {
   /** Also work that events leave. Default: none. */
   readonly signals?: boolean | undefined;
   /**
-   * At most this many timers and ends, as many deadlines and timeouts together, as many schedules, and as much work of events:
-   * none keeps another out.
+   * At most this many timers and ends, as many deadlines and timeouts together, as many schedules and deliveries, and as much work of
+   * events: none keeps another out.
    */
   readonly limit: number;
 }
 
 /**
  * Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long, or one with
- * `links` has ended, which concerns its parent and its children; a schedule has to be looked at, or an event has work to do.
+ * `links` has ended, which concerns its parent and its children; a schedule or a delivery has to be looked at, or an event has work
+ * to do.
  */
 export type DueTimer = {
-  /** For a schedule, and for work of events: its own id. */
+  /** For a schedule, a delivery, and for work of events: its own id. */
   readonly executionId: string;
   readonly workflowId: string;
   readonly dueAt: number;
@@ -413,6 +437,7 @@ export type DueTimer = {
   | { readonly kind: "end" }
   | { readonly kind: "schedule" }
   | { readonly kind: "signal" }
+  | { readonly kind: "delivery" }
   | {
       readonly kind: "timeout";
       /** The earliest timer of the same execution, when that is idle or has no live owner. */

@@ -26,8 +26,29 @@ export interface EventWaitOptions {
   readonly since?: "start" | "now" | Duration | undefined;
 }
 
-/** Options of `suspend`. */
-export interface SuspendOptions<Resume = unknown> extends DeadlineOptions<Resume>, EventWaitOptions {}
+/** Options of `suspend`. The notifications are events for the endpoints of the host, kept with the suspension. */
+export interface SuspendOptions<Resume = unknown> extends DeadlineOptions<Resume>, EventWaitOptions {
+  /** Who is to decide, such as an address. Default: not known. */
+  readonly to?: string;
+  /** Between the reminders that are sent while the step waits, at least a minute. Default: none are sent. */
+  readonly remind?: Duration;
+  /** A notification for someone else after a time, while the step still waits. Default: none. */
+  readonly escalate?: { readonly after: Duration; readonly to?: string };
+  /** Puts a link to the decision into the notifications. Default: none; it expires after 7 days. */
+  readonly link?: true | Pick<LinkOptions, "expires">;
+}
+
+/** Options of a link to the decision of a step. */
+export interface LinkOptions {
+  /** Who gets the link, such as an address; kept in the journal as the `userId` of the decision. Default: not known. */
+  readonly to?: string;
+  /** From now, or a date. Default: 7 days. */
+  readonly expires?: Duration | Date;
+  /** The resume data of the link: its page has one button. Default: the page has a form for the resume data. */
+  readonly resume?: unknown;
+  /** The text of that button, at most 100 characters. Default: "Confirm". */
+  readonly label?: string;
+}
 
 /** The state that an execution's steps share: a JSON object. */
 export type WorkflowState = Readonly<Record<string, unknown>>;
@@ -91,6 +112,12 @@ export interface StepContext<T extends StepTypes = StepTypes> {
    * After the resume THE BODY RUNS AGAIN FROM ITS TOP, then with `resumeData`.
    */
   suspend(reason?: string, data?: T["suspend"], options?: SuspendOptions<T["resume"]>): never;
+  /**
+   * The address of a page on which a person decides about a step of this execution that waits, now or later: it resumes the
+   * step with their data. The step is one beside this one, or any by its path. Signed, for one wait of that step; the option
+   * `links` of the host names the address and the secret.
+   */
+  link(stepId: string, options?: LinkOptions): string;
   /** Ends the innermost workflow now, with this result. Never returns: write `return bail(…)`. */
   bail(result?: unknown): never;
   /** The state that the steps of this execution share, with the changes of this body so far. */
@@ -138,5 +165,5 @@ export interface StepContext<T extends StepTypes = StepTypes> {
 /** The context of a function beside a body, such as a condition: it can read, and nothing else. */
 export type FunctionContext<Data = unknown, Input = unknown> = Omit<
   StepContext<{ data: Data; input: Input; resume: never; suspend: never }>,
-  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "send" | "emit" | "checkpoint"
+  "suspend" | "resumeData" | "suspendData" | "link" | "bail" | "setState" | "send" | "emit" | "checkpoint"
 >;

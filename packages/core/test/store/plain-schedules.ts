@@ -14,13 +14,16 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
   return {
     due: ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] =>
       [...rows.values()]
-        .flatMap(({ scheduleId: executionId, workflowId, agentId, dueAt }): DueTimer[] =>
+        .flatMap(({ scheduleId: executionId, kind, workflowId, agentId, dueAt }): DueTimer[] =>
           dueAt !== null && (workflowIds.includes(workflowId) || agentIds.includes(agentId ?? ""))
-            ? [{ kind: "schedule", executionId, workflowId, dueAt }]
+            ? [{ kind: kind === "delivery" ? kind : "schedule", executionId, workflowId, dueAt }]
             : [],
         )
         .sort((a, b) => a.dueAt - b.dueAt)
         .slice(0, limit),
+    deliver: (row: StoredSchedule): void => {
+      if (!rows.has(row.scheduleId)) rows.set(row.scheduleId, row);
+    },
     operations: {
       change: (change: ChangeSchedule<NewExecution>): ChangeScheduleResult => {
         const { scheduleId, row, create: execution } = change;
@@ -32,7 +35,7 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
         return "written";
       },
       read: (scheduleId: string): StoredSchedule | undefined => rows.get(scheduleId),
-      list: ({ kind, workflowId, agentId, userId, after, limit }: ScheduleQuery): ScheduleRow[] =>
+      list: ({ kind, workflowId, agentId, userId, after, before, limit }: ScheduleQuery): ScheduleRow[] =>
         [...rows.values()]
           .filter(
             (row) =>
@@ -40,7 +43,8 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
               (workflowId === undefined || row.workflowId === workflowId) &&
               (agentId === undefined || row.agentId === agentId) &&
               (userId === undefined || row.userId === userId) &&
-              (after === undefined || row.scheduleId > after),
+              (after === undefined || row.scheduleId > after) &&
+              (before === undefined || row.scheduleId < before),
           )
           .sort((a, b) => (a.scheduleId < b.scheduleId ? -1 : 1))
           .slice(0, limit)

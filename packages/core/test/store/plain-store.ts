@@ -193,6 +193,7 @@ export function plainStore(): Store {
         const of = kept(executionId);
         if (of.timeoutAt !== null) of.timeoutAt += by;
       }),
+      deliver: later((row) => schedules.deliver(row)),
       spend: later((_, entries) => usage.spend(entries)),
       charge: later((charges) => budgets.charge(charges)),
     };

@@ -472,7 +472,7 @@ create index budget_holds_by_account on budget_holds (budget, subject);
 create index budget_holds_by_attempt on budget_holds (attempt);
 create index budget_holds_by_expiry on budget_holds (expires_at);
 
--- Schedules that start executions, and the sets of them that processes declare.
+-- Schedules that start executions, the sets of them that processes declare, endpoints, and deliveries of events to these.
 create table schedules (
   schedule_id text collate "C" not null primary key,
   kind text not null,
@@ -485,15 +485,16 @@ create table schedules (
   version text collate "C" not null,
   -- A JSON object.
   body text not null,
-  -- The last ones, a JSON array.
+  -- The last ones, or the last attempts of a delivery; a JSON array.
   occurrences text not null
 )
 with (fillfactor = 70);
 
 create index schedules_by_time on schedules (due_at) where due_at is not null;
-create index schedules_by_workflow on schedules (workflow_id, schedule_id);
+create index schedules_by_workflow on schedules (workflow_id, kind, schedule_id);
+create index schedules_by_kind on schedules (kind, schedule_id);
 create index schedules_by_agent on schedules (agent_id, schedule_id) where agent_id is not null;
-create index schedules_by_user on schedules (user_id, schedule_id) where user_id is not null;
+create index schedules_by_user on schedules (user_id, kind, schedule_id) where user_id is not null;
 
 -- Events from outside.
 create table signals (

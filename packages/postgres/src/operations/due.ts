@@ -30,7 +30,7 @@ export function dueStatement(s: string): string {
     (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
      from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)
     union all
-    (select 'schedule', schedule_id, workflow_id, null, due_at, null, null, null, 0
+    (select kind, schedule_id, workflow_id, null, due_at, null, null, null, 0
      from ${s}.schedules where due_at is not null and (workflow_id = any($1) or agent_id = any($3))
      order by due_at limit $2)`;
 }
@@ -63,7 +63,7 @@ function toDue(row: Row): DueTimer {
     dueAt: integer(row, "due_at"),
   };
   if (row.kind === "timer") return { kind: "timer", ...common, userId: nullableText(row, "user_id") };
-  if (row.kind === "end" || row.kind === "schedule" || row.kind === "signal")
+  if (row.kind === "end" || row.kind === "schedule" || row.kind === "signal" || row.kind === "delivery")
     return { kind: row.kind, ...common };
   const timerAt = nullableInteger(row, "timer_at");
   if (row.kind === "timeout") return { kind: "timeout", ...common, timerAt };

@@ -22,13 +22,14 @@ export function schedules(readers: Readers, s: string): ScheduleStore<NewExecuti
       const [row] = await readers.read(select, [scheduleId]);
       return row && toStoredSchedule(row);
     },
-    list: readers.forCallers(async ({ kind, workflowId, agentId, userId, after, limit }) => {
+    list: readers.forCallers(async ({ kind, workflowId, agentId, userId, after, before, limit }) => {
       const where = new Where()
         .add("kind = ?", kind)
         .add("workflow_id = ?", workflowId)
         .add("agent_id = ?", agentId)
         .add("user_id = ?", userId)
-        .add("schedule_id > ?", after);
+        .add("schedule_id > ?", after)
+        .add("schedule_id < ?", before);
       const rows = await readers.search(
         `select schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body from ${s}.schedules ${where}
          order by schedule_id limit ${where.bind(limit)}`,

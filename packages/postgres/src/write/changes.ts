@@ -7,6 +7,7 @@ import {
   mergeEntries,
   type Outcome,
   rowText,
+  type StoredSchedule,
   type Suspension,
   type Timer,
   type UsageEntry,
@@ -42,6 +43,25 @@ export function factStatement(s: string, changes: readonly FactChange[]): Statem
   ];
 }
 
+/** Keeps deliveries; those that are there already stay as they are. */
+function deliveryStatement(s: string, rows: readonly StoredSchedule[]): Statement {
+  return [
+    `insert into ${s}.schedules (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+     on conflict do nothing`,
+    [
+      rows.map(({ scheduleId }) => scheduleId),
+      rows.map(({ kind }) => kind),
+      rows.map(({ workflowId }) => workflowId),
+      rows.map(({ userId }) => userId),
+      rows.map(({ dueAt }) => dueAt),
+      rows.map(({ version }) => version),
+      rows.map(({ body }) => body),
+      rows.map(({ occurrences }) => occurrences),
+    ],
+  ];
+}
+
 export class CollectedChanges implements Changes {
   readonly #records: ExecutionRecord[] = [];
   readonly #ends: (Outcome & { readonly executionId: string })[] = [];
@@ -59,6 +79,7 @@ export class CollectedChanges implements Changes {
   readonly #moved = new Map<string, number>();
   readonly #spent: UsageEntry[] = [];
   readonly #charges: BudgetCharge[] = [];
+  readonly #deliveries: StoredSchedule[] = [];
 
   update(record: ExecutionRecord): void {
     this.#records.push(record);
@@ -114,6 +135,10 @@ export class CollectedChanges implements Changes {
 
   spend(_: string, entries: readonly UsageEntry[]): void {
     this.#spent.push(...entries);
+  }
+
+  deliver(row: StoredSchedule): void {
+    this.#deliveries.push(row);
   }
 
   charge(charges: readonly BudgetCharge[]): void {
@@ -189,6 +214,7 @@ export class CollectedChanges implements Changes {
     );
     const changed = [...this.#opened, ...this.#ends].map(({ executionId }) => executionId);
     add(changed, queueStatement(s), [changed]);
+    if (this.#deliveries.length > 0) found.push(deliveryStatement(s, this.#deliveries));
     // Last, because other connections change the same rows.
     if (this.#spent.length > 0) found.push(spendStatement(s, mergeEntries(this.#spent)));
     if (this.#charges.length > 0) found.push(chargeStatement(s, this.#charges));

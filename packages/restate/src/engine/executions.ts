@@ -37,6 +37,7 @@ import {
   type Working,
 } from "./layout.ts";
 import { claimedOf, fieldsOf, type Place, shortOf } from "./read-row.ts";
+import { keepDelivery } from "./schedule-rows.ts";
 import { find, memberKey } from "./sets.ts";
 import { keepLook, keepWork, waitPlaces } from "./signals.ts";
 import { spend } from "./usage.ts";
@@ -119,7 +120,10 @@ export function earliest(timers: readonly { readonly dueAt: number }[]): number 
 }
 
 /** Applies the changes of a decision to the row. A decision without an execution changes nothing. */
-function changesOf(cells: Cells, kept: Kept | undefined): Omit<Changes, "spend" | "charge" | "remember"> {
+function changesOf(
+  cells: Cells,
+  kept: Kept | undefined,
+): Omit<Changes, "spend" | "charge" | "remember" | "deliver"> {
   const row = (): Kept => {
     if (kept !== undefined) return kept;
     throw new Error("a decision has changed an execution that does not exist");
@@ -251,6 +255,7 @@ export async function perform<Argument extends { readonly executionId: string },
     spend: (key, entries) => void others.push(() => spend(cells, key, entries)),
     charge: (charges) => cells.charge(charges),
     remember: (change) => void others.push(() => keepFact(cells, change)),
+    deliver: (row) => void others.push(() => keepDelivery(cells, row)),
     setTimer: (id, timer) => changes.setTimer(id, { ...timer, dueAt: endAt ?? timer.dueAt }),
     update: (record) => {
       isChanged = true;

@@ -3,18 +3,21 @@
 // `r/<id>` is the row of an execution: a write has happened when its row is written. `i/` holds a long input and context, `o/`
 // a long outcome, `s/` its snapshot, `b<k>/` its events 16k + 1 to 16k + 16, `v<n>/` and `d<n>/` the long value and detail of
 // the event n. Sets find executions (sets.ts): `c` those with work to do, `l` and `t` those with times, `k` those that are
-// parked; `q` finds conversations with queued messages, `h` schedules by their times, `e` signals by their places, `g` work of signals by its time. `y/` is an open suspension in lists.
+// parked; `q` finds conversations with queued messages, `h` schedules and deliveries by their times, `e` signals by their places, `g` work of signals by its time. `y/` is an open suspension in lists.
 // `sg/` is a signal, `si/` finds it by its id, `wt/` is a wait for signals and `wk/` work that they leave.
-// `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a message, `sc/` is a schedule and `so/` has its
-// occurrences, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, schedules,
+// `cv/` is a conversation and `fk/` a copy under way, `m/` holds the text of a message, `sc/` is a schedule or a delivery and `so/` has its
+// occurrences or attempts, and `w<k>` has the results of the last writes to conversations. SQL finds rows, open suspensions, schedules,
 // conversations and copies by the fields before the value (lines.ts).
-import type {
-  ExecutionRecord,
-  ExecutionRow,
-  Outcome,
-  StoredJson,
-  Suspension,
-  Timer,
+import {
+  deliveryPrefix,
+  type ExecutionRecord,
+  type ExecutionRow,
+  executionOfDelivery,
+  type Outcome,
+  type ScheduleKind,
+  type StoredJson,
+  type Suspension,
+  type Timer,
 } from "@andante/core/store";
 
 /** An event as it is kept; `true`: its value or detail has a key of its own. */
@@ -96,6 +99,8 @@ export type KeyKind = "part" | "line" | "member" | "head" | "row" | "mark";
 
 export function kindOf(key: string): KeyKind {
   if (key.startsWith("+")) return "member";
+  // A delivery is written before the row of the execution that it is kept with.
+  if (key.startsWith(`sc/${deliveryPrefix}`)) return "part";
   if (/^(r|sc|sg)\//.test(key)) return "row";
   if (/^(cv|fk)\//.test(key)) return "head";
   if (key.startsWith("y/") || key.startsWith("wt/")) return "line";
@@ -136,13 +141,14 @@ export type Parked = readonly [
 /** A conversation by the agent and the time of its first queued message. */
 export type Queued = readonly [agentId: string, at: number, conversationId: string];
 
-/** A schedule by its next time. */
+/** A schedule or a delivery by its next time. */
 export type TimedSchedule = readonly [
   of: "",
   at: number,
   scheduleId: string,
   workflowId: string,
   agentId: string | null,
+  kind: ScheduleKind,
 ];
 
 /** A signal by its place and number. */
@@ -161,7 +167,11 @@ export function hashOf(id: string): number {
   return hash >>> 0;
 }
 
-/** The executions of a schedule are in its shard: the end of their ids, which a nominal time makes, does not count. */
+/**
+ * The executions of a schedule are in its shard: the end of their ids, which a nominal time makes, does not count. The deliveries of
+ * an execution are in the shard of the execution.
+ */
 export function shardOf(id: string, shards: number): number {
-  return hashOf(id.replace(/@\d{8}T\d{6}Z[\w-]*$/, "")) % shards;
+  const subject = executionOfDelivery(id) ?? id;
+  return hashOf(subject.replace(/@\d{8}T\d{6}Z[\w-]*$/, "")) % shards;
 }

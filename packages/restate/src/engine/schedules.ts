@@ -1,4 +1,4 @@
-// Schedules in the state of shards. The id of an execution that a schedule starts leads to the shard of the schedule (layout.ts), so
+// Schedules and deliveries in the state of shards. The id of an execution that a schedule starts leads to the shard of the schedule (layout.ts), so
 // that both are one write. `sc/` is the row, `so/` has its last occurrences, and the set `h` finds it by its time.
 import {
   type ChangeSchedule,
@@ -13,17 +13,14 @@ import {
 import type { Cells } from "./cells.ts";
 import { create } from "./executions.ts";
 import { keys, sets, type TimedSchedule } from "./layout.ts";
-import { columnsOf, field, optional } from "./lines.ts";
+import { columnsOf } from "./lines.ts";
+import { keepRow, timed } from "./schedule-rows.ts";
 import { find, memberKey } from "./sets.ts";
 
 export const scheduleColumns = columnsOf("kind scheduleId workflowId agentId userId whole");
 
 /** Milliseconds after its time for which a member counts without its row, as with timers. */
 const trustTime = 10_000;
-
-function timed(row: ScheduleRow | null | undefined): TimedSchedule | null {
-  return row?.dueAt == null ? null : ["", row.dueAt, row.scheduleId, row.workflowId, row.agentId];
-}
 
 async function changeSchedule(
   cells: Cells,
@@ -44,13 +41,7 @@ async function changeSchedule(
     cells.clear(keys.occurrences(scheduleId));
     return "written";
   }
-  const { occurrences, ...kept } = row;
-  const columns = [
-    ...[row.kind, field(scheduleId), field(row.workflowId)],
-    ...[optional(row.agentId), optional(row.userId)],
-  ];
-  cells.set(keys.schedule(scheduleId), kept, ...columns);
-  cells.set(keys.occurrences(scheduleId), occurrences);
+  keepRow(cells, row);
   return "written";
 }
 
@@ -71,10 +62,10 @@ export async function dueSchedules(
   const found = await find<TimedSchedule>(cells, sets.schedules, { fits, limit });
   const old = found.filter(([, dueAt]) => dueAt < now - trustTime).map(([, , id]) => keys.schedule(id));
   await cells.load(old);
-  return found.flatMap(([, dueAt, executionId, workflowId]): DueTimer[] => {
+  return found.flatMap(([, dueAt, executionId, workflowId, , kind]): DueTimer[] => {
     const key = keys.schedule(executionId);
     if (old.includes(key) && cells.get<ScheduleRow>(key)?.dueAt !== dueAt) return [];
-    return [{ kind: "schedule", executionId, workflowId, dueAt }];
+    return [{ kind: kind === "delivery" ? kind : "schedule", executionId, workflowId, dueAt }];
   });
 }
 

@@ -15,13 +15,14 @@ export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> 
       return result;
     },
     read: (scheduleId) => shards.read(scheduleId, "schedule", scheduleId),
-    list: async ({ kind, workflowId, agentId, userId, after, limit }) => {
+    list: async ({ kind, workflowId, agentId, userId, after, before, limit }) => {
       const conditions = [
         isText(kindColumn, kind),
         isText(columns.workflowId, workflowId),
         isOptional(columns.agentId, agentId),
         isOptional(columns.userId, userId),
         after === undefined ? "" : ` and ${id} > ${literal(field(after))}`,
+        before === undefined ? "" : ` and ${id} < ${literal(field(before))}`,
       ].join("");
       const rows = await shards.search(
         `${id} as id, ${whole} as whole`,

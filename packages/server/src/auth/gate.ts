@@ -13,9 +13,10 @@ import { publicRoutesTest } from "./public-routes.ts";
 
 /**
  * The callers that an endpoint admits with authentication, in opt-in mode: `public` all callers, `protected` only
- * authenticated callers. In opt-out mode every endpoint is protected.
+ * authenticated callers. In opt-out mode every endpoint is protected, except those that are `signed`: a signature in the
+ * request is the permission, so that neither a token nor `authorize` counts.
  */
-export type Access = "public" | "protected";
+export type Access = "public" | "protected" | "signed";
 
 /** The caller. Both fields are undefined when it is not authenticated. */
 export interface Caller {
@@ -63,7 +64,9 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
   const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
-    (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
+    access !== "signed" &&
+    (provider.defaultPrivate === true || access === "protected") &&
+    !isPublic(method, path);
   /** Admits callers with a valid token; others only where none is required. */
   const enter = async <C extends Caller>(required: boolean, identified: Promise<C | undefined>, none: C) => {
     try {

@@ -120,6 +120,9 @@ function describeRoute(
         },
       },
     }),
+    ...(row.raw && {
+      requestBody: { required: true, content: { [row.raw.contentType]: { schema: {} } } },
+    }),
     ...security(row, surroundings.gate),
     responses: { ...successes(row), ...failures(row, surroundings) },
   };

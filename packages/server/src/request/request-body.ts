@@ -65,6 +65,27 @@ export async function readJsonBody(
     : readLong(request, request.raw.body, length, bounds, clientOf());
 }
 
+/** The bytes of a body of any type, empty without one. */
+export async function readRawBody(
+  request: HonoRequest,
+  { bodies }: Pick<BodyBounds, "bodies">,
+  clientOf: () => string,
+  limit: number,
+): Promise<Uint8Array> {
+  const length = announcedLength(request);
+  if (length > limit) throw new BodyTooLargeError({ limit });
+  if (length <= short) return new Uint8Array(await request.arrayBuffer().catch(refuse));
+  if (request.raw.body === null) return new Uint8Array();
+  const { reader, held, problemOf } = holdBody(request.raw.body, bodies, clientOf());
+  try {
+    return await readChunks(reader, held, { limit }, length);
+  } catch (error) {
+    throw problemOfBody(problemOf(error));
+  } finally {
+    held.end();
+  }
+}
+
 async function waitAtHand(
   request: HonoRequest,
   text: string,
@@ -176,7 +197,7 @@ function parseInTurn(request: HonoRequest, text: string): unknown {
 function parseBody(request: HonoRequest, text: string): unknown {
   if (text.trim() === "") return undefined;
   if (!isJson(headerOf(request, "content-type"))) throw new UnsupportedMediaTypeError();
-  return parse(text);
+  return parseJson(text);
 }
 
 /** Whether a body is absent, or short and within the limit by its content length, which Node's parser enforces. */
@@ -262,7 +283,8 @@ function isJson(contentType: string | undefined): boolean {
   return type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
 }
 
-function parse(text: string): unknown {
+/** The value of a JSON text; one with `__proto__` keys is refused. */
+export function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

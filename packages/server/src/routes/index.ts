@@ -3,9 +3,11 @@ import type { Route } from "../route.ts";
 import { agentRoutes } from "./agents.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
+import { endpointRoutes } from "./endpoints.ts";
 import { eventRoutes } from "./events.ts";
 import { executionRoutes } from "./executions.ts";
 import { factRoutes } from "./facts.ts";
+import { linkRoutes } from "./links.ts";
 import { observabilityRoutes } from "./observability.ts";
 import { overviewRoutes } from "./overview.ts";
 import { scheduleRoutes } from "./schedules.ts";
@@ -19,6 +21,8 @@ export const routes: readonly Route[] = [
   ...executionRoutes,
   ...scheduleRoutes,
   ...eventRoutes,
+  ...linkRoutes,
+  ...endpointRoutes,
   ...overviewRoutes,
   ...observabilityRoutes,
   ...documentationRoutes(() => routes),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import * as agents from "./agent-schemas.ts";
 import * as budgets from "./budget-schemas.ts";
 import { type Component, shape } from "./component.ts";
+import * as endpoints from "./endpoint-schemas.ts";
 import * as events from "./event-schemas.ts";
 import * as executions from "./execution-schemas.ts";
 import * as logs from "./log-schemas.ts";
@@ -14,9 +15,10 @@ import * as reports from "./usage-schemas.ts";
 
 export const components = shape(() => {
   const registry: z.core.$ZodRegistry<{ id: string }> = z.registry();
-  for (const schemas of [
+  const all = [
     agents,
     budgets,
+    endpoints,
     events,
     executions,
     logs,
@@ -25,7 +27,8 @@ export const components = shape(() => {
     traces,
     usage,
     reports,
-  ])
+  ];
+  for (const schemas of all)
     for (const each of Object.values(schemas)) if (isComponent(each)) registry.add(each(), { id: each.id });
   return registry;
 });

@@ -2,6 +2,7 @@
 import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { Children } from "../../agent/durable/children.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
+import type { Outbox } from "../../delivery/outbox.ts";
 import type { EventCause } from "../../event/cause.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -10,6 +11,7 @@ import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { StoredUsage } from "../../store/usage.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { LinkOptions } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { SizeLimits } from "../limits/limits.ts";
 import type { LiveText } from "../stream/feed.ts";
@@ -58,6 +60,10 @@ export interface ExecutionFacts {
   used(): Promise<StoredUsage | null>;
   /** The usage at the moments when these suspensions were resumed, the earliest first; read from the journal. */
   usedAtResumes(suspensionIds: ReadonlySet<string>): Promise<ReadonlyMap<string, StoredUsage>>;
+  /** The address of the page for a decision about a step, made by the body at `path`. */
+  link(path: string, stepId: string, options: LinkOptions | undefined): string;
+  /** Makes the deliveries of events; undefined where the host has no endpoints. */
+  readonly outbox: Outbox | undefined;
   /** Publishes the text of an agent to the execution's followers. */
   publishLive(text: LiveText): void;
 }

@@ -1,4 +1,5 @@
 // How `suspend`, `bail` and a checkpoint that cannot begin leave a body: by throwing a value that only this module can make or recognise.
+import type { Notice } from "../../delivery/outbox.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** A call of `suspend`. */
@@ -12,6 +13,8 @@ export interface SuspendRequest {
   readonly onDeadline: string | null;
   /** The events that end it, as JSON text (`Awaits`). Default: none. */
   readonly awaits?: string | undefined;
+  /** The notifications of it; undefined for none. */
+  readonly notice?: Notice | undefined;
 }
 
 /** A call of `bail`. */

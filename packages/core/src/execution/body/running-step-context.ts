@@ -4,6 +4,7 @@ import type { TelemetryOptions } from "ai";
 import type { FilePool } from "../../agent/call/file-budget.ts";
 import type { AgentUsage } from "../../agent/call/operation.ts";
 import type { FactKeeper } from "../../agent/facts/fact-keeper.ts";
+import type { Notice } from "../../delivery/outbox.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { AnyEvent, SendOptions } from "../../event/define-event.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -19,6 +20,7 @@ import type {
   CheckpointContext,
   CheckpointOptions,
   DeadlineOptions,
+  LinkOptions,
   StepContext,
   StepData,
   SuspendOptions,
@@ -34,6 +36,7 @@ import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
 import { awaitsOf, signalOf } from "./event-waits.ts";
+import { readNotice } from "./notice.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 
@@ -187,7 +190,13 @@ export class RunningStepContext implements StepContext {
     checkOutput(this.#facts.limits, reason, `Suspend reason of step ${path}`, "reason");
     const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
     const awaits = awaitsOf(this.#facts, options, path);
-    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options), awaits });
+    const notice = this.#notice(options);
+    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options), awaits, notice });
+  };
+
+  readonly link = (stepId: string, options?: LinkOptions): string => {
+    this.#onlyInBody("make a link");
+    return this.#facts.link(this.stepPath, stepId, options);
   };
 
   readonly bail = (result?: unknown): never => {
@@ -291,6 +300,15 @@ export class RunningStepContext implements StepContext {
 
   #failsWith(error: unknown, isFinal: boolean): void {
     if (!this.failure?.isFinal) this.failure = { error, isFinal };
+  }
+
+  #notice(options: SuspendOptions): Notice | undefined {
+    const { path } = this.#command;
+    const { outbox, clock } = this.#facts;
+    const notice = readNotice(options, path, clock.now(), outbox !== undefined);
+    // Refuses it here where the host has not configured links.
+    if (notice?.linkUntil !== undefined) this.#facts.link(path, path, undefined);
+    return notice;
   }
 
   #deadline(options: DeadlineOptions): Deadline {

@@ -6,6 +6,7 @@ import type { WorkflowCancelledEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { type EndParts, endedOutside } from "../engine/ended-outside.ts";
 import type { Engine } from "../engine/engine.ts";
+import { type WriteCancelParts, writeCancel } from "../engine/write-cancel.ts";
 
 export interface CancelOptions {
   /** Kept in the journal. Default: none. */
@@ -16,7 +17,7 @@ export interface CancelOptions {
 
 /** Ends an execution that has not ended yet. */
 export async function cancelExecution(
-  engine: EndParts & Pick<Engine, "store" | "clock">,
+  engine: EndParts & WriteCancelParts & Pick<Engine, "clock">,
   execution: ExecutionRow,
   { reason, userId }: CancelOptions,
 ): Promise<void> {
@@ -28,8 +29,7 @@ export async function cancelExecution(
     userId,
     suspensionId: undefined,
   };
-  const result = await engine.store.cancel({
-    executionId,
+  const result = await writeCancel(engine, execution, {
     key: randomUUID(),
     event: encodeEvent(event),
     status: "cancelled",

@@ -58,6 +58,7 @@ export type EventParts = StartParts &
     | "waiters"
     | "lookForEnds"
     | "scheduleWakeup"
+    | "outbox"
   >;
 
 export interface ListEventsOptions {

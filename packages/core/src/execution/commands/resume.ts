@@ -34,6 +34,11 @@ export interface ResumeOptions {
   readonly userId?: string | undefined;
 }
 
+/** With the label of the link that it was decided by. */
+export interface DecisionOptions extends ResumeOptions {
+  readonly link?: string;
+}
+
 /** The suspensions that a resume closes, or the step that it goes back to. */
 type Target =
   | { readonly kind: "resume"; readonly suspensions: readonly Suspension[]; readonly path: string | null }
@@ -52,7 +57,7 @@ export function checkResumeOptions({ stepId, suspensionId, userId }: ResumeOptio
 }
 
 /** The parts of the engine that a resume uses. */
-type ResumeParts = WriteResumeParts &
+export type ResumeParts = WriteResumeParts &
   ResultParts &
   Pick<Engine, "definitions" | "folds" | "limits" | "clock" | "scheduleWakeup">;
 
@@ -62,7 +67,7 @@ export async function resumeExecution(
   schemas: SchemaChecker,
   state: LoadableState,
   resumeData: unknown,
-  options: ResumeOptions,
+  options: DecisionOptions,
 ): Promise<ExecutionHandle> {
   const { execution, suspensions } = state;
   const { executionId, startAt } = execution;
@@ -114,7 +119,7 @@ function resumeOf(
   executionId: string,
   target: Target,
   value: string,
-  options: ResumeOptions,
+  options: DecisionOptions,
 ): { readonly resume: Resume; readonly liftsPause: boolean } {
   const now = engine.clock.now();
   const pause = target.suspensions.find((suspension) => suspension.path === null);
@@ -219,7 +224,7 @@ function schemaOf(workflow: WorkflowDefinition, target: Target): Schema | string
 function eventsOf(
   target: Target,
   resumeData: string,
-  { userId }: ResumeOptions,
+  { userId, link }: DecisionOptions,
   timestamp: number,
   pausedFor: number | undefined,
 ): readonly NewEvent[] {
@@ -238,6 +243,7 @@ function eventsOf(
     userId,
     byDeadline: false,
     expired: false,
+    ...(link !== undefined && { link }),
     ...(path === null && pausedFor !== undefined && { pausedFor }),
   }));
 }

@@ -131,6 +131,7 @@ export type ScheduleParts = StartParts &
     | "claims"
     | "cluster"
     | "scheduleWakeup"
+    | "outbox"
   >;
 
 /** Writes that lose against others are decided again so many times. */

@@ -2,9 +2,11 @@
 import { FilePool } from "../../agent/call/file-budget.ts";
 import type { BackgroundEnd, Children } from "../../agent/durable/children.ts";
 import { FactKeeper } from "../../agent/facts/fact-keeper.ts";
+import type { Outbox } from "../../delivery/outbox.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Journal } from "../../journal/journal.ts";
+import { LinkMaker } from "../../link/link-maker.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import { withChildren } from "../../store/decide/index.ts";
@@ -63,6 +65,11 @@ interface EngineOptions {
   readonly schedules?: FiredSchedules;
   /** The events of this process. Default: it has none. */
   readonly events?: DeliveredEvents;
+  /** Makes the links of bodies. Default: none are configured. */
+  readonly links?: LinkMaker;
+  /** Makes and sends deliveries of events. Default: there are no endpoints. */
+  readonly outbox?: Outbox | undefined;
+  readonly deliveries?: FiredDeliveries;
   /** Posts the end of work in the background into its conversation; false when this process cannot. Default: it cannot. */
   readonly postEnd?: (end: BackgroundEnd) => Promise<boolean>;
 }
@@ -81,6 +88,12 @@ export interface DeliveredEvents {
   process(workId: string): Promise<Processed>;
 }
 
+/** Deliveries, as the due timers see them. */
+export interface FiredDeliveries {
+  /** Makes the next attempt at one. */
+  deliver(deliveryId: string): Promise<Processed>;
+}
+
 export class Engine {
   readonly store: Store;
   readonly changes = new Changes();
@@ -96,6 +109,7 @@ export class Engine {
   readonly limits: SizeLimits;
   readonly facts: FactKeeper;
   readonly files: FilePool;
+  readonly links: LinkMaker;
   readonly storage: StorageWatch;
   readonly admission: Admission;
   /** Executions of workflows. */
@@ -135,6 +149,7 @@ export class Engine {
     this.limits = options.limits;
     this.facts = new FactKeeper(options.store.facts, options.clock);
     this.files = options.files ?? new FilePool();
+    this.links = options.links ?? new LinkMaker(undefined, options.clock);
     this.folds = new Folds(this, options.folds);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.cluster = options.store.clusterChannel && new Cluster(this, options.store.clusterChannel);
@@ -171,6 +186,14 @@ export class Engine {
 
   get schedules(): FiredSchedules | undefined {
     return this.#options.schedules;
+  }
+
+  get deliveries(): FiredDeliveries | undefined {
+    return this.#options.deliveries;
+  }
+
+  get outbox(): Outbox | undefined {
+    return this.#options.outbox;
   }
 
   /** Something in the store falls due at this time. */

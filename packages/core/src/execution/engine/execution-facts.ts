@@ -1,11 +1,14 @@
 // The facts that all bodies of one execution share, among them the usage of its agents.
 import type { Children } from "../../agent/durable/children.ts";
+import type { Outbox } from "../../delivery/outbox.ts";
 import { eventIn } from "../../event/cause.ts";
 import { targetOf } from "../../event/match-key.ts";
 import type { Journal } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
+import type { LinkMaker } from "../../link/link-maker.ts";
 import type { Store } from "../../store/store.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageSince } from "../../store/usage.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Feed } from "../stream/feed.ts";
@@ -17,6 +20,9 @@ interface FactSources
   extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "facts" | "files" | "observation"> {
   readonly store: Pick<Store, "state" | "events" | "conversations">;
   readonly feed: Pick<Feed, "publishLive">;
+  readonly links: Pick<LinkMaker, "make">;
+  readonly outbox: Outbox | undefined;
+  workflow(workflowId: string): WorkflowDefinition;
   childrenOf?(parent: ParentRow, journal: Journal): Children | undefined;
 }
 
@@ -50,6 +56,12 @@ export function factsOf(
     children: sources.childrenOf?.(row, journal),
     used: async () => (await store.state(executionId))?.usage ?? null,
     usedAtResumes: (suspensionIds) => usedAtResumes(store, executionId, suspensionIds),
+    link: (path, stepId, options) => {
+      const workflow = sources.workflow(workflowId);
+      const place = { executionId, workflow, path, visitOf: (of: string) => journal.visitOf(of) };
+      return sources.links.make(place, stepId, options);
+    },
+    outbox: workflowId === "" ? undefined : sources.outbox,
     publishLive: (text) => feed.publishLive(executionId, text),
   };
 }

@@ -1,4 +1,6 @@
 // Ends an execution that was recovered again and again without progress: it may be the one that crashes the process.
+
+import type { Outbox } from "../../delivery/outbox.ts";
 import { CrashLoopError } from "../../errors/index.ts";
 import { type JournalEvent, numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
@@ -11,6 +13,7 @@ import { type Ending, endingOf } from "../run/settlement.ts";
 interface EndingParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly outbox: Outbox | undefined;
 }
 
 interface EndedExecution {
@@ -21,15 +24,16 @@ interface EndedExecution {
 
 /** Undefined when it has ended or was taken over meanwhile. */
 export async function failCrashLoop(
-  { store, clock }: EndingParts,
+  parts: EndingParts,
   { executionId }: ClaimedExecution,
   token: string,
   recoveries: number,
 ): Promise<EndedExecution | undefined> {
+  const { store } = parts;
   const state = await store.state(executionId);
   if (state === undefined) return undefined;
   const error = new CrashLoopError({ recoveries });
-  const { commit, ending } = await endingInError({ store, clock }, state, token, error);
+  const { commit, ending } = await endingInError(parts, state, token, error);
   const { kind, sequence } = await store.commit(commit);
   if (kind !== "ok") return undefined;
   const events = numberEvents([ending.event], sequence);
@@ -38,7 +42,7 @@ export async function failCrashLoop(
 
 /** The end of an execution that this process has claimed and does not run. */
 export async function endingInError(
-  { store, clock }: EndingParts,
+  { store, clock, outbox }: EndingParts,
   { execution, timers }: StoredExecution,
   token: string,
   error: Error,
@@ -59,6 +63,7 @@ export async function endingInError(
     lastAt,
     values,
     spender: { userId, workflowId },
+    outbox: workflowId === "" ? undefined : outbox?.of(execution, undefined),
   };
   const { commit } = buildEnding(target, ending, clear);
   return { commit, ending };

@@ -1,4 +1,5 @@
-// Processes a due timer: wakes an execution, ends a suspension at its deadline, ends the execution, fires a schedule, or delivers an event.
+// Processes a due timer: wakes an execution, ends a suspension at its deadline, ends the execution, fires a schedule, takes an
+// event, or sends a delivery.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
@@ -13,10 +14,11 @@ import type { EngineKind } from "./engine-kind.ts";
 import { type ProcessEndParts, processEnd } from "./process-end.ts";
 import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
+import { writeCancel } from "./write-cancel.ts";
 import { writeResume } from "./write-resume.ts";
 
 /** The parts of the engine that due timers are processed with. */
-type TimerParts = ProcessEndParts & Pick<Engine, "workflow" | "room" | "events">;
+type TimerParts = ProcessEndParts & Pick<Engine, "workflow" | "room" | "events" | "deliveries">;
 
 /** Processes the due timers that the scheduler finds. */
 export function dueTimerProcessor(
@@ -75,6 +77,8 @@ async function process(engine: TimerParts, timer: DueTimer, now: number): Promis
       return doneIf(await timeOut(engine, timer, now));
     case "end":
       return processEnd(engine, timer);
+    case "delivery":
+      return (await engine.deliveries?.deliver(timer.executionId)) ?? "later";
     case "schedule":
       return (await engine.schedules?.fire(timer.executionId)) ?? "later";
     case "signal":
@@ -175,7 +179,8 @@ async function ownTimeout({ store }: Pick<TimerParts, "store">, executionId: str
 async function end(engine: TimerParts, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
   const state = await engine.store.state(cancel.executionId);
   if (state === undefined) return false;
-  const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
+  const { executionId: _, ...how } = cancel;
+  const result = await writeCancel(engine, state.execution, { ...how, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
   // The store assigns the number. Only this event has the stack of the failure: the journal does not keep it.
   const { sequence, timestamp } = result.event;

@@ -10,9 +10,13 @@ import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import { childPrefix, type ParentLink, readLinks } from "./links.ts";
 import type { Processed } from "./scheduler.ts";
+import { type WriteCancelParts, writeCancel } from "./write-cancel.ts";
 import { type WriteResumeParts, writeResume } from "./write-resume.ts";
 
-export type ProcessEndParts = EndParts & WriteResumeParts & Pick<Engine, "clock" | "postEnd" | "schedules">;
+export type ProcessEndParts = EndParts &
+  WriteResumeParts &
+  WriteCancelParts &
+  Pick<Engine, "clock" | "postEnd" | "schedules">;
 
 /** Children that are read at once. */
 const page = 100;
@@ -100,7 +104,7 @@ async function cancelChild(engine: ProcessEndParts, executionId: string): Promis
     ...{ userId: undefined, suspensionId: undefined },
   };
   const how = { key: randomUUID(), status: "cancelled", error: null, due: null } as const;
-  const result = await engine.store.cancel({ executionId, ...how, event: encodeEvent(event) });
+  const result = await writeCancel(engine, state.execution, { ...how, event: encodeEvent(event) });
   if (result.kind === "refused") return;
   await endedOutside(engine, state.execution, decodeEvent(result.event), reason);
 }

@@ -259,9 +259,10 @@ export class Scheduler {
   }
 }
 
-/** The execution, the schedule or the work of events that a timer is of: a schedule may have the id of an execution. */
+/** The execution, the schedule, the delivery or the work of events that a timer is of: a schedule may have the id of an execution. */
 function subjectOf({ kind, executionId }: DueTimer): string {
-  return `${kind === "schedule" || kind === "signal" ? kind : "execution"} ${executionId}`;
+  const isOwn = kind === "schedule" || kind === "signal" || kind === "delivery";
+  return `${isOwn ? kind : "execution"} ${executionId}`;
 }
 
 /**
@@ -278,7 +279,7 @@ function nextOfEach(
   let woken = 0;
   for (const limit of due) {
     if (limit.kind === "timer" || limit.kind === "schedule" || next.has(subjectOf(limit))) continue;
-    if (limit.kind === "end" || limit.kind === "signal") {
+    if (limit.kind === "end" || limit.kind === "signal" || limit.kind === "delivery") {
       next.set(subjectOf(limit), { timer: limit });
       continue;
     }

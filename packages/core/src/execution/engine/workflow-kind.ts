@@ -1,4 +1,6 @@
 // Executions of registered workflows.
+
+import type { Outbox } from "../../delivery/outbox.ts";
 import { DefinitionChangedError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { causeOf, origin } from "../../journal/failure.ts";
@@ -26,6 +28,7 @@ export interface WorkflowKindParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly observation: Observation;
+  readonly outbox: Outbox | undefined;
 }
 
 export class WorkflowKind implements EngineKind {

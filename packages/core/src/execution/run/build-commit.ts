@@ -1,4 +1,6 @@
 // Builds the commit of a batch, and determines afterwards which part of it was recorded.
+
+import type { ExecutionOutbox } from "../../delivery/outbox.ts";
 import { targetOf } from "../../event/match-key.ts";
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
@@ -9,7 +11,7 @@ import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, EventPosition, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
-import type { CommitBatch } from "./commit-batch.ts";
+import { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
 import { chargesIn, type Spender, spentIn } from "./spent.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
@@ -48,6 +50,8 @@ export interface CommitTarget {
   readonly values: KeptValues;
   /** The user and the workflow that the usage of calls counts for. */
   readonly spender: Spender;
+  /** Makes the deliveries of its events. Default: none are made. */
+  readonly outbox?: ExecutionOutbox | undefined;
   /** It has started other executions. */
   readonly hasChildren?: boolean | undefined;
 }
@@ -111,6 +115,8 @@ export function buildCommit(
     ...spending(events, target),
     ...sendsOf(batch, target),
     ...childrenOf(target),
+    ...takesOf(batch),
+    ...deliveriesOf(target, batch, ending),
   };
   return { commit, events, following, idleEvent, ending, stored };
 }
@@ -133,6 +139,8 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     ...factsOf(events),
     ...spending(events, target),
     ...sendsOf(batch, target),
+    ...takesOf(batch),
+    ...deliveriesOf(target, batch, undefined),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
 }
@@ -145,6 +153,26 @@ function sendsOf({ sends }: CommitBatch, { spender }: CommitTarget): Pick<Commit
   if (sends.length === 0) return undefined;
   const target = targetOf({ workflowId: spender.workflowId });
   return { sends: sends.map((signal) => sendWork(signal, target)) };
+}
+
+/** The deliveries of an end, or of the suspensions that are opened; without the field where there are none. */
+function deliveriesOf(
+  { outbox }: CommitTarget,
+  { open, notices }: Pick<CommitBatch, "open" | "notices">,
+  ending: Ending | undefined,
+): Pick<Commit, "deliveries"> | undefined {
+  if (outbox === undefined || (ending === undefined && open.length === 0)) return undefined;
+  const deliveries =
+    ending === undefined
+      ? outbox.ofSuspensions(
+          open.map((suspension) => ({ suspension, notice: notices?.get(suspension.suspensionId) })),
+        )
+      : outbox.ofEnd({ ...ending.end, at: ending.event.timestamp });
+  return deliveries && { deliveries };
+}
+
+function takesOf({ takes }: CommitBatch): Pick<Commit, "takes"> | undefined {
+  return takes.length === 0 ? undefined : { takes };
 }
 
 function spending(
@@ -169,7 +197,8 @@ export function buildEnding(
   const following = inTime([ending.event], target.lastAt);
   const stored = { events: [], following: encodeEvents(following) };
   const [written] = target.values.write(stored.following);
-  const commit = { ...emptyCommit(target), following: written, clear, end: endOf(ending) };
+  const deliveries = deliveriesOf(target, new CommitBatch(), ending);
+  const commit = { ...emptyCommit(target), following: written, clear, end: endOf(ending), ...deliveries };
   return { commit, events: [], following, idleEvent: undefined, ending, stored };
 }
 

@@ -1,4 +1,5 @@
 // The next commit of an execution: outcomes, their consequences, and the work that starts after the commit.
+import type { Notice } from "../../delivery/outbox.ts";
 import type { NewEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { NewSignal } from "../../store/signal-store.ts";
@@ -33,6 +34,10 @@ export class CommitBatch {
   open: Suspension[] = [];
   /** Events that the outcomes send. */
   sends: NewSignal[] = [];
+  /** The notifications of those, by suspensionId; made for the first. */
+  notices: Map<string, Notice> | undefined;
+  /** Paths whose earlier decisions the outcomes use up. */
+  takes: string[] = [];
   /** The consequences of the outcomes; void when their branch has lost before they are committed. */
   following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
   /** Steps that the outcomes end with a call waiting below them, and calls that do not wait any more. */

@@ -1,4 +1,5 @@
 // Writes the commits of one execution, one in flight at a time, and follows the position of its journal.
+import type { ExecutionOutbox } from "../../delivery/outbox.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { CommitResult, EventPosition, Store } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
@@ -22,6 +23,7 @@ export interface CommitLoopOptions extends Pick<OthersEventsOptions, "takeIn" | 
   readonly execution: LoadedExecution;
   /** The user and the workflow that the usage of calls counts for. */
   readonly spender: Spender;
+  readonly outbox?: ExecutionOutbox | undefined;
   /** Whether it has started other executions here. Default: it has not. */
   hasChildren?(): boolean;
   readonly store: Pick<Store, "commit" | "events">;
@@ -94,13 +96,25 @@ export class CommitLoop {
 
   /** Identity and position of the next commit. */
   target(stepIndex: number): CommitTarget {
-    const { executionId, execution, spender } = this.#options;
+    const { executionId, execution, spender, outbox } = this.#options;
     const { token, values } = execution;
     // A commit that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
     const number = this.#commits + 1;
     const [after, lastAt, others] = [this.#sequence, this.#lastAt, this.#other];
     const hasChildren = this.#options.hasChildren?.();
-    return { executionId, token, number, stepIndex, values, after, lastAt, others, spender, hasChildren };
+    return {
+      executionId,
+      token,
+      number,
+      stepIndex,
+      values,
+      after,
+      lastAt,
+      others,
+      spender,
+      outbox,
+      hasChildren,
+    };
   }
 
   /** Commits nothing more: the claim is being given back. */

@@ -99,6 +99,10 @@ export class Driver implements CheckpointLog {
       executionId,
       execution,
       spender,
+      outbox: facts.outbox?.of(
+        { executionId, workflowId, userId, startAt: execution.startAt },
+        execution.workflow,
+      ),
       hasChildren: () => facts.children?.hasStarted === true,
       store,
       storage,
@@ -353,6 +357,7 @@ export class Driver implements CheckpointLog {
     const last = new CommitBatch();
     last.events = batch.events;
     last.sends = batch.sends;
+    last.takes = batch.takes;
     last.clear = this.#timerPaths;
     const ending = endingOf(outcome, this.#endAt());
     this.#send(last, buildCommit(this.#target, last, { ending }));
@@ -424,6 +429,9 @@ export class Driver implements CheckpointLog {
     outcomes.open = batch.open.splice(0);
     outcomes.closeEnded = batch.closeEnded.splice(0);
     outcomes.sends = batch.sends.splice(0);
+    outcomes.takes = batch.takes.splice(0);
+    outcomes.notices = batch.notices;
+    batch.notices = undefined;
     this.#send(outcomes, buildOutcomes(this.#target, outcomes, idle));
   }
 
@@ -450,6 +458,8 @@ export class Driver implements CheckpointLog {
     // What waits for events looks for earlier ones, and events of bodies are sent: both is work in the store.
     if (commit.sends !== undefined || commit.open.some(({ awaits }) => awaits))
       this.#options.scheduleWakeup(this.#now(), "limit");
+    for (const { row } of commit.deliveries ?? [])
+      if (row.dueAt !== null) this.#options.scheduleWakeup(row.dueAt, "limit");
     if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
       // The outcomes are recorded; their consequences are kept until the pause is lifted, which may be known already.

@@ -161,7 +161,9 @@ export class ExecutionProgress implements Work {
   resume(path: string, event: WorkflowResumedEvent): void {
     this.#journal.resumed(path, event);
     const suspension = this.#waits.suspension(path);
-    if (suspension?.suspensionId !== event.suspensionId) return;
+    if (suspension === undefined) return;
+    // A wait of this process that has met an earlier decision has no row in the store.
+    if (suspension.suspensionId !== event.suspensionId && !event.early) return;
     if (event.byDeadline) this.pacing.record(suspension.deadline ?? this.#now(), this.#now());
     this.#waits.close(path);
     this.#fibers.resume(path);
@@ -290,7 +292,12 @@ export class ExecutionProgress implements Work {
   }
 
   #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
-    this.#createSuspension(command, suspensionOf(command, request, uuid(), this.#now()));
+    const suspension = suspensionOf(command, request, uuid(), this.#now());
+    if (request.notice !== undefined) {
+      this.batch.notices ??= new Map();
+      this.batch.notices.set(suspension.suspensionId, request.notice);
+    }
+    this.#createSuspension(command, suspension);
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 
@@ -322,9 +329,14 @@ export class ExecutionProgress implements Work {
     const { path, stepIndex, suspensionId, data } = suspension;
     const at = path ?? command.path;
     this.#journal.suspended(at, stepIndex, suspensionId, data ?? undefined);
+    this.batch.events.push(stepSuspendedEvent(command, suspension));
+    // It is decided already.
+    if (this.#journal.get(at)?.resumption !== undefined) {
+      this.batch.takes.push(at);
+      return;
+    }
     this.#waits.open(at, suspension);
     this.batch.open.push(suspension);
-    this.batch.events.push(stepSuspendedEvent(command, suspension));
   }
 }
 

@@ -257,8 +257,9 @@ function payloadOf(
     case "workflow-suspended":
       return { suspension: viewSuspension(workflow, suspensionOf(event)), ...by(event) };
     case "workflow-resumed": {
-      const { suspensionId, byDeadline } = event;
-      const how = { suspensionId, ...(byDeadline && { byDeadline }) };
+      const { suspensionId, byDeadline, early, link } = event;
+      const marks = { ...(early && { early }), ...(link !== undefined && { link }) };
+      const how = { suspensionId, ...(byDeadline && { byDeadline }), ...marks };
       return { resumeData: readValue(event.resumeData), ...how, ...by(event) };
     }
     case "execution-rewound":

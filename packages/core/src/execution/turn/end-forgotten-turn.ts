@@ -43,8 +43,14 @@ async function end(
   token: string,
   agentId: string,
 ): Promise<boolean> {
+  const { store, clock } = engine;
   const { conversationId, userId, input } = state.execution;
-  const { commit, ending } = await endingInError(engine, state, token, new AgentNotFoundError({ agentId }));
+  const { commit, ending } = await endingInError(
+    { store, clock, outbox: undefined },
+    state,
+    token,
+    new AgentNotFoundError({ agentId }),
+  );
   const { replyTo } = readTurnInput(JSON.parse(input ?? "null"));
   const reply = {
     conversationId: conversationId ?? "",

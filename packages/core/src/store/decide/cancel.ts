@@ -14,7 +14,8 @@ export const cancel: Decision<Cancel, CancelResult> = {
     if (due?.suspensionId) requests.openSuspensions([due.suspensionId]);
   },
 
-  decide({ executionId, key, event: given, status, error, due }, record, facts, changes) {
+  decide(argument, record, facts, changes) {
+    const { executionId, key, event: given, status, error, due, deliveries = [] } = argument;
     if (record === undefined) return { kind: "refused", status: "error" };
     if (record.endAt !== null) {
       const first = recordedWrite(executionId, key, facts)?.events[0];
@@ -37,6 +38,7 @@ export const cancel: Decision<Cancel, CancelResult> = {
     record.parked = null;
     releaseClaim(record);
     announceEnd(record, changes);
+    for (const { row } of deliveries) changes.deliver(row);
     changes.end(executionId, { result: null, resultAt: null, error });
     changes.update(record);
     return { kind: "cancelled", event: { ...event, sequence: record.sequence } };

@@ -2,6 +2,7 @@
 
 import type { BudgetCharge } from "../budget-store.ts";
 import type { FactChange } from "../fact-store.ts";
+import type { StoredSchedule } from "../schedule-store.ts";
 import type { SignalWork } from "../signal-store.ts";
 import type { Timer } from "../store.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
@@ -33,6 +34,8 @@ export interface Changes {
   moveTimeout(executionId: string, by: number): void;
   /** Adds to the rows of usage. The key is that of the write. */
   spend(key: string, entries: readonly UsageEntry[]): void;
+  /** Keeps a delivery, unless there is a row of its id. */
+  deliver(row: StoredSchedule): void;
   /** Replaces shares of budgets by the use of their calls. */
   charge(charges: readonly BudgetCharge[]): void;
 }

@@ -7,7 +7,7 @@ import { sumUsage } from "../usage.ts";
 import { append, type Changes } from "./changes.ts";
 import type { Decision } from "./decision.ts";
 import type { Facts } from "./facts.ts";
-import { announceEnd, withChildren } from "./links.ts";
+import { announceEnd, earlyPaths, withChildren, withEarlyPaths } from "./links.ts";
 import { type ExecutionRecord, releaseClaim } from "./record.ts";
 import { recordedCommit, requestRecordedCommit, writeKey } from "./recorded-commit.ts";
 
@@ -84,10 +84,23 @@ function moveSuspensions(argument: Commit, record: ExecutionRecord, facts: Facts
   const ended = stepsToClose(argument, record.paused);
   const closed = record.openSuspensions > 0 && ended.length > 0 ? facts.below(executionId, ended) : [];
   const isClosed = (path: string) => ended.some((step) => path === step || isBelow(path, step));
-  const staying = open.filter(({ path }) => path === null || !isClosed(path));
+  const early = takeEarly(argument, record);
+  const staying = open.filter(({ path }) => path === null || !(isClosed(path) || early.includes(path)));
   if (closed.length > 0) changes.close(closed);
   for (const suspension of staying) changes.open(executionId, suspension, record.paused);
+  for (const { row, suspensionId } of argument.deliveries ?? [])
+    if (staying.some((each) => each.suspensionId === suspensionId)) changes.deliver(row);
   record.openSuspensions += staying.length - closed.length;
+}
+
+/** The paths of decisions that were made before their steps waited. Those that the commit uses up are removed. */
+function takeEarly({ open, takes = [] }: Commit, record: ExecutionRecord): readonly string[] {
+  const paths = earlyPaths(record.links);
+  const isUsed = (path: string) =>
+    takes.includes(path) || open.some((suspension) => suspension.path === path);
+  const left = paths.filter((path) => !isUsed(path));
+  if (left.length < paths.length) record.links = withEarlyPaths(record.links, left);
+  return paths;
 }
 
 /** Releases the claim if the owner asks for it and knows of every resume, and writes the events. */
@@ -126,6 +139,7 @@ function finish(
   record.recoveries = 0;
   releaseClaim(record);
   announceEnd(record, changes);
+  for (const { row } of argument.deliveries ?? []) changes.deliver(row);
   changes.end(executionId, { ...resultOf(result, record.sequence), error });
   return { kind: "ok", sequence: record.sequence, idle: false };
 }

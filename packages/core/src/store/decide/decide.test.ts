@@ -89,6 +89,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     end: change("end"),
     append: change("append"),
     charge: change("charge"),
+    deliver: change("deliver"),
     open: change("open"),
     remember: change("remember"),
     send: change("send"),

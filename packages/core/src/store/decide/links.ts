@@ -1,4 +1,5 @@
-// The end of an execution that has a parent or children: it is due until they have been dealt with.
+// The links of an execution: to a parent, children or a schedule, whose end is due until it has been dealt with, and the paths
+// of decisions that were made before their steps wait.
 import { parseObject } from "../../values/fields.ts";
 import type { Store } from "../store.ts";
 import type { Changes } from "./changes.ts";
@@ -17,10 +18,25 @@ export function announceEnd(record: ExecutionRecord, changes: Changes): void {
 }
 
 export function withChildren(links: string | null): string {
-  return JSON.stringify({
-    ...(links !== null && parseObject(links, "The links of an execution")),
-    children: true,
-  });
+  return JSON.stringify({ ...parsed(links), children: true });
+}
+
+/** The paths of decisions that wait for their steps. */
+export function earlyPaths(links: string | null): readonly string[] {
+  if (links === null) return [];
+  const { early } = parsed(links);
+  return Array.isArray(early) ? early.filter((path) => typeof path === "string") : [];
+}
+
+/** The links with these paths; null for none. */
+export function withEarlyPaths(links: string | null, paths: readonly string[]): string | null {
+  const { early: _, ...others } = parsed(links);
+  if (paths.length > 0) return JSON.stringify({ ...others, early: paths });
+  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
+}
+
+function parsed(links: string | null): Readonly<Record<string, unknown>> {
+  return links === null ? {} : parseObject(links, "The links of an execution");
 }
 
 /** The end of an execution has been dealt with. */

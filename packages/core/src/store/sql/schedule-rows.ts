@@ -1,11 +1,16 @@
 // Rows of schedules, in any SQL database.
-import type { ScheduleKind, ScheduleRow, StoredSchedule } from "../schedule-store.ts";
+import {
+  type ScheduleKind,
+  type ScheduleRow,
+  type StoredSchedule,
+  scheduleKinds,
+} from "../schedule-store.ts";
 import { nullableInteger, nullableText, type Row, text } from "./columns.ts";
 
 export function toScheduleRow(row: Row): ScheduleRow {
   return {
     scheduleId: text(row, "schedule_id"),
-    kind: kindIn(text(row, "kind")),
+    kind: kindOf(text(row, "kind")),
     workflowId: text(row, "workflow_id"),
     agentId: nullableText(row, "agent_id"),
     userId: nullableText(row, "user_id"),
@@ -15,10 +20,12 @@ export function toScheduleRow(row: Row): ScheduleRow {
   };
 }
 
-export function toStoredSchedule(row: Row): StoredSchedule {
-  return { ...toScheduleRow(row), occurrences: text(row, "occurrences") };
+function kindOf(kind: string): ScheduleKind {
+  const known = scheduleKinds.find((each) => each === kind);
+  if (known === undefined) throw new TypeError(`no row of schedules is a ${kind}`);
+  return known;
 }
 
-function kindIn(text: string): ScheduleKind {
-  return text === "set" || text === "trigger" ? text : "schedule";
+export function toStoredSchedule(row: Row): StoredSchedule {
+  return { ...toScheduleRow(row), occurrences: text(row, "occurrences") };
 }

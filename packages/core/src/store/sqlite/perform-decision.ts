@@ -7,6 +7,7 @@ import { chargeBudgets } from "./operations/budgets/charge-budgets.ts";
 import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
 import { late } from "./operations/late.ts";
+import { keepDelivery } from "./operations/schedules.ts";
 import { keepSends } from "./operations/signals.ts";
 import { addEntries } from "./operations/usage/add-usage.ts";
 import { SearchFrontier } from "./search-frontier.ts";
@@ -192,6 +193,7 @@ function changesOf(
       holdDeadlines.run(Number(held), executionId);
     },
     moveTimeout: (executionId, by) => void moveTimeout.run(by, executionId),
+    deliver: late(database, keepDelivery),
     spend: (_, entries) => spend(entries),
     charge,
   };

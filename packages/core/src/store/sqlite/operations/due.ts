@@ -31,7 +31,7 @@ export function due(database: DatabaseSync) {
      where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
   );
   const schedules = database.prepare(
-    `select schedule_id as execution_id, workflow_id, due_at from schedules
+    `select kind, schedule_id as execution_id, workflow_id, due_at from schedules
      where due_at is not null and (+workflow_id in (select value from json_each(?))
        or +agent_id in (select value from json_each(?))) order by due_at limit ?`,
   );
@@ -47,9 +47,7 @@ export function due(database: DatabaseSync) {
     // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, agents, limit).map(toSleep);
-    const others = schedules
-      .all(ids, agents, limit)
-      .map((row): DueTimer => ({ kind: "schedule", ...common(row) }));
+    const others = schedules.all(ids, agents, limit).map(toScheduled);
     if (signals) others.push(...works({ workflowIds, agentIds, limit }));
     return [...first, ...sleeps, ...others].sort(byTime);
   };
@@ -70,6 +68,10 @@ function common(row: Row) {
 function toSleep(row: Row): DueTimer {
   if (row.end_at !== null) return { kind: "end", ...common(row) };
   return { kind: "timer", ...common(row), userId: nullableText(row, "user_id") };
+}
+
+function toScheduled(row: Row): DueTimer {
+  return { kind: row.kind === "delivery" ? "delivery" : "schedule", ...common(row) };
 }
 
 function toTimeout(row: Row): DueTimer {

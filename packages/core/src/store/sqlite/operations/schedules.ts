@@ -38,6 +38,16 @@ export function changeSchedule(database: DatabaseSync, search: SearchFrontier) {
   };
 }
 
+/** Keeps a delivery, unless there is a row of its id. */
+export function keepDelivery(database: DatabaseSync): (row: StoredSchedule) => void {
+  const insert = database.prepare(
+    `insert or ignore into schedules (schedule_id, kind, workflow_id, user_id, due_at, version, body, occurrences)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return ({ scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences }) =>
+    void insert.run(scheduleId, kind, workflowId, userId, dueAt, version, body, occurrences);
+}
+
 export function readSchedule(database: DatabaseSync) {
   const select = database.prepare("select * from schedules where schedule_id = ?");
   return (scheduleId: string): StoredSchedule | undefined => {
@@ -47,13 +57,14 @@ export function readSchedule(database: DatabaseSync) {
 }
 
 export function listSchedules(database: DatabaseSync) {
-  return ({ kind, workflowId, agentId, userId, after, limit }: ScheduleQuery): ScheduleRow[] => {
+  return ({ kind, workflowId, agentId, userId, after, before, limit }: ScheduleQuery): ScheduleRow[] => {
     const where = new Where()
       .add("kind = ?", kind)
       .add("workflow_id = ?", workflowId)
       .add("agent_id = ?", agentId)
       .add("user_id = ?", userId)
-      .add("schedule_id > ?", after);
+      .add("schedule_id > ?", after)
+      .add("schedule_id < ?", before);
     const columns = "schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body";
     return database
       .prepare(`select ${columns} from schedules ${where} order by schedule_id limit ?`)

@@ -1,0 +1,344 @@
+// Deliveries: each attempt at one is claimed by a conditional write, made, and recorded by another.
+import { randomUUID } from "node:crypto";
+import {
+  type Attempt,
+  attemptLease,
+  type DeliveryRecord,
+  type DeliveryState,
+  deliveriesOf,
+  deliveryRow,
+  keptFor,
+  messageIdOf,
+  nextAttemptAt,
+  readAttempts,
+  readDelivery,
+  siblingsOf,
+  withAttempt,
+} from "../../delivery/delivery-record.ts";
+import { payloadOf } from "../../delivery/outbox.ts";
+import { postWebhook, type WebhookRequest, type WebhookResponse } from "../../delivery/post-webhook.ts";
+import { webhookHeaders } from "../../delivery/webhook-signature.ts";
+import { DeliveryConflictError, DeliveryNotFoundError, InvalidOptionError } from "../../errors/index.ts";
+import { deliveryPrefix, type ScheduleRow, type StoredSchedule } from "../../store/schedule-store.ts";
+import { isoTime } from "../../values/iso-time.ts";
+import type { Engine, FiredDeliveries } from "../engine/engine.ts";
+import type { Processed } from "../engine/scheduler.ts";
+import type { Endpoints, Target } from "./endpoints.ts";
+
+/** A delivery as lists show it. */
+export interface Delivery {
+  readonly deliveryId: string;
+  /** The `webhook-id` of each attempt. */
+  readonly messageId: string;
+  readonly endpointId: string;
+  readonly executionId: string | null;
+  readonly workflowId: string;
+  readonly type: string;
+  readonly state: DeliveryState;
+  readonly createdAt: string;
+  /** When the next attempt is made; null for none. */
+  readonly nextAt: string | null;
+  readonly attempts: number;
+  /** Of the last attempt. */
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+}
+
+export interface DeliveryDetail extends Delivery {
+  /** The body of the request. */
+  readonly payload: string;
+  /** The last 20 attempts. */
+  readonly history: readonly (Omit<Attempt, "at"> & { readonly at: string })[];
+}
+
+export interface ListDeliveriesOptions {
+  readonly endpointId?: string | undefined;
+  readonly state?: DeliveryState | undefined;
+  /** The `nextCursor` of the page before. Default: from the newest execution on. */
+  readonly cursor?: string | undefined;
+  /** At most 100. Default: 50. */
+  readonly limit?: number | undefined;
+}
+
+type Parts = Pick<
+  Engine,
+  "store" | "clock" | "logger" | "workflows" | "scheduleWakeup" | "lookForEnds" | "closing"
+>;
+
+type Claimed = StoredSchedule & { readonly record: DeliveryRecord };
+
+const maxPage = 100;
+/** Requests at once, and those to one endpoint. */
+const maxRequests = 64;
+const maxOfEndpoint = 16;
+/** Rows that are read at most for one page of a list with a state. */
+const maxRead = 2_000;
+
+export class Deliveries implements FiredDeliveries {
+  readonly #engine: () => Parts;
+  readonly #endpoints: Endpoints;
+  readonly #ready: () => Promise<void>;
+  readonly #post: (webhook: WebhookRequest) => Promise<WebhookResponse>;
+  readonly #stopping = new AbortController();
+  /** Requests under way, by endpoint. */
+  readonly #requests = new Map<string, number>();
+
+  /** `post`: for tests. */
+  constructor(engine: () => Parts, endpoints: Endpoints, ready: () => Promise<void>, post = postWebhook) {
+    this.#engine = engine;
+    this.#endpoints = endpoints;
+    this.#ready = ready;
+    this.#post = post;
+  }
+
+  /** Cuts the requests under way: they are made again by another process, or after a restart. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async list({ endpointId, state, cursor, limit = 50 }: ListDeliveriesOptions = {}): Promise<{
+    readonly deliveries: readonly Delivery[];
+    readonly nextCursor: string | null;
+  }> {
+    await this.#ready();
+    if (!Number.isSafeInteger(limit) || limit < 1 || limit > maxPage)
+      throw new InvalidOptionError({
+        option: "limit",
+        problem: `expected a whole number from 1 to ${maxPage}`,
+      });
+    const first = endpointId === undefined ? deliveryPrefix : deliveriesOf(endpointId);
+    const found: Delivery[] = [];
+    let after = cursor !== undefined && cursor > first ? cursor : first;
+    for (let read = 0; ; ) {
+      const query = { kind: "delivery", after, before: endOf(first), limit: maxPage } as const;
+      const rows = await this.#engine().store.schedules.list(query);
+      for (const row of rows) {
+        read++;
+        after = row.scheduleId;
+        const view = viewOf(row, readDelivery(row.body));
+        if (state !== undefined && view.state !== state) continue;
+        found.push(view);
+        if (found.length === limit) return { deliveries: found, nextCursor: after };
+      }
+      if (rows.length < maxPage) return { deliveries: found, nextCursor: null };
+      if (read >= maxRead) return { deliveries: found, nextCursor: after };
+    }
+  }
+
+  async get(deliveryId: string): Promise<DeliveryDetail> {
+    const stored = await this.#stored(deliveryId);
+    const record = readDelivery(stored.body);
+    const history = readAttempts(stored.occurrences).map((each) => ({ ...each, at: isoTime(each.at) }));
+    return { ...viewOf(stored, record), payload: record.payload, history };
+  }
+
+  /** Sends one again, now, with the same id. */
+  async redeliver(deliveryId: string): Promise<Delivery> {
+    const stored = await this.#stored(deliveryId);
+    const before = readDelivery(stored.body);
+    if (before.state === "scheduled" || before.state === "pending")
+      throw new DeliveryConflictError({ deliveryId, problem: `is ${before.state}` });
+    const record = { ...before, state: "pending" as const, attempts: 0 };
+    const now = this.#engine().clock.now();
+    const row = deliveryRow(deliveryId, { ...stored, dueAt: now }, record, stored.occurrences);
+    if (!(await this.#change(stored, row)))
+      throw new DeliveryConflictError({ deliveryId, problem: "is changed at this moment" });
+    return viewOf(row, record);
+  }
+
+  /** Sends an event of the type `endpoint.test`. */
+  async test(endpointId: string): Promise<{ readonly deliveryId: string }> {
+    await this.#endpoints.get(endpointId);
+    const { clock, workflows } = this.#engine();
+    const [workflowId] = workflows.keys();
+    if (workflowId === undefined)
+      throw new InvalidOptionError({ option: "workflows", problem: "none is registered" });
+    const now = clock.now();
+    const deliveryId = `${deliveriesOf(endpointId)}${String(1e15 - now).padStart(16, "0")}/test-${randomUUID()}/test`;
+    const record: DeliveryRecord = {
+      ...{
+        endpointId,
+        executionId: null,
+        type: "endpoint.test",
+        state: "pending",
+        attempts: 0,
+        createdAt: now,
+      },
+      messageId: messageIdOf(deliveryId),
+      payload: payloadOf("endpoint.test", now, { endpointId }),
+      ...{ suspensionId: null, every: null, lastStatus: null, lastError: null },
+    };
+    const row = deliveryRow(deliveryId, { workflowId, userId: null, dueAt: now }, record, "[]");
+    await this.#change(undefined, row);
+    return { deliveryId };
+  }
+
+  async deliver(deliveryId: string): Promise<Processed> {
+    const engine = this.#engine();
+    const stored = await engine.store.schedules.read(deliveryId);
+    const now = engine.clock.now();
+    if (stored?.kind !== "delivery" || stored.dueAt === null || stored.dueAt > now) return "refused";
+    const record = readDelivery(stored.body);
+    if (record.state === "delivered" || record.state === "failed") return this.#remove(stored);
+    if (engine.closing || this.#stopping.signal.aborted) return "later";
+    const target = await this.#endpoints.target(record.endpointId);
+    const problem = target === undefined ? "the endpoint is removed" : "the endpoint is disabled";
+    if (target === undefined && now - record.createdAt < attemptLease) return "later";
+    if (target?.state !== "active") return this.#fail(stored, record, problem);
+    if (record.state === "scheduled") {
+      if (!(await this.#stillWaits(record))) return this.#remove(stored);
+      await this.#scheduleNext(stored, record, now);
+    }
+    if (await this.#isBehind(stored)) return "later";
+    const underWay = this.#requests.get(record.endpointId) ?? 0;
+    const all = [...this.#requests.values()].reduce((sum, count) => sum + count, 0);
+    if (underWay >= maxOfEndpoint || all >= maxRequests) return "later";
+    this.#requests.set(record.endpointId, underWay + 1);
+    try {
+      const claimed = await this.#claim(stored, record, now);
+      return claimed === undefined ? "refused" : await this.#attempt(claimed, target);
+    } finally {
+      const left = (this.#requests.get(record.endpointId) ?? 1) - 1;
+      if (left === 0) this.#requests.delete(record.endpointId);
+      else this.#requests.set(record.endpointId, left);
+      // Others may have waited for this one, or for its place.
+      engine.lookForEnds();
+    }
+  }
+
+  /** From now on no other process makes this attempt; after a crash one does when the lease has passed. */
+  async #claim(stored: StoredSchedule, before: DeliveryRecord, now: number): Promise<Claimed | undefined> {
+    const record = { ...before, state: "pending" as const, attempts: before.attempts + 1 };
+    const row = deliveryRow(
+      stored.scheduleId,
+      { ...stored, dueAt: now + attemptLease },
+      record,
+      stored.occurrences,
+    );
+    return (await this.#change(stored, row)) ? { ...row, record } : undefined;
+  }
+
+  async #attempt(claimed: Claimed, target: Target): Promise<Processed> {
+    const { clock } = this.#engine();
+    const { record } = claimed;
+    const { payload: body, messageId: id } = record;
+    const at = clock.now();
+    const start = performance.now();
+    const timestamp = Math.floor(at / 1000);
+    const headers = {
+      ...webhookHeaders({ id, timestamp, body }, target.secrets),
+      ...{ "content-type": "application/json", "user-agent": "andante" },
+    };
+    const { url, allowPrivate } = target;
+    const { signal } = this.#stopping;
+    const { status, error, retryAfter } = await this.#post({ url, headers, body, allowPrivate, signal });
+    const now = clock.now();
+    if (signal.aborted && status === null) {
+      const again = { ...record, attempts: record.attempts - 1 };
+      await this.#change(
+        claimed,
+        deliveryRow(claimed.scheduleId, { ...claimed, dueAt: now }, again, claimed.occurrences),
+      );
+      return "done";
+    }
+    const milliseconds = Math.round(performance.now() - start);
+    const history = withAttempt(claimed.occurrences, { at, status, error, milliseconds });
+    const isDelivered = status !== null && status >= 200 && status < 300;
+    const nextAt =
+      isDelivered || status === 410
+        ? undefined
+        : nextAttemptAt(record.attempts, now, retryAfter, Math.random());
+    const state = isDelivered ? "delivered" : nextAt === undefined ? "failed" : "pending";
+    const dueAt = nextAt ?? now + keptFor;
+    await this.#change(
+      claimed,
+      deliveryRow(
+        claimed.scheduleId,
+        { ...claimed, dueAt },
+        { ...record, state, lastStatus: status, lastError: error },
+        history,
+      ),
+    );
+    await this.#endpoints.attempted(
+      record.endpointId,
+      isDelivered ? "ok" : status === 410 ? "gone" : "failed",
+    );
+    return "done";
+  }
+
+  /** Whether an earlier event of the same execution for the same endpoint is still to be sent. */
+  async #isBehind({ scheduleId }: StoredSchedule): Promise<boolean> {
+    const siblings = siblingsOf(scheduleId);
+    for (let after = siblings; ; ) {
+      const query = { kind: "delivery", after, before: scheduleId, limit: maxPage } as const;
+      const rows = await this.#engine().store.schedules.list(query);
+      if (rows.some(({ body }) => readDelivery(body).state === "pending")) return true;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < maxPage) return false;
+      after = last.scheduleId;
+    }
+  }
+
+  async #stillWaits({ executionId, suspensionId }: DeliveryRecord): Promise<boolean> {
+    const state = executionId === null ? undefined : await this.#engine().store.state(executionId);
+    return state?.suspensions.some((open) => open.suspensionId === suspensionId) === true;
+  }
+
+  /** The reminder after this one. */
+  async #scheduleNext(stored: StoredSchedule, record: DeliveryRecord, now: number): Promise<void> {
+    if (record.every === null || stored.dueAt === null) return;
+    const missed = Math.floor((now - stored.dueAt) / record.every);
+    const at = stored.dueAt + (missed + 1) * record.every;
+    const siblings = siblingsOf(stored.scheduleId);
+    const name = stored.scheduleId.slice(siblings.length).replace(/^\d+/, "");
+    const deliveryId = `${siblings}${String(at).padStart(15, "0")}${name}`;
+    const next = { ...record, messageId: messageIdOf(deliveryId), createdAt: at };
+    await this.#change(undefined, deliveryRow(deliveryId, { ...stored, dueAt: at }, next, "[]"));
+  }
+
+  async #fail(stored: StoredSchedule, record: DeliveryRecord, error: string): Promise<Processed> {
+    const now = this.#engine().clock.now();
+    const history = withAttempt(stored.occurrences, { at: now, status: null, error, milliseconds: 0 });
+    const failed = { ...record, state: "failed" as const, lastStatus: null, lastError: error };
+    const row = deliveryRow(stored.scheduleId, { ...stored, dueAt: now + keptFor }, failed, history);
+    return (await this.#change(stored, row)) ? "done" : "refused";
+  }
+
+  async #remove({ scheduleId, version }: StoredSchedule): Promise<Processed> {
+    const change = { scheduleId, expected: version, row: null };
+    return (await this.#engine().store.schedules.change(change)) === "written" ? "done" : "refused";
+  }
+
+  /** False when another writer was first. */
+  async #change(before: ScheduleRow | undefined, row: StoredSchedule): Promise<boolean> {
+    const engine = this.#engine();
+    const change = { scheduleId: row.scheduleId, expected: before?.version ?? null, row };
+    if ((await engine.store.schedules.change(change)) !== "written") return false;
+    if (row.dueAt !== null) engine.scheduleWakeup(row.dueAt, "limit");
+    return true;
+  }
+
+  async #stored(deliveryId: string): Promise<StoredSchedule> {
+    await this.#ready();
+    const found = await this.#engine().store.schedules.read(deliveryId);
+    if (found?.kind !== "delivery") throw new DeliveryNotFoundError({ deliveryId });
+    return found;
+  }
+}
+
+/** The first text behind all that begin with this one. */
+function endOf(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
+}
+
+function viewOf({ scheduleId, workflowId, dueAt }: ScheduleRow, record: DeliveryRecord): Delivery {
+  const { messageId, endpointId, executionId, type, state, createdAt, attempts } = record;
+  const { lastStatus, lastError } = record;
+  const isOpen = state === "pending" || state === "scheduled";
+  return {
+    ...{ deliveryId: scheduleId, messageId, endpointId, executionId, workflowId, type, state, attempts },
+    ...{ lastStatus, lastError },
+    createdAt: isoTime(createdAt),
+    nextAt: isOpen && dueAt !== null ? isoTime(dueAt) : null,
+  };
+}

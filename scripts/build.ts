@@ -26,7 +26,12 @@ const nodes = [process.execPath, ...candidates].filter((file) => existsSync(file
 for (const node of new Set(nodes.map((file) => realpathSync(file)))) {
   for (const name of ["@andante/core", "@andante/core/test", "@andante/server"]) checkImport(node, name);
   // It uses interfaces of browsers, too.
-  for (const name of ["@andante/client", "@andante/client/chat", "@andante/client/react"])
+  for (const name of [
+    "@andante/client",
+    "@andante/client/chat",
+    "@andante/client/react",
+    "@andante/client/webhooks",
+  ])
     checkImport(node, name, "anywhere");
 }
 

@@ -51,6 +51,7 @@ const table: Readonly<Record<string, Expectation>> = {
   // The signature of the link is the permission, in every mode.
   "GET /decide/:token": { access: "signed", listed: "signed", status: 404 },
   "POST /decide/:token": { access: "signed", listed: "signed", status: 404 },
+  "POST /receive/:receiver": { access: "signed", listed: "signed", status: 404 },
   "GET /api/endpoints": forOperators,
   [`GET ${endpoint}`]: forOperators,
   [`PUT ${endpoint}`]: { ...forOperators, body: { url: "https://example.com" } },
@@ -247,7 +248,7 @@ describe.each(modes)("$mode", async ({ options, needsToken }) => {
       userId: "ada",
       scheduleId: "none",
       eventName: "none",
-      ...{ token: "none", endpointId: "none", deliveryId: "none" },
+      ...{ token: "none", receiver: "none", endpointId: "none", deliveryId: "none" },
     };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };

@@ -67,8 +67,8 @@ const free = [
   "executions.cancel",
   "schedules.preview",
   "events.types",
-  // By the signature of a link.
-  ...["links.read", "links.decide"],
+  // By the signature of a link or a webhook.
+  ...["links.read", "links.decide", "receivers.receive"],
   // For operators.
   ...["endpoints.list", "endpoints.read", "endpoints.set", "endpoints.remove", "endpoints.rotate"],
   ...["endpoints.enable", "endpoints.test", "deliveries.list", "deliveries.read", "deliveries.redeliver"],

@@ -10,6 +10,7 @@ const pages = {
   "GET /ui/:file": "its assets",
   "GET /decide/:token": "the page of a link",
   "POST /decide/:token": "its form",
+  "POST /receive/:receiver": "for other services",
 };
 
 test("every route is called by some method", async () => {

@@ -359,6 +359,13 @@ test("the rows of endpoints and deliveries", async () => {
   expectShape("POST /api/deliveries/:deliveryId/redeliver", await own.post(`${delivery}/redeliver`));
 });
 
+test("the row of receivers", async () => {
+  const paid = defineEvent({ name: "order.paid" });
+  const receivers = { shop: { verify: () => ({ id: "1" }), event: () => paid.from({}) } };
+  const own = await serveForTest({ events: { paid }, receivers });
+  expectShape("POST /receive/:receiver", await own.post("/receive/shop", {}), 202);
+});
+
 test("no row that answers JSON or events was left out", () => {
   const all = routes.filter(({ response }) => response.kind !== "other");
   expect([...covered].sort()).toEqual(all.map(({ method, path }) => `${method} ${path}`).sort());

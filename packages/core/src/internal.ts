@@ -14,6 +14,7 @@ export { knownAndanteLimits, knownAndanteOptions } from "./andante/andante-optio
 export type { AgentRecord, EventRecord } from "./andante/host-types.ts";
 export { type EventPlace, readAwaits } from "./event/awaits.ts";
 export { cancelledBy } from "./event/cause.ts";
+export type { EventToSend } from "./event/define-event.ts";
 export { anyKey, matchKey, targetOf } from "./event/match-key.ts";
 export type { LinkState } from "./execution/commands/links.ts";
 export { limitOf } from "./execution/limits/limits.ts";

@@ -13,6 +13,7 @@ import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import type { CorsOptions } from "./cors/cors.ts";
 import type { McpOptions } from "./mcp/mcp-options.ts";
+import type { Receivers } from "./receivers/receiver.ts";
 
 export interface AppOptions<
   W extends WorkflowRecord = WorkflowRecord,
@@ -59,6 +60,11 @@ export interface AppOptions<
    * `@modelcontextprotocol/server`. Default: none.
    */
   readonly mcp?: McpOptions;
+  /**
+   * Webhooks of other services, by the name in their path: `POST /receive/:receiver` verifies them and sends their events.
+   * Default: none.
+   */
+  readonly receivers?: Receivers;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -108,6 +114,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   compression: true,
   trustProxy: true,
   mcp: true,
+  receivers: true,
   middleware: true,
   configureApp: true,
 };

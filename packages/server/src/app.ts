@@ -23,6 +23,7 @@ import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
 import type { HandleInner, InnerRequest } from "./mcp/call.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
+import { checkReceivers, type Receivers } from "./receivers/receiver.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
 import { withIdempotencyKey } from "./request/idempotency-key.ts";
@@ -98,7 +99,8 @@ export function createApp(options: AppOptions): App {
   const { auth, authorize, cors: corsOptions, allowedHosts, ...unlimited } = options;
   const { middleware = [], configureApp, ...others } = unlimited;
   const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
-  const { limits = {}, trustProxy, mcp: mcpOptions, ...rest } = further;
+  const { limits = {}, trustProxy, mcp: mcpOptions, receivers = {}, ...rest } = further;
+  checkReceivers(receivers);
   const basePath = basePathOf(givenPath);
   const { bounds, ofAndante } = boundsOf(limits, trustProxy);
   const checkHost = allowedHosts === undefined ? undefined : createHostCheck(allowedHosts);
@@ -115,6 +117,7 @@ export function createApp(options: AppOptions): App {
     cors,
     basePath,
     authorize,
+    receivers,
     compression,
     bounds,
     ...caches,
@@ -231,6 +234,7 @@ interface Service {
   readonly cors: Cors;
   readonly basePath: string;
   readonly authorize: Authorize | undefined;
+  readonly receivers: Receivers;
   readonly bounds: Bounds;
   readonly built: BuiltResponses;
   readonly cachedReads: CachedReads;

@@ -8,4 +8,12 @@ export type { CorsOptions } from "./cors/cors.ts";
 export * from "./errors/auth-errors.ts";
 export * from "./errors/request-errors.ts";
 export type { McpOptions } from "./mcp/mcp-options.ts";
+export type { ReceivedWebhook, Receiver } from "./receivers/receiver.ts";
+export {
+  githubSignature,
+  slackSignature,
+  standardSignature,
+  stripeSignature,
+  type Verifier,
+} from "./receivers/verifiers.ts";
 export { type RunningServer, type ServeOptions, serve } from "./serve.ts";

@@ -7,6 +7,7 @@ import type { Access, Caller, Gate } from "./auth/gate.ts";
 import type { Ids, Permission } from "./auth/permission.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
+import type { Receivers } from "./receivers/receiver.ts";
 import type { Reads } from "./request/reads.ts";
 import type { CachedReads } from "./response/cached-reads.ts";
 import type { BuiltResponses } from "./response/static-response.ts";
@@ -29,6 +30,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly gate: Gate;
   readonly cors: Cors;
   readonly authorize: Authorize | undefined;
+  /** The webhooks that become events. */
+  readonly receivers: Receivers;
   /** The prefix of every path of this service: "/ai", or "". */
   readonly basePath: string;
   /** How much a list may show. */

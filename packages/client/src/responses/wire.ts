@@ -313,6 +313,7 @@ export type ErrorCode =
   | "queue-full"
   | "queued-message-not-found"
   | "read-limit"
+  | "receiver-not-found"
   | "replay-target"
   | "reply-incomplete"
   | "reply-limit"
@@ -354,6 +355,7 @@ export type ErrorCode =
   | "unsupported-media-type"
   | "user-share"
   | "verification-unavailable"
+  | "webhook-signature"
   | "workflow-not-found";
 
 export interface EventReceipt {
@@ -657,6 +659,12 @@ export interface Queue {
 
 export interface Readiness {
   readonly status: "ready";
+}
+
+export interface ReceivedWebhook {
+  /** It was received before. */
+  readonly duplicate: boolean;
+  readonly eventIds: readonly string[];
 }
 
 export interface Removed {

@@ -125,3 +125,16 @@ export class StreamLimitError extends AndanteError {
     });
   }
 }
+
+export class ReceiverNotFoundError extends AndanteError {
+  constructor({ receiver }: { receiver: string }) {
+    super(`Receiver ${receiver} not found`, { code: "receiver-not-found", status: 404 });
+  }
+}
+
+/** The webhook is not signed by its sender, or too old. */
+export class WebhookSignatureError extends AndanteError {
+  constructor({ problem }: { problem: string }) {
+    super(`The webhook is not verified: ${problem}`, { code: "webhook-signature", status: 401 });
+  }
+}

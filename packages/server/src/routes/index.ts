@@ -10,6 +10,7 @@ import { factRoutes } from "./facts.ts";
 import { linkRoutes } from "./links.ts";
 import { observabilityRoutes } from "./observability.ts";
 import { overviewRoutes } from "./overview.ts";
+import { receiverRoutes } from "./receivers.ts";
 import { scheduleRoutes } from "./schedules.ts";
 import { workflowRoutes } from "./workflows.ts";
 
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...linkRoutes,
   ...endpointRoutes,
+  ...receiverRoutes,
   ...overviewRoutes,
   ...observabilityRoutes,
   ...documentationRoutes(() => routes),

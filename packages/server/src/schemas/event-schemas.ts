@@ -34,6 +34,13 @@ export const eventReceipts = component("EventReceipts", () =>
   z.object({ receipts: z.array(eventReceipt()) }),
 );
 
+export const receivedWebhook = component("ReceivedWebhook", () =>
+  z.object({
+    duplicate: z.boolean().describe("It was received before"),
+    eventIds: z.array(z.string()),
+  }),
+);
+
 export const eventListQuery = shape(() =>
   z.object({
     name: z.string().optional(),

@@ -47,7 +47,8 @@ export async function runScheduleCampaign(options: ScheduleCampaign): Promise<Sc
     while (performance.now() + killEvery < over) {
       await wait(killEvery);
       await kill(nodes.shift());
-      options.onKill?.(++kills);
+      kills += 1;
+      options.onKill?.(kills);
       await start();
     }
     await wait(Math.max(0, over - performance.now()));

@@ -16,7 +16,10 @@ const operation = z.looseObject({
   operationId: z.string(),
   parameters: z.array(z.looseObject({ name: z.string(), examples })),
   requestBody: z
-    .looseObject({ content: z.looseObject({ "application/json": z.looseObject({ examples }) }) })
+    .looseObject({
+      // Forms have other types.
+      content: z.looseObject({ "application/json": z.looseObject({ examples }).optional() }),
+    })
     .optional(),
 });
 const document = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), operation)) });
@@ -25,7 +28,7 @@ const document = z.looseObject({ paths: z.record(z.string(), z.record(z.string()
 const sent = await server.get("/doc").then(({ text }) =>
   Object.entries(document.parse(JSON.parse(text)).paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { operationId, parameters, requestBody }]) =>
-      Object.entries(requestBody?.content["application/json"].examples ?? {}).map(([name, { value }]) => {
+      Object.entries(requestBody?.content["application/json"]?.examples ?? {}).map(([name, { value }]) => {
         const id = parameters.find((each) => each.name === "id")?.examples[name]?.value;
         return { operationId, name, method: method.toUpperCase(), path, id, body: value };
       }),

@@ -60,15 +60,19 @@ describe.each<[string, Partial<ServeOptions>]>([
   });
 });
 
+const isSigned = (operation: string) => /\/(decide|receive)\//.test(operation);
+
 /** Each operation with its security: `needed`, `welcome`, or undefined. */
 async function securityWith(options: Partial<ServeOptions>): Promise<Record<string, string | undefined>> {
   const { paths } = description.parse(JSON.parse(await describeWith(options)));
   const all = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { security, responses }]) => {
       const word =
-        security && (security.some((each) => Object.keys(each).length === 0) ? "welcome" : "needed");
-      expect("401" in responses, path).toBe(word === "needed");
-      return [`${method.toUpperCase()} ${path}`, word] as const;
+        security?.length && (security.some((each) => Object.keys(each).length === 0) ? "welcome" : "needed");
+      // The 401 of a signed request is about its signature.
+      if (isSigned(path)) expect(word).toBeFalsy();
+      else expect("401" in responses, path).toBe(word === "needed");
+      return [`${method.toUpperCase()} ${path}`, word || undefined] as const;
     }),
   );
   return Object.fromEntries(all);
@@ -93,7 +97,8 @@ test("in opt-in mode the protected ones need a token, and on the others it is we
 
 test("in opt-out mode all need one but publicRoutes", async () => {
   for (const [operation, word] of Object.entries(await securityWith({ auth: provider(everyGet) }))) {
-    expect(word, operation).toBe(operation.startsWith("GET ") ? "welcome" : "needed");
+    const expected = operation.startsWith("GET ") ? "welcome" : "needed";
+    expect(word, operation).toBe(isSigned(operation) ? undefined : expected);
   }
 });
 
@@ -154,7 +159,9 @@ test("403 is named where it can happen", async () => {
   const decided = "POST /api/conversations/{conversationId}/decisions";
   const resumed = "POST /api/conversations/{conversationId}/resume";
   const ofChats = [...ofAgents, `POST ${playground}`, decided, resumed];
-  expect(await forbiddenWith({})).toEqual(ofChats);
+  const byLink = "POST /decide/{token}";
+  const ofEndpoints = Object.keys(await securityWith({})).filter((each) => /endpoints|deliveries/.test(each));
+  expect(await forbiddenWith({})).toEqual([...ofChats, byLink]);
   const owned = [`POST ${execution}/replay`, `GET ${execution}/events`, `GET ${execution}/stream`];
   const ofUsers = ["GET", "PATCH", "DELETE"].map((method) => `${method} /api/users/{userId}/facts`);
   const explicit = [`GET ${playground}`, `POST ${playground}`];
@@ -165,9 +172,12 @@ test("403 is named where it can happen", async () => {
     resumed,
     ...ofUsers,
     ...owned,
+    byLink,
+    ...ofEndpoints,
   ]);
   const all = Object.keys(await securityWith({}));
-  expect(await forbiddenWith({ authorize: () => true })).toEqual(all);
+  const asked = all.filter((operation) => !isSigned(operation) || operation === byLink);
+  expect(await forbiddenWith({ authorize: () => true })).toEqual(asked);
   const commands = all.filter((operation) => !operation.startsWith("GET "));
   expect(await forbiddenWith({ cors: { origin: "https://ada.example" } })).toEqual(commands);
 });

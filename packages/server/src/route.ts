@@ -62,6 +62,8 @@ export type ResourceId =
   | "conversationId"
   | "userId"
   | "scheduleId"
+  | "endpointId"
+  | "deliveryId"
   | "eventName"
   | "traceId"
   | "entityType"

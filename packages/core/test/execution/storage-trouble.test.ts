@@ -225,7 +225,7 @@ test("a real file that cannot grow is one line, however many starts are refused"
   const folder = mkdtempSync(path.join(tmpdir(), "andante-trouble-"));
   const workflow = flow();
   const logger = new RecordingLogger();
-  const store = sqliteStore({ path: path.join(folder, "full.db"), maxBytes: 400_000 });
+  const store = sqliteStore({ path: path.join(folder, "full.db"), maxBytes: 600_000 });
   const andante = createAndante({ store, workflows: { workflow }, logger });
   onTestFinished(async () => {
     await andante.close({ grace: 0 });

@@ -84,9 +84,10 @@ function tokenScheme({ provider, tokenIn }: Gate): JsonObject {
   };
 }
 
-/** A token is required, or optional on a public route, where it identifies the caller. */
+/** A token is required, or optional on a public route, where it identifies the caller; on a signed one it means nothing. */
 function security(row: Route, gate: Gate): JsonObject {
   if (!gate.enabled) return {};
+  if (row.access === "signed") return { security: [] };
   return { security: needsToken(row, gate) ? [{ token: [] }] : [{}, { token: [] }] };
 }
 
@@ -260,7 +261,8 @@ function failures(row: Route, surroundings: Surroundings): JsonObject {
 /** The statuses of refusals: no token, `authorize`, not the owner, foreign origin, server at its limit. */
 function refusals(row: Route, { gate, cors, authorize }: Surroundings): number[] {
   const isOwned = row.reveals === "own" && /:id\/.*:executionId|:userId/.test(row.path);
-  const refusesOthers = authorize !== undefined || (gate.enabled && (isOwned || row.explicit === true));
+  const isAsked = authorize !== undefined && row.access !== "signed";
+  const refusesOthers = isAsked || (gate.enabled && (isOwned || row.explicit === true));
   const refusesOrigins = cors.restricts && row.method !== "GET";
   return [
     ...(needsToken(row, gate) ? [401] : []),

@@ -15,8 +15,10 @@ import {
 } from "../schemas/endpoint-schemas.ts";
 
 const shared = { access: "protected", explicit: true, resource: [], tag: "Webhooks" } as const;
+const ofEndpoint = { ...shared, resource: ["endpointId"] } as const;
+const ofDelivery = { ...shared, resource: ["deliveryId"] } as const;
 const path = "/api/endpoints/:endpointId";
-const ofDelivery = "/api/deliveries/:deliveryId";
+const deliveryPath = "/api/deliveries/:deliveryId";
 
 export const endpointRoutes = [
   route({
@@ -32,7 +34,7 @@ export const endpointRoutes = [
     handle: async ({ andante }) => ({ endpoints: await andante.endpoints.list() }),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "GET",
     path,
     action: "endpoints.read",
@@ -44,7 +46,7 @@ export const endpointRoutes = [
     handle: ({ andante, params }) => andante.endpoints.get(params.endpointId ?? ""),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "PUT",
     path,
     action: "endpoints.set",
@@ -56,7 +58,7 @@ export const endpointRoutes = [
     handle: ({ andante, params, body }) => andante.endpoints.set(params.endpointId ?? "", body),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "DELETE",
     path,
     action: "endpoints.remove",
@@ -70,7 +72,7 @@ export const endpointRoutes = [
     },
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "POST",
     path: `${path}/rotate`,
     action: "endpoints.rotate",
@@ -81,7 +83,7 @@ export const endpointRoutes = [
     handle: ({ andante, params }) => andante.endpoints.rotate(params.endpointId ?? ""),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "POST",
     path: `${path}/enable`,
     action: "endpoints.enable",
@@ -92,7 +94,7 @@ export const endpointRoutes = [
     handle: ({ andante, params }) => andante.endpoints.enable(params.endpointId ?? ""),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "POST",
     path: `${path}/test`,
     action: "endpoints.test",
@@ -103,7 +105,7 @@ export const endpointRoutes = [
     handle: ({ andante, params }) => andante.deliveries.test(params.endpointId ?? ""),
   }),
   route({
-    ...shared,
+    ...ofEndpoint,
     method: "GET",
     path: "/api/deliveries",
     action: "deliveries.list",
@@ -116,9 +118,9 @@ export const endpointRoutes = [
     handle: ({ andante, query }) => andante.deliveries.list(query),
   }),
   route({
-    ...shared,
+    ...ofDelivery,
     method: "GET",
-    path: ofDelivery,
+    path: deliveryPath,
     action: "deliveries.read",
     costs: "read",
     operationId: "getDelivery",
@@ -128,9 +130,9 @@ export const endpointRoutes = [
     handle: ({ andante, params }) => andante.deliveries.get(params.deliveryId ?? ""),
   }),
   route({
-    ...shared,
+    ...ofDelivery,
     method: "POST",
-    path: `${ofDelivery}/redeliver`,
+    path: `${deliveryPath}/redeliver`,
     action: "deliveries.redeliver",
     operationId: "redeliver",
     summary: "Send a delivery again, with the same id",

@@ -30,6 +30,6 @@ export function warnAtStart(
 /** The built-in routes that need no token, for the log. */
 export function publicRows(gate: Gate): string[] {
   return routes
-    .filter((row) => !gate.requiresAuth(row.method, row.path, row.access))
+    .filter(({ method, path, access }) => access !== "signed" && !gate.requiresAuth(method, path, access))
     .map((row) => `${row.method} ${row.path}`);
 }

@@ -162,7 +162,7 @@ function About({ schedule }: { readonly schedule: Schedule }) {
   return (
     <section className="card" aria-labelledby="about-schedule">
       <h2 id="about-schedule">Options</h2>
-      <dl className="facts-list">
+      <dl className="schedule-facts">
         {facts.map(
           ([name, value]) =>
             typeof value === "string" && (

@@ -118,7 +118,7 @@ test("a suspension is kept with all its fields", () => {
   expect(tableOf("suspensions")).toEqual([
     {
       ...{ suspension_id: "s1", execution_id: "e", path: "a", step_index: 2, reason: "why", data: "1" },
-      ...{ suspended_at: 3, deadline: 4, on_deadline: "5", held: 1, resume_schema: "{}" },
+      ...{ suspended_at: 3, deadline: 4, on_deadline: "5", held: 1, resume_schema: "{}", awaits: null },
     },
   ]);
 });

@@ -19,6 +19,7 @@ export const groups: readonly Group[] = [
       "console",
       "http",
       "client",
+      "mcp",
       "embedding",
     ],
   },

@@ -30,6 +30,7 @@ export const entries: readonly Entry[] = [
   entry("@andante/client", "client/src/index.ts", "call it with types"),
   entry("@andante/client/chat", "client/src/chat/chat-transport.ts", "the transport for useChat"),
   entry("@andante/client/react", "client/src/react/index.ts", "hooks"),
+  entry("@andante/client/webhooks", "client/src/webhooks/verify-webhook.ts", "verify what Andante sends"),
   entry("@andante/demo-model", "demo-model/src/index.ts", "a model without a provider"),
 ];
 

@@ -85,6 +85,7 @@ describe("in Chromium", async () => {
     await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
     const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
     const { traces } = await andante.traces.list({ executionId });
+    await andante.schedules.set("weekly", { workflowId: "chain", cron: "0 9 * * mon", input: {} });
     await page.setViewportSize(size);
     for (const [path, drawn] of [
       ...[["", ".wait-row"] as const, ["/inbox", ".inbox-item"] as const],
@@ -93,7 +94,7 @@ describe("in Chromium", async () => {
       ...[["/agents", ".definition"] as const, ["/agents/assistant", ".composer"] as const],
       ...[["/failures", "tbody tr"] as const, ["/logs", ".log-line"] as const, ["/traces", "tr"] as const],
       ...[[`/traces/${traces[0]?.traceId}`, ".fall"] as const, ["/nodes", "tbody tr"] as const],
-      ...[["/schedules", "tbody tr"] as const, ["/schedules/weekly", ".facts-list"] as const],
+      ...[["/schedules", "tbody tr"] as const, ["/schedules/weekly", ".schedule-facts"] as const],
       ...[["/usage", "tbody tr"] as const, ["/api", ".operation"] as const],
     ]) {
       await open(path);

@@ -47,7 +47,7 @@ describe("in Chromium", async () => {
     expect(words).toContain("clocks are put back by 1 h 00 min");
     // The time that the change leaves out is at the end of the gap.
     expect(words).toContain("03:00");
-    expect(await textOf(".facts-list")).toContain("in code: it can be paused here, and changed there");
+    expect(await textOf(".schedule-facts")).toContain("in code: it can be paused here, and changed there");
   });
 
   test("it is paused with a reason, resumed, run now, and backfilled after a look at the times", async () => {

@@ -31,7 +31,8 @@ export async function call(baseUrl: string) {
     refused: refused.error?.error,
     code: refused.response?.headers.get("x-error-code"),
     resumed: resumed.data?.data.status,
-    asked: asked.data?.data.finishReason,
+    // With Prefer: respond-async the reply is read later.
+    asked: asked.data && "finishReason" in asked.data.data ? asked.data.data.finishReason : undefined,
     wrong,
   };
 }
@@ -63,7 +64,8 @@ export async function call(baseUrl: string) {
     refused: refused.error?.error,
     code: refused.response?.headers.get("x-error-code"),
     resumed: resumed.data?.data.status,
-    asked: asked.data?.data.finishReason,
+    // With Prefer: respond-async the reply is read later.
+    asked: asked.data && "finishReason" in asked.data.data ? asked.data.data.finishReason : undefined,
     last: types.at(-1),
     wrong,
   };

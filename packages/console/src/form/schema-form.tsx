@@ -86,7 +86,8 @@ export default function SchemaForm(props: SchemaFormProps) {
       setError(problem);
     }
   };
-  const sendNow = () => (mode === "form" ? void send(data) : sendText());
+  // The form library reports its empty object a moment after it is drawn.
+  const sendNow = () => (mode === "form" ? void send(data ?? {}) : sendText());
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();

@@ -122,11 +122,17 @@ function describeRoute(
       },
     }),
     ...(row.raw && {
-      requestBody: { required: true, content: { [row.raw.contentType]: { schema: {} } } },
+      requestBody: { required: true, content: { [row.raw.contentType]: { schema: rawSchema(row.raw.contentType) } } },
     }),
     ...security(row, surroundings.gate),
     responses: { ...successes(row), ...failures(row, surroundings) },
   };
+}
+
+/** Of a body that the server reads itself: the fields of a form, or a value that another service defines. */
+function rawSchema(contentType: string): JsonObject {
+  const isForm = contentType === "application/x-www-form-urlencoded";
+  return isForm ? { type: "object", additionalProperties: { type: "string" } } : {};
 }
 
 function examplesOf(

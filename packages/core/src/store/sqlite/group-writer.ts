@@ -1,6 +1,7 @@
 // Group commit: all arrived writes go into one transaction; a refused item fails alone; trouble is waited out.
 import type { DatabaseSync } from "node:sqlite";
 import { intake } from "./operation-kinds.ts";
+import { rollBack } from "./roll-back.ts";
 import type { Call, CallResult } from "./thread-messages.ts";
 
 /** Runs one operation against the open database. */
@@ -110,7 +111,7 @@ export class GroupWriter {
       database.exec("commit");
       return results;
     } catch (error) {
-      if (database.isTransaction) database.exec("rollback");
+      rollBack(database);
       throw error;
     }
   }

@@ -4,13 +4,13 @@ import { fieldsAt, readRow, referenceOf, rowText } from "../sql/journal-row.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
 import { integer, nullableText, text } from "./columns.ts";
 
-/** The key of a journal; its parameter is the id of the execution. */
-export const journalOf = "(select id from executions where execution_id = ?1)";
+/** The key of a journal; its parameter is the id of the execution. Node 22.13 binds values to `?` alone, not to `?1`. */
+export const journalOf = "(select id from executions where execution_id = ?)";
 
 /** The statement that writes a row: whose it is, the number of its last event, its text, and its key. */
 export function insertRow(database: DatabaseSync): StatementSync {
   return database.prepare(
-    `insert into journal (execution, sequence, events, write_key) values (${journalOf}, ?2, ?3, ?4)`,
+    `insert into journal (execution, sequence, events, write_key) values (${journalOf}, ?, ?, ?)`,
   );
 }
 
@@ -41,7 +41,7 @@ export function timeAt(database: DatabaseSync) {
 /** The row that holds an event. */
 function rowOf(database: DatabaseSync, events = "events"): StatementSync {
   return database.prepare(
-    `select sequence, ${events} from journal where execution = ${journalOf} and sequence >= ?2 order by sequence limit 1`,
+    `select sequence, ${events} from journal where execution = ${journalOf} and sequence >= ? order by sequence limit 1`,
   );
 }
 

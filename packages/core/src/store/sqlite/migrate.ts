@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { integer } from "./columns.ts";
+import { rollBack } from "./roll-back.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
@@ -34,7 +35,7 @@ function apply(database: DatabaseSync, statements: string, version: number): voi
   try {
     database.exec(`begin immediate; ${statements}; pragma user_version = ${version}; commit`);
   } catch (error) {
-    if (database.isTransaction) database.exec("rollback");
+    rollBack(database);
     throw error;
   }
 }

@@ -90,16 +90,16 @@ function factsIn(database: DatabaseSync): Facts {
   const open = database.prepare("select execution_id, path from suspensions where suspension_id = ?");
   // A path is below a step when the step's path and a "/", "[" or "#" begin it; substr needs no escaping.
   const below = database.prepare(
-    `select suspension_id from suspensions where execution_id = ?1
-       and (path = ?2 or substr(path, 1, length(?2) + 1) in (?2 || '/', ?2 || '[', ?2 || '#'))`,
+    `select suspension_id from suspensions where execution_id = :execution
+       and (path = :path or substr(path, 1, length(:path) + 1) in (:path || '/', :path || '[', :path || '#'))`,
   );
   const alive = database.prepare("select 1 from owners where owner = ? and expires_at > ?");
   const firstTimer = database.prepare("select min(due_at) as due_at from timers where execution_id = ?");
   // Backwards: a caller that repeats a write has made none since.
   const recorded = database.prepare(
     `select sequence, events, write_key from journal where execution = ${journalOf}
-       and sequence > (select sequence from executions where execution_id = ?1) - ${lookback}
-       and write_key in (?2, ?3, ?4, ?5) order by sequence desc limit 1`,
+       and sequence > (select sequence from executions where execution_id = ?) - ${lookback}
+       and write_key in (?, ?, ?, ?) order by sequence desc limit 1`,
   );
   return {
     openSuspension: (suspensionId) => {
@@ -107,7 +107,7 @@ function factsIn(database: DatabaseSync): Facts {
       return row && { executionId: text(row, "execution_id"), path: nullableText(row, "path") };
     },
     below: (executionId, paths) => {
-      const rows = paths.flatMap((path) => below.all(executionId, path));
+      const rows = paths.flatMap((path) => below.all({ execution: executionId, path }));
       return [...new Set(rows.map((row) => text(row, "suspension_id")))];
     },
     isAlive: (owner) => alive.get(owner, leaseTime()) !== undefined,
@@ -117,7 +117,7 @@ function factsIn(database: DatabaseSync): Facts {
     },
     timeOf: timeAt(database),
     recorded: (executionId, [first = "", second = first, third = first, fourth = first]) => {
-      const row = recorded.get(executionId, first, second, third, fourth);
+      const row = recorded.get(executionId, executionId, first, second, third, fourth);
       return (
         row && {
           sequence: integer(row, "sequence"),

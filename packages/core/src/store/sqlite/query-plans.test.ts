@@ -157,3 +157,10 @@ test("a list of one user's executions is read from that user's own, however many
   expect(asked.mock.calls[0]?.[0]).toContain("indexed by sqlite_autoindex_executions_1");
   database.close();
 });
+
+test("no statement numbers its parameters: Node 22.13 binds values to names and to plain places alone", () => {
+  const database = new DatabaseSync(":memory:");
+  migrate(database);
+  expect(statementsOf(database).filter((statement) => /\?\d/.test(statement))).toEqual([]);
+  database.close();
+});

@@ -17,7 +17,7 @@ export function deleteFinished(database: DatabaseSync) {
   // From the end: the rest of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
     `delete from journal where execution = ${journalOf} and sequence in
-       (select sequence from journal where execution = ${journalOf} order by sequence desc limit ?2)`,
+       (select sequence from journal where execution = ${journalOf} order by sequence desc limit ?)`,
   );
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
   const deleteSnapshot = database.prepare("delete from snapshots where execution_id = ?");
@@ -35,7 +35,7 @@ export function deleteFinished(database: DatabaseSync) {
     for (const row of found) {
       const executionId = text(row, "execution_id");
       executionIds.push(executionId);
-      left -= Number(deleteRows.run(executionId, left).changes);
+      left -= Number(deleteRows.run(executionId, executionId, left).changes);
       // With nothing left to spend the journal may not be empty yet: the next call continues with it.
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);

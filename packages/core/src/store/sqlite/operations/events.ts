@@ -9,7 +9,7 @@ import { journalOf, valueAt } from "../journal-rows.ts";
 
 export function events(database: DatabaseSync) {
   const selectRows = database.prepare(
-    `select sequence, events from journal where execution = ${journalOf} and sequence > ?2 order by sequence`,
+    `select sequence, events from journal where execution = ${journalOf} and sequence > ? order by sequence`,
   );
   const findValue = valueAt(database);
 

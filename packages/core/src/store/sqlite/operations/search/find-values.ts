@@ -8,7 +8,7 @@ import { integer, shortColumns, text, toListed } from "../../columns.ts";
 export function findValues(database: DatabaseSync) {
   const execution = database.prepare(
     `select ${shortColumns}, error from executions
-     where execution_id = ?1 and workflow_id = coalesce(?2, workflow_id) and status = coalesce(?3, status)`,
+     where execution_id = ? and workflow_id = coalesce(?, workflow_id) and status = coalesce(?, status)`,
   );
   const own = "search_values indexed by search_values_by_user where user_id = ? and";
   const everyone = "search_values where";

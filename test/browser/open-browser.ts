@@ -30,7 +30,8 @@ export async function openPage(
   const context = await browser.newContext(options);
   await context.route("**/*", (route) => {
     const { hostname } = new URL(route.request().url());
-    if (hostname === "127.0.0.1") return route.continue();
+    // A page that is closed meanwhile has no use for it.
+    if (hostname === "127.0.0.1") return route.continue().catch(() => undefined);
     complain(`a request for ${route.request().url()}`);
     return route.abort();
   });

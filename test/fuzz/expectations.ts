@@ -92,6 +92,9 @@ export function problemOf(answered: Answered): string | undefined {
     return fine ? undefined : "it is empty";
   }
   if (contentType !== "application/json") {
+    // The page of a link shows its errors itself.
+    if (/\/decide\/[^/]+$/.test(pathname) && status < 500 && contentType.startsWith("text/html"))
+      return undefined;
     return status === 200 && typeAt(pathname).test(contentType)
       ? undefined
       : `it is of the type ${contentType}`;

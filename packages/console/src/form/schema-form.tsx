@@ -41,7 +41,11 @@ export default function SchemaForm(props: SchemaFormProps) {
   const [mode, setMode] = useState<Draft["mode"]>(
     kept?.mode ?? (canShow ? "form" : isFree && initial === undefined ? "text" : "json"),
   );
-  const [data, setData] = useState(() => withChosen(kept === undefined ? initial : kept.data, chosen));
+  // The form library reports the empty object of a form a moment after it is drawn.
+  const empty = canShow ? {} : undefined;
+  const [data, setData] = useState(() =>
+    withChosen(kept === undefined ? (initial ?? empty) : kept.data, chosen),
+  );
   const [text, setText] = useState(() => kept?.text ?? jsonOf(initial));
   const isChanged = useRef(false);
   const [error, setError] = useState<unknown>();
@@ -86,8 +90,7 @@ export default function SchemaForm(props: SchemaFormProps) {
       setError(problem);
     }
   };
-  // The form library reports its empty object a moment after it is drawn.
-  const sendNow = () => (mode === "form" ? void send(data ?? {}) : sendText());
+  const sendNow = () => (mode === "form" ? void send(data) : sendText());
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();

@@ -122,7 +122,10 @@ function describeRoute(
       },
     }),
     ...(row.raw && {
-      requestBody: { required: true, content: { [row.raw.contentType]: { schema: rawSchema(row.raw.contentType) } } },
+      requestBody: {
+        required: true,
+        content: { [row.raw.contentType]: { schema: rawSchema(row.raw.contentType) } },
+      },
     }),
     ...security(row, surroundings.gate),
     responses: { ...successes(row), ...failures(row, surroundings) },

@@ -1,4 +1,4 @@
-// A hundred thousand schedules of users: the query for what is due, the memory, and a start.
+// A hundred thousand schedules of users: the query for due times, the memory, and a start.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { sqliteStore } from "@andante/core";

@@ -36,7 +36,7 @@ const conversation = "/api/conversations/:conversationId";
 const schedule = "/api/schedules/:scheduleId";
 const endpoint = "/api/endpoints/:endpointId";
 const delivery = "/api/deliveries/:deliveryId";
-/** For operators: nobody is one here. */
+/** For operators: there are none here. */
 const forOperators = { access: "protected", listed: "protected", status: 403 } as const;
 const table: Readonly<Record<string, Expectation>> = {
   "POST /events/:eventName": { access: "protected", listed: "protected", status: 404, body: { data: {} } },

@@ -1,4 +1,4 @@
-// Events by HTTP and with the client: receipts, refusals, who reaches which executions, and what lists show.
+// Events by HTTP and with the client: receipts, refusals, who reaches which executions, and the lists.
 import { createWorkflow, defineEvent } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -175,7 +175,7 @@ async function live({ database, log, kill }: ChatLife): Promise<ChatEnd> {
   };
 }
 
-/** A person decides about what waits; false, because more may come. */
+/** A person decides about open waits; false, because more may come. */
 async function decide(andante: Andante): Promise<false> {
   for (const { workflowId, executionId, suspension } of (await andante.live.waiting({ limit: 10 })).items) {
     const { suspensionId, reason, data } = suspension;

@@ -1,4 +1,4 @@
-// Webhooks reach public addresses alone, whatever their names resolve to and however they are written.
+// Webhooks reach public addresses alone, for every spelling of an address and every answer of a name server.
 
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -15,7 +15,7 @@ const webhook = (url: string, allowPrivate = false) => ({
   signal,
 });
 
-/** Resolves each name to these addresses, whatever is asked for. */
+/** Resolves every name to these addresses. */
 function names(...addresses: readonly string[]): LookUp & { readonly asked: number } {
   let asked = 0;
   const lookUp = (_: string, _options: unknown, done: (error: null, found: unknown) => void) => {

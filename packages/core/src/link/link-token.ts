@@ -1,4 +1,4 @@
-// The tokens of links: what a link decides about, signed. A token that was not signed here is not read at all, so that
+// The tokens of links: the wait that a link decides, signed. A token that was not signed here is not read at all, so that
 // every refusal takes the same time and needs nothing of the store.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Fields } from "../values/fields.ts";

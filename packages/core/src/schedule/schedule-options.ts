@@ -1,9 +1,9 @@
-// The options of a schedule, as hosts and callers give them, and what is kept of them.
+// The options of a schedule, as hosts and callers give them, and the specification that is kept.
 import { type Duration, parseDuration } from "../values/duration.ts";
 import { CronProblem } from "./cron.ts";
 import { patternOf, type Timing } from "./occurrences.ts";
 
-/** What happens to an occurrence while an earlier execution of the schedule has not ended, suspended ones included. */
+/** The rule for an occurrence while an earlier execution of the schedule has not ended, suspended ones included. */
 export const overlaps = ["skip", "queue-one", "queue", "cancel", "allow"] as const;
 export type Overlap = (typeof overlaps)[number];
 

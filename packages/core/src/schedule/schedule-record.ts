@@ -105,7 +105,7 @@ export function dueAtOf(scheduleId: string, record: ScheduleRecord, now: number)
   if (waiting.length > 0 && running.length === 0) return now;
   const next = state === "paused" ? undefined : patternOf(timing).next(cursorAt);
   const times = next === undefined ? [] : [firesAt(scheduleId, record, next)];
-  // The end of what runs starts the next. One that came just before this record did not find it.
+  // The end of the running execution starts the next. An end just before this record did not find it.
   if (waiting.length > 0) times.push(now + longestWait);
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -14,7 +14,7 @@ export interface NewSignal {
   /** JSON text. */
   readonly data: string;
   readonly userId: string | null;
-  /** What has sent it: an execution; null for a caller. */
+  /** The execution that has sent it; null for a caller. */
   readonly sentBy: string | null;
   readonly sentAt: number;
 }

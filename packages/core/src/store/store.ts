@@ -700,7 +700,7 @@ export interface Store {
   readonly budgets: BudgetStore;
   /** Schedules that start executions. */
   readonly schedules: ScheduleStore<NewExecution>;
-  /** Events from outside, and what waits for them. */
+  /** Events from outside, and the waits for them. */
   readonly signals: SignalStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;

@@ -14,7 +14,7 @@ const paid = defineEvent({
   key: ({ data }) => data.order,
 });
 
-/** Its tool waits for the payment of an order; the model repeats what the tool returns. */
+/** Its tool waits for the payment of an order; the model repeats the result of the tool. */
 function clerk() {
   const model = controlledModel(({ prompt }) => {
     const last = prompt.at(-1);

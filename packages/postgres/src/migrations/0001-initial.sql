@@ -511,7 +511,7 @@ create table signals (
   user_id text collate "C",
   sent_by text collate "C",
   sent_at bigint not null,
-  -- What it has done, a JSON object.
+  -- Its effects, a JSON object.
   effects text not null,
   matched boolean not null default false,
   -- How much work is left to do.

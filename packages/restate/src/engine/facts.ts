@@ -6,7 +6,7 @@ import { columnsOf, field, optional } from "./lines.ts";
 
 export const factColumns = columnsOf("scope subject agentId at changeId by changes whole");
 
-/** `changes`: the facts are kept in place of the change. Else one that is kept stays, as it may stand for others by now. */
+/** `changes`: the facts are kept in place of the change. Else one that is kept stays, because other changes may be folded into it by now. */
 export async function keepFact(
   cells: Cells,
   change: FactChange & Partial<Pick<KeptFact, "changes">>,

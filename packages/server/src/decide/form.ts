@@ -53,7 +53,7 @@ export function dataOf(schema: JsonSchema | undefined, sent: SentFields): unknow
     if (field.property === null) return value;
     if (value !== undefined) entries.push([field.property, value]);
   }
-  // Own properties, whatever their names are.
+  // Own properties, also those with names of the prototype.
   return Object.fromEntries(entries);
 }
 

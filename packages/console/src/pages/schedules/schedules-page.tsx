@@ -1,4 +1,4 @@
-// All schedules: when each fires next, what came of its last occurrence, and why one does not fire.
+// All schedules: the next time of each, the outcome of its last occurrence, and why one does not fire.
 import type { Schedule } from "@andante/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-// The words for a schedule: when it fires, what came of an occurrence, and times in another zone.
+// The words for a schedule: its times, the outcomes of its occurrences, and times in another zone.
 import type { Schedule } from "@andante/client";
 import { duration } from "../../format/numbers.ts";
 import type { Tone } from "../../format/status.ts";

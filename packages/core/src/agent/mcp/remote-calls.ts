@@ -18,7 +18,7 @@ const meta = {
   },
 };
 
-/** `fetch` adds what the host gives for its requests, such as a token. */
+/** `fetch` adds the headers of the host to each request, such as a token. */
 export function remoteCalls(
   url: string,
   headers: Readonly<Record<string, string>>,

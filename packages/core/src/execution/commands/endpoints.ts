@@ -52,7 +52,7 @@ export interface SetEndpointOptions extends EndpointSettings {
   readonly secret?: string | undefined;
 }
 
-/** What a delivery needs of its endpoint. */
+/** The address of an endpoint and the secrets that sign its deliveries. */
 export interface Target {
   readonly url: string;
   readonly secrets: readonly string[];

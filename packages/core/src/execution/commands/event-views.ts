@@ -8,7 +8,7 @@ export interface SkippedStart {
   readonly reason: string;
 }
 
-/** What an event has done so far: at most 100 ids of executions. */
+/** The effects of an event so far: at most 100 ids of executions. */
 interface Done {
   readonly started: readonly string[];
   readonly woken: readonly string[];
@@ -20,7 +20,7 @@ interface Done {
 /** The answer to the sender of an event. */
 export interface EventReceipt extends Done {
   readonly eventId: string;
-  /** An event with this id was sent before: this is what that one has done. */
+  /** An event with this id was sent before, and these are its effects. */
   readonly duplicate: boolean;
 }
 

@@ -1,6 +1,6 @@
 // Events from outside: sends them, and has them start, wake and cancel executions.
 //
-// A signal and the list of what it concerns are one write. The rest is work that is due until it is done: each part is a
+// A signal and the list of its effects are one write. The rest is work that is due until it is done: each part is a
 // conditional write that finds itself done when it is repeated, by this process or another.
 import { createHash, randomUUID } from "node:crypto";
 import {
@@ -80,9 +80,9 @@ export const maxSent = 1000;
 const maxPage = 200;
 /** Waits that are read at once. */
 const waitsAtOnce = 200;
-/** Milliseconds after which another process does what the sender has left. */
+/** Milliseconds after which another process does the work that a sender has left. */
 const ownTime = 1000;
-/** Milliseconds between two reads of what other processes can start, and of an answer that is not complete. */
+/** Milliseconds between two reads of the workflows of other processes, and of a receipt that is not complete. */
 const [triggerTime, answerTime] = [1000, 25];
 /** Reads of an answer that another sender works on. */
 const answerTries = 40;
@@ -117,7 +117,7 @@ export class Events {
     for (const workflow of workflows.values()) if (workflow.on !== undefined) await this.#declare(workflow);
   }
 
-  /** Sends an event; resolves when it is kept, and with what it has done here. */
+  /** Sends an event; resolves when it is kept, with its effects in this process. */
   async send(event: AnyEvent | string, data: unknown, options: SendOptions = {}): Promise<EventReceipt> {
     const [receipt] = await this.sendAll([{ ...options, event, data }]);
     if (receipt === undefined) throw new TypeError("an event has no receipt");

@@ -1,4 +1,4 @@
-// Decisions by links: which wait a link means, how it stands, and the resume of it, also before the step waits.
+// Decisions by links: the wait that a link belongs to, its state, and its resume, also before the step waits.
 import { randomUUID } from "node:crypto";
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { LinkExpiredError, LinkFormError, LinkNotFoundError, NotSuspendedError } from "../../errors/index.ts";
@@ -77,7 +77,7 @@ export class Links {
     this.#ready = ready;
   }
 
-  /** How the decision behind a link stands. Changes nothing. */
+  /** The state of the decision that a link is for. Changes nothing. */
   async read(token: string): Promise<LinkState> {
     return (await this.#find(token)).view;
   }

@@ -624,7 +624,7 @@ const onlyOfAgents = ["prompt", "conversationId"] as const;
 type GivenRecord = ScheduleSpec &
   Pick<ScheduleRecord, "origin" | "input" | "conversationId" | "context" | "set">;
 
-/** From now on: what its former times have left undone stays so. A pause stays. */
+/** From now on: times of the former specification that have not fired are dropped. A pause stays. */
 function changedRecord(before: ScheduleRecord | undefined, given: GivenRecord, now: number): ScheduleRecord {
   const isPaused = before?.state === "paused";
   return {

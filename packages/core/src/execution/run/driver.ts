@@ -455,7 +455,7 @@ export class Driver implements CheckpointLog {
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
     }
-    // What waits for events looks for earlier ones, and events of bodies are sent: both is work in the store.
+    // Waits for events look for earlier events, and events of bodies are sent: both is work in the store.
     if (commit.sends !== undefined || commit.open.some(({ awaits }) => awaits))
       this.#options.scheduleWakeup(this.#now(), "limit");
     for (const { row } of commit.deliveries ?? [])

@@ -482,7 +482,7 @@ create table signals (
   user_id text,
   sent_by text,
   sent_at integer not null,
-  -- What it has done, a JSON object.
+  -- Its effects, a JSON object.
   effects text not null,
   matched integer not null default 0,
   -- How much work is left to do.

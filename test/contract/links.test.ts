@@ -1,7 +1,9 @@
 // Links over HTTP: pages that show, forms that decide, and requests that do neither.
+import { createClient } from "@andante/client";
 import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { dataOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { provider } from "../support/tokens.ts";
 
@@ -129,6 +131,24 @@ test("links work below a base path, where every route needs a token, and authori
   expect((await send(server, approve, { form: fieldOf(page) })).status).toBe(200);
   await server.andante.settled();
   expect(await statusOf(server, executionId)).toBe("completed");
+});
+
+test("the inbox shows who is to decide, over HTTP and in the client, also without endpoints", async () => {
+  const ask = createWorkflow({ id: "ask", input: z.object({}) }).andThen({
+    id: "review",
+    execute: ({ suspend, resumeData }) => resumeData ?? suspend("Pay?", null, { to: "ada@example.com" }),
+  });
+  const server = await serveForTest({ workflows: { ask } });
+  const { executionId } = await server.andante.execute("ask", {});
+  const { items } = dataOf(await server.get("/api/inbox?text=ADA@example"));
+  expect(items).toMatchObject([{ executionId, suspension: { reason: "Pay?", to: "ada@example.com" } }]);
+  expect(dataOf(await server.get("/api/inbox?text=bob@example"))).toMatchObject({ items: [] });
+  const client = createClient({ baseUrl: server.url });
+  const [item] = (await client.inbox()).items;
+  expect(item?.suspension.to).toBe("ada@example.com");
+  expect(dataOf(await server.get(`/workflows/ask/executions/${executionId}/state`))).toMatchObject({
+    suspension: { to: "ada@example.com" },
+  });
 });
 
 test("the inbox and a link are for the same wait: the link shows who decided there", async () => {

@@ -28,7 +28,7 @@ export interface InboxFilter<WorkflowId extends string = string> extends PageOpt
   readonly agentId?: string | undefined;
   /** Items per page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
-  /** Only items with this text in their reason, data, ids or user; at most 200 characters. */
+  /** Only items with this text in their reason, data, ids, user or recipient; at most 200 characters. */
   readonly text?: string | undefined;
   /** Default: `oldest`. The other orders sort the oldest 10 000. */
   readonly order?: "oldest" | "deadline" | "user" | undefined;

@@ -995,6 +995,8 @@ export interface Suspension {
         readonly key: string | null;
       }[]
     | undefined;
+  /** Who is to decide; absent where the step named no one. */
+  readonly to?: string | undefined;
 }
 
 export interface TextReply {

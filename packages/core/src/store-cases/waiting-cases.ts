@@ -104,7 +104,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       const workflowId = randomUUID();
       const full = { data: '{"a":1}', reason: "why", onDeadline: '"fail"', resumeSchema: "{}" };
       const [first, second] = [
-        suspension({ suspendedAt: 1, deadline: 50, path: "one", ...full }),
+        suspension({ suspendedAt: 1, deadline: 50, path: "one", to: "ada", ...full }),
         suspension({ suspendedAt: 2, deadline: null, path: "two", ...full }),
       ];
       const owner = { userId: "ada", conversationId: "talk", startAt: 7 };

@@ -19,6 +19,8 @@ export interface Suspension {
   readonly resumeSchema?: StoredJson;
   /** JSON text of `Awaits`: the events that end it. Default: none. */
   readonly awaits?: StoredJson;
+  /** Who is to decide, without control characters. Default: not known. */
+  readonly to?: string;
 }
 
 /** The effect of a deadline. */

@@ -474,6 +474,36 @@ test("without the option nothing is kept, and an application has the same calls 
   expect(empty).toEqual(without);
 });
 
+test("options of notifications are checked where a step suspends, and need endpoints", async () => {
+  const failureOf = async (options: object, endpoints?: Record<string, EndpointOptions>) => {
+    const workflow = createWorkflow({ id: "asks", input: z.unknown() }).andThen({
+      id: "gate",
+      execute: ({ suspend }) => suspend("", null, options),
+    });
+    const andante = createAndante({
+      store: memoryStore(),
+      workflows: { workflow },
+      ...(endpoints && { endpoints }),
+    });
+    const { executionId } = await andante.execute("asks", null);
+    const events = await andante.events("asks", executionId);
+    await andante.close({ grace: 0 });
+    return JSON.stringify(events.find(({ type }) => type === "step-error")?.error ?? "none");
+  };
+  expect(await failureOf({ to: "ada" })).toBe('"none"');
+  for (const options of [{ remind: "1d" }, { escalate: { after: "1d" } }, { link: true }])
+    expect(await failureOf({ to: "ada", ...options })).toContain("the host has no endpoints");
+  for (const [options, problem] of [
+    [{ to: "" }, "1 to 320 characters"],
+    [{ to: "ada\r\nbcc: eve" }, "without control characters"],
+    [{ remind: "59s" }, "at least a minute"],
+    [{ escalate: { after: "1h", to: "\0" } }, "escalate.to"],
+    [{ link: true }, "LinksNotConfiguredError"],
+    [{ remaind: "1d" }, "remaind"],
+  ] as const)
+    expect(await failureOf(options, {})).toContain(problem);
+});
+
 test("options of endpoints are checked at the start", () => {
   const make =
     (endpoint: object, id = "crm") =>

@@ -107,6 +107,8 @@ create table suspensions (
   resume_schema text,
   -- The events that end it, a JSON object; null for none.
   awaits text,
+  -- Who is to decide.
+  recipient text,
   -- No time runs out while an execution is paused.
   held boolean not null default false
 );

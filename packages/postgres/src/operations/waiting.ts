@@ -31,4 +31,4 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
 
 /** The reason is a JSON string. */
 const briefColumns = `suspension_id, suspensions.execution_id, path, suspensions.step_index, '""' as reason, null as data,
-  suspended_at, deadline, null as on_deadline, null as resume_schema, awaits`;
+  suspended_at, deadline, null as on_deadline, null as resume_schema, awaits, recipient`;

@@ -225,9 +225,10 @@ export class CollectedChanges implements Changes {
     const opened = this.#opened;
     return [
       `insert into ${s}.suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
-         on_deadline, held, resume_schema, awaits)
+         on_deadline, held, resume_schema, awaits, recipient)
        select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[],
-         $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[])`,
+         $8::bigint[], $9::text[], $10::boolean[], $11::text[], $12::text[],
+         $13::text[])`,
       [
         opened.map(({ suspension }) => suspension.suspensionId),
         opened.map(({ executionId }) => executionId),
@@ -241,6 +242,7 @@ export class CollectedChanges implements Changes {
         opened.map(({ held }) => held),
         opened.map(({ suspension }) => suspension.resumeSchema ?? null),
         opened.map(({ suspension }) => suspension.awaits ?? null),
+        opened.map(({ suspension }) => suspension.to ?? null),
       ],
     ];
   }

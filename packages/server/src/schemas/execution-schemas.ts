@@ -84,6 +84,7 @@ export const suspension = component("Suspension", () =>
         .describe(
           "The events that end it: the data of one, or `{ name, data }` of several, is the resume data",
         ),
+      to: z.string().optional().describe("Who is to decide; absent where the step named no one"),
     })
     .describe("An open suspension of an execution. Times are ISO 8601"),
 );

@@ -72,7 +72,7 @@ export const inboxQuery = shape(() =>
     text: z
       .string()
       .max(200)
-      .describe("Only those with this text in their reason, data, ids or user")
+      .describe("Only those with this text in their reason, data, ids, user or recipient")
       .optional(),
     order: z
       .enum(["oldest", "deadline", "user"])

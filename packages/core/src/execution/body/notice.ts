@@ -26,10 +26,14 @@ export function readNotice(
   if (to === undefined && remind === undefined && escalate === undefined && link === undefined)
     return undefined;
   const refuse = (subject: string, detail: string) => new StepSchemaError({ path, subject, detail });
-  if (!hasEndpoints)
+  // The inbox shows the recipient in any case.
+  const isSent = remind !== undefined || escalate !== undefined || link !== undefined;
+  if (isSent && !hasEndpoints)
     throw refuse("notification", "the host has no endpoints to send it to (option endpoints)");
-  checkTo(to, () => refuse("to", `expected a text of 1 to ${maxTo} characters`));
-  checkTo(escalate?.to, () => refuse("escalate.to", `expected a text of 1 to ${maxTo} characters`));
+  checkTo(to, () => refuse("to", `expected a text of 1 to ${maxTo} characters without control characters`));
+  checkTo(escalate?.to, () =>
+    refuse("escalate.to", `expected a text of 1 to ${maxTo} characters without control characters`),
+  );
   const where = `Step ${path}`;
   const every = remind === undefined ? undefined : parseDuration(remind, `${where}, remind`);
   if (every !== undefined && every < minRemind) throw refuse("remind", "expected at least a minute");
@@ -55,5 +59,6 @@ function linkUntil(link: SuspendOptions["link"], where: string, now: number): nu
 
 function checkTo(to: unknown, refusal: () => Error): void {
   if (to === undefined) return;
-  if (typeof to !== "string" || to === "" || to.length > maxTo || !to.isWellFormed()) throw refusal();
+  const isText = typeof to === "string" && to !== "" && to.length <= maxTo && to.isWellFormed();
+  if (!isText || /\p{Cc}/u.test(to)) throw refusal();
 }

@@ -16,7 +16,7 @@ export interface WaitingOptions {
   /** Only tool calls in chats with this agent. */
   readonly agentId?: string | undefined;
   readonly userId?: string | undefined;
-  /** Only those with this text in their reason, data, ids or user; upper and lower case are the same. */
+  /** Only those with this text in their reason, data, ids, user or recipient; upper and lower case are the same. */
   readonly text?: string | undefined;
   /** Default: "oldest". The other orders sort the oldest 10 000. */
   readonly order?: WaitingOrder | undefined;
@@ -200,8 +200,8 @@ function containing(text: string): (each: WaitingSuspension) => boolean {
   const plain = text.toLowerCase();
   // The data is JSON text, in which some characters are escaped.
   const inJson = JSON.stringify(text).slice(1, -1).toLowerCase();
-  return ({ executionId, workflowId, agentId, userId, suspension: { path, reason, data } }) =>
-    [executionId, workflowId, agentId, userId, path, reason].some((word) =>
+  return ({ executionId, workflowId, agentId, userId, suspension: { path, reason, data, to } }) =>
+    [executionId, workflowId, agentId, userId, path, reason, to].some((word) =>
       word?.toLowerCase().includes(plain),
     ) ||
     (data?.toLowerCase().includes(inJson) ?? false);

@@ -88,12 +88,14 @@ export function checkpointRetryEvent(
 /** The suspension that a body asks for. */
 export function suspensionOf(
   { place, path }: RunCommand,
-  { reason, data, deadline, onDeadline, awaits }: SuspendRequest,
+  { reason, data, deadline, onDeadline, awaits, notice }: SuspendRequest,
   suspensionId: string,
   suspendedAt: number,
 ): Suspension {
   const { stepIndex } = place.scope;
-  const asked = { reason, data: data ?? null, deadline, onDeadline, ...(awaits && { awaits }) };
+  const to = notice?.to;
+  const others = { ...(awaits && { awaits }), ...(to !== undefined && { to }) };
+  const asked = { reason, data: data ?? null, deadline, onDeadline, ...others };
   return { suspensionId, path, stepIndex, suspendedAt, ...asked };
 }
 

@@ -27,6 +27,8 @@ export interface ExecutionSuspension {
   readonly onDeadline?: { readonly resume: unknown } | "fail" | "cancel";
   /** The events that end it; a key of null is any. Absent without one. */
   readonly events?: readonly { readonly name: string; readonly key: string | null }[];
+  /** Who is to decide: the option `to` of `suspend`. Absent without it. */
+  readonly to?: string;
 }
 
 /** The fields of an execution in every state. */

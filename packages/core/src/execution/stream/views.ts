@@ -97,6 +97,7 @@ export function viewSuspension(
     ...(onDeadline !== null && { onDeadline: afterDeadline(onDeadline) }),
     ...(schema && { resumeSchema: schema }),
     ...(suspension.awaits && { events: awaitedIn(suspension.awaits) }),
+    ...(suspension.to !== undefined && { to: suspension.to }),
   };
 }
 

@@ -82,6 +82,7 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
     onDeadline: nullableText(row, "on_deadline"),
     ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
     ...(row.awaits != null && { awaits: text(row, "awaits") }),
+    ...(row.recipient != null && { to: text(row, "recipient") }),
   });
   const toListed = (row: Row): ListedExecution => ({ ...common(row), error: nullableText(row, "error") });
   return {

@@ -225,14 +225,14 @@ export function timerChanges(database: DatabaseSync): Pick<Changes, "setTimer" |
 export function openSuspension(database: DatabaseSync, search: SearchFrontier): Changes["open"] {
   const insert = database.prepare(
     `insert into suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
-       on_deadline, held, resume_schema, awaits)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       on_deadline, held, resume_schema, awaits, recipient)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (executionId, suspension, held) => {
     const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline } = suspension;
-    const { resumeSchema = null, awaits = null } = suspension;
+    const { resumeSchema = null, awaits = null, to = null } = suspension;
     const times = [suspendedAt, deadline, onDeadline, Number(held)];
-    insert.run(suspensionId, executionId, path, stepIndex, reason, data, ...times, resumeSchema, awaits);
+    insert.run(suspensionId, executionId, path, stepIndex, reason, data, ...times, resumeSchema, awaits, to);
     search.joins("suspension", suspendedAt);
   };
 }

@@ -103,7 +103,9 @@ create table suspensions (
   held integer not null default 0,
   resume_schema text,
   -- The events that end it, a JSON object; null for none.
-  awaits text
+  awaits text,
+  -- Who is to decide.
+  recipient text
 ) strict, without rowid;
 
 create index suspensions_by_deadline on suspensions (deadline) where deadline is not null and held = 0;

@@ -34,4 +34,4 @@ export function waiting(database: DatabaseSync) {
 }
 
 const briefColumns = `suspension_id, execution_id, path, suspensions.step_index, '' as reason, null as data, suspended_at,
-  deadline, null as on_deadline, null as resume_schema, awaits`;
+  deadline, null as on_deadline, null as resume_schema, awaits, recipient`;

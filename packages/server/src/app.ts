@@ -28,11 +28,11 @@ import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
 import { withIdempotencyKey } from "./request/idempotency-key.ts";
 import { limitCustomBody } from "./request/limit-custom-body.ts";
-import { headerOf, unbound } from "./request/node-request.ts";
+import { headerOf, outgoingOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
-import { readJsonBody, readRawBody } from "./request/request-body.ts";
+import { discardUnread, readJsonBody, readRawBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
 import { CachedReads } from "./response/cached-reads.ts";
 import { compress, isLarge } from "./response/compress.ts";
@@ -153,7 +153,10 @@ export function createApp(options: AppOptions): App {
   const mcp = mcpOptions && mcpRoutes(mcpOptions, { ...service, handleInner }, auth?.issuer);
   const serveCustom = async (http: Context) => {
     const start = performance.now();
-    const response = await custom.fetch(requestBehind(basePath, unbound(http.req.raw), http.env), http.env);
+    const request = requestBehind(basePath, unbound(http.req.raw), http.env);
+    // A request that was made again has begun to receive its body.
+    if (request !== http.req.raw) outgoingOf(http.env)?.once("close", () => discardUnread(request));
+    const response = await custom.fetch(request, http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
   };

@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { BodyTooLargeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
+import { outgoingOf } from "./node-request.ts";
 import { announcedLength, type CountedBody, collectBody, countBody, isShort } from "./request-body.ts";
 
 /**
@@ -18,10 +19,11 @@ export function limitCustomBody(
   const bound = { limit, option: "limits.customBody" };
   return async (http, next) => {
     const { req } = http;
-    if (isShort(limit, req) || req.raw.body === null) return next();
+    if (isShort(limit, req)) return next();
     // The length does not count beside a transfer encoding.
     const length = req.raw.headers.has("transfer-encoding") ? Number.NaN : announcedLength(req);
     if (length > limit) return refuse(new BodyTooLargeError(bound));
+    if (req.raw.body === null) return next();
     let counted: CountedBody;
     try {
       const client = clientOf(http);
@@ -32,6 +34,7 @@ export function limitCustomBody(
       return refuse(error);
     }
     req.raw = counted.request;
+    outgoingOf(http.env)?.once("close", counted.responded);
     return next().finally(counted.end);
   };
 }

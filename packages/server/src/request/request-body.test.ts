@@ -28,6 +28,12 @@ function sending() {
   return { request, write: (text: string) => writer.write(Buffer.from(text)), end: () => writer.close() };
 }
 
+/** Waits until the rest was read: more than a stream takes without a reader. */
+async function sendRest({ write, end }: Pick<ReturnType<typeof sending>, "write" | "end">): Promise<void> {
+  for (let n = 0; n < 5; n++) await write("more");
+  await end();
+}
+
 test("a body that comes in pieces is read, and held no longer than that", async () => {
   const bodies = new HeldBytes(10);
   for (let n = 0; n < 5; n++) {
@@ -57,15 +63,17 @@ test("one that makes no progress is refused when others would not fit beside it"
   expect(await read).toEqual([1, 2, 3, 4]);
   expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
   expect(bodies.size).toBe(0);
+  await sendRest(still);
 });
 
 test("one that is too large is refused, and not held", async () => {
   const bodies = new HeldBytes(100);
-  const { request, write } = sending();
+  const { request, write, end } = sending();
   const refused = bodyOf(request, { maxBody: 10, bodies, complete, parsed }).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
   expect(bodies.size).toBe(0);
+  await sendRest({ write, end });
 });
 
 test("a body that a route of the host's reads is held until it is read, and the largest is given up", async () => {
@@ -83,9 +91,18 @@ test("a body that a route of the host's reads is held until it is read, and the 
   await lively.end();
   expect(await read).toBe("[1,2,3,4]");
   expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
-  countBody(unread.request.raw, bodies, "ada").end();
+  const third = countBody(unread.request.raw, bodies, "ada");
+  third.end();
   other.end();
   expect(bodies.size).toBe(0);
+  for (const [body, sender] of [
+    [counted, still],
+    [third, unread],
+  ] as const) {
+    body.responded();
+    await sendRest(sender);
+  }
+  await expect(third.request.text()).rejects.toMatchObject({ status: 400 });
 });
 
 test("a body that a route of the host's has read counts until the route ends", async () => {

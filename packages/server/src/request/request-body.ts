@@ -76,11 +76,9 @@ export async function readRawBody(
   if (length > limit) throw new BodyTooLargeError({ limit });
   if (length <= short) return new Uint8Array(await request.arrayBuffer().catch(refuse));
   if (request.raw.body === null) return new Uint8Array();
-  const { reader, held, problemOf } = holdBody(request.raw.body, bodies, clientOf());
+  const { reader, held, refusal } = holdBody(request.raw.body, bodies, clientOf());
   try {
-    return await readChunks(reader, held, { limit }, length);
-  } catch (error) {
-    throw problemOfBody(problemOf(error));
+    return await readChunks(reader, held, { limit }, length).catch(refusal);
   } finally {
     held.end();
   }
@@ -134,11 +132,9 @@ async function readLong(
   bounds: BodyBounds,
   client: string,
 ): Promise<unknown> {
-  const { reader, held, problemOf } = holdBody(body, bounds.bodies, client);
+  const { reader, held, refusal } = holdBody(body, bounds.bodies, client);
   try {
-    const bytes = await readChunks(reader, held, { limit: bounds.maxBody }, length).catch((error) => {
-      throw problemOfBody(problemOf(error));
-    });
+    const bytes = await readChunks(reader, held, { limit: bounds.maxBody }, length).catch(refusal);
     held.complete();
     if (bytes.byteLength > short) await waitForTurn(request, bytes, bounds, client);
     const value = await parseInTurn(request, new TextDecoder().decode(bytes));
@@ -158,7 +154,30 @@ function holdBody(body: ReadableStream<Uint8Array>, bodies: HeldBytes, client: s
     cut = cutBody(isSlow);
     reader.releaseLock();
   });
-  return { reader, held, problemOf: (error: unknown) => cut ?? error };
+  const problemOf = (error: unknown) => cut ?? error;
+  const discard = () => void discardRest(body.locked ? reader : body.getReader());
+  const refusal = (error: unknown): never => {
+    discard();
+    throw problemOfBody(problemOf(error));
+  };
+  return { reader, held, problemOf, discard, refusal };
+}
+
+/**
+ * Reads the rest of a body that nothing else reads. Otherwise it would stay in the connection, which then carries no
+ * further request, and which the listener closes 500 ms after the response, with a request that the client has sent since.
+ */
+async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The client has gone.
+  }
+}
+
+/** Discards a body that no route has begun to read. */
+export function discardUnread({ body }: Request): void {
+  if (body !== null && !body.locked) void discardRest(body.getReader());
 }
 
 /**
@@ -210,17 +229,27 @@ export function isShort(limit: number, request: HonoRequest): boolean {
 export interface CountedBody {
   readonly request: Request;
   end(): void;
+  /** The response was sent: discards the rest, unless the route is waiting for it. */
+  responded(): void;
 }
+
+const nothing = () => undefined;
 
 /** Counts the bytes that the route reads. When the body is cut, the route's read fails. */
 export function countBody(request: Request, bodies: HeldBytes, client: string): CountedBody {
-  if (request.body === null) return { request, end: () => undefined };
-  const { reader, held, problemOf } = holdBody(request.body, bodies, client);
+  if (request.body === null) return { request, end: nothing, responded: nothing };
+  const { reader, held, problemOf, discard } = holdBody(request.body, bodies, client);
   let size = 0;
+  let isReading = false;
+  let isDiscarded = false;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    if (isDiscarded) throw new BadRequestError({ problem: "The request body was discarded with the response" });
+    isReading = true;
     const { done, value } = await reader.read().catch((error) => {
+      isReading = false;
       throw problemOf(error);
     });
+    isReading = false;
     if (done) {
       held.complete();
       return controller.close();
@@ -229,9 +258,13 @@ export function countBody(request: Request, bodies: HeldBytes, client: string): 
     controller.enqueue(value);
     held.now(size);
   };
-  const cancel = (reason: unknown) => reader.cancel(reason).catch(() => undefined);
-  const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-  return { request: new Request(request, { body, duplex: "half" }), end: held.end };
+  const responded = () => {
+    if (isReading || isDiscarded) return;
+    isDiscarded = true;
+    discard();
+  };
+  const body = new ReadableStream({ pull, cancel: discard }, { highWaterMark: 0 });
+  return { request: new Request(request, { body, duplex: "half" }), end: held.end, responded };
 }
 
 /** Counts a body of unknown length, which is received first. Throws where that fails. */
@@ -241,11 +274,11 @@ export async function collectBody(
   bound: BodyBound,
   client: string,
 ): Promise<CountedBody> {
-  if (request.body === null) return { request, end: () => undefined };
-  const { reader, held, problemOf } = holdBody(request.body, bodies, client);
+  if (request.body === null) return { request, end: nothing, responded: nothing };
+  const { reader, held, refusal } = holdBody(request.body, bodies, client);
   const bytes = await readChunks(reader, held, bound, Number.NaN).catch((error) => {
     held.end();
-    throw problemOfBody(problemOf(error));
+    return refusal(error);
   });
   held.complete();
   // A `Request` copies bytes, but not a stream.
@@ -255,7 +288,7 @@ export async function collectBody(
       controller.close();
     },
   });
-  return { request: new Request(request, { body, duplex: "half" }), end: held.end };
+  return { request: new Request(request, { body, duplex: "half" }), end: held.end, responded: nothing };
 }
 
 function refuse(error: unknown): never {

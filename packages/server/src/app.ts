@@ -94,17 +94,37 @@ export function createApp<
   E extends EventRecord = Record<never, never>,
 >(options: AppOptions<W, A, E>): App<W, A, E>;
 export function createApp(options: AppOptions): App {
+  const { andante, build } = beginApp(options);
+  try {
+    return build();
+  } catch (error) {
+    andante.close({ grace: 0 }).catch((err) => andante.logger.error({ err }, "closing failed"));
+    throw error;
+  }
+}
+
+/** Opens the store. `build` makes the rest; when it refuses an option, the caller closes `andante`. */
+export function beginApp(options: AppOptions): { readonly andante: Andante; build(): App } {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const { auth, authorize, cors: corsOptions, allowedHosts, ...unlimited } = options;
-  const { middleware = [], configureApp, ...others } = unlimited;
-  const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
-  const { limits = {}, trustProxy, mcp: mcpOptions, receivers = {}, ...rest } = further;
-  checkReceivers(receivers);
+  const { auth, authorize, cors, allowedHosts, middleware, configureApp, ...others } = options;
+  const { console, basePath: givenPath, compression, limits = {}, trustProxy, ...further } = others;
+  const { mcp, receivers, ...rest } = further;
+  checkReceivers(receivers ?? {});
   const basePath = basePathOf(givenPath);
   const { bounds, ofAndante } = boundsOf(limits, trustProxy);
   const checkHost = allowedHosts === undefined ? undefined : createHostCheck(allowedHosts);
   const andante = createAndante({ ...rest, limits: ofAndante });
+  return { andante, build: () => buildApp(options, { andante, basePath, bounds, checkHost }) };
+}
+
+interface Begun extends Pick<Service, "andante" | "basePath" | "bounds"> {
+  readonly checkHost: ReturnType<typeof createHostCheck> | undefined;
+}
+
+function buildApp(options: AppOptions, { andante, basePath, bounds, checkHost }: Begun): App {
+  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, mcp: mcpOptions } = options;
+  const { console: withConsole = true, compression = true, receivers = {} } = options;
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);

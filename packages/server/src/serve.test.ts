@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { createLogger, createWorkflow, memoryStore, sqliteStore } from "@andante/core";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -317,4 +318,49 @@ test("closing cuts a client that does not take its stream", async () => {
   await door.promise;
   await close();
   await expect(response.text()).rejects.toThrow();
+});
+
+test("a start that is refused closes all that it has opened: the file can be used again, and the process ends", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-refused-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { other, port } = await busyPort();
+  const script = `
+    import { createLogger, sqliteStore } from "@andante/core";
+    import { createApp, serve } from "@andante/server";
+    const configureApp = () => { throw new Error("refused by the host"); };
+    const store = () => sqliteStore({ path: ${JSON.stringify(path.join(folder, "andante.db"))} });
+    const logger = createLogger({ level: "silent" });
+    const common = { hostname: "127.0.0.1", port: 0, logger };
+    const refused = [
+      { mcp: { expose: ["missing"] } },
+      { configureApp },
+      { limits: { queuedMessages: 0 } },
+      { port: ${port} },
+      { mcp: { expose: [], url: "no address" } },
+    ];
+    for (const options of refused)
+      await serve({ ...common, store: store(), ...options }).catch(({ message }) => console.log(message));
+    try {
+      createApp({ store: store(), logger, configureApp });
+    } catch ({ message }) {
+      console.log(message);
+    }
+  `;
+  const arguments_ = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, arguments_, {
+    cwd: import.meta.dirname,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const lines = await text(child.stdout);
+  other.close();
+  expect(lines.trim().split("\n")).toEqual([
+    'Option mcp.expose: "missing" is neither a workflow nor an agent',
+    "refused by the host",
+    "Option limits.queuedMessages: expected a number of 1 or more",
+    `Option port: port ${port} on 127.0.0.1 is already in use`,
+    "Option mcp.url: expected an http(s) URL",
+    "refused by the host",
+  ]);
+  expect(await exited).toEqual([0, null]);
 });

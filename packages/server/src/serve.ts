@@ -10,7 +10,7 @@ import {
   type KnownOptions,
   type WorkflowRecord,
 } from "@andante/core/internal";
-import { type ConsoleAccess, createApp } from "./app.ts";
+import { type App, beginApp, type ConsoleAccess } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
@@ -105,8 +105,18 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   } = options;
   const connectionOptions = timeoutsOf(timeouts);
   const { store, log: logChoice } = await chooseStore(given);
-  const service = createApp({ ...appOptions, store });
-  const { logger } = service.andante;
+  const { andante, build } = beginApp({ ...appOptions, store });
+  const { logger } = andante;
+  // Throw the cause of the failed start, not the error of closing a store that is not open.
+  const giveUp = (opened: Pick<App, "close">) =>
+    opened.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
+  let service: App;
+  try {
+    service = build();
+  } catch (error) {
+    await giveUp(andante);
+    throw error;
+  }
   // The store's thread is starting; this thread loads the listener in parallel.
   const { createListener } = await import("./listener.ts");
   const { basePath } = service;
@@ -144,21 +154,23 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       process.on("SIGINT", stopOn);
     }
     await logChoice(logger);
-    await service.andante.ready();
+    await andante.ready();
   } catch (error) {
     leaveSignals();
     server.close();
     cutOff();
-    // Throw the cause of the failed start, not the error of closing a store that is not open.
-    await service.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
+    await giveUp(service);
     throw error;
   }
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   const url = `http://${host}:${portOf(server)}${basePath}`;
-  const { bytes } = await store.health();
+  const bytes = await store.health().then(
+    (health) => health.bytes,
+    () => null,
+  );
   const where = { url, ...consoleField(url, service.console), store: store.location };
   if (!isClosing()) logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
-  return { url, andante: service.andante, close };
+  return { url, andante, close };
 
   async function shutDown(): Promise<void> {
     const closed = Promise.withResolvers<void>();

@@ -5,6 +5,7 @@ import { type RetentionOptions, retentionBounds } from "../execution/engine/rete
 import {
   type AndanteLimits,
   type JournalLimits,
+  queueLimit,
   repliesLimit,
   runningLimit,
   sizeLimits,
@@ -139,7 +140,8 @@ export function checkAndanteOptions(options: AndanteOptions): void {
   if (options.tracing !== false)
     checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
   // Only so that they throw before anything is opened: their results are read elsewhere.
-  for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
+  for (const check of [sizeLimits, runningLimit, repliesLimit, queueLimit, userShareOf])
+    check(options.limits ?? {});
   retentionBounds(options.retention ?? {});
   checkPrices(options.prices);
   countedBudgets(options.budgets, options.prices);

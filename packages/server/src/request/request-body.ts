@@ -243,7 +243,8 @@ export function countBody(request: Request, bodies: HeldBytes, client: string): 
   let isReading = false;
   let isDiscarded = false;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    if (isDiscarded) throw new BadRequestError({ problem: "The request body was discarded with the response" });
+    if (isDiscarded)
+      throw new BadRequestError({ problem: "The request body was discarded with the response" });
     isReading = true;
     const { done, value } = await reader.read().catch((error) => {
       isReading = false;

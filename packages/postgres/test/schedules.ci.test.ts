@@ -17,7 +17,7 @@ afterAll(() => server.remove());
 let schemas = 0;
 function place() {
   const schema = `s${schemas++}`;
-  return () => postgresStore({ url: server.url, schema });
+  return () => postgresStore({ url: server.url, schema, lease: 3000 });
 }
 
 scheduleCases("PostgreSQL", place);

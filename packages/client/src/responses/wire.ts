@@ -325,6 +325,7 @@ export type ErrorCode =
   | "resume-validation"
   | "route-not-found"
   | "schedule-conflict"
+  | "schedule-limit"
   | "schedule-not-found"
   | "schedule-revision"
   | "schema-busy"

@@ -90,6 +90,7 @@ export const knownAndanteLimits: KnownOptions<AndanteLimits> = {
   running: true,
   agentReplies: true,
   queuedMessages: true,
+  schedulesPerUser: true,
   userShare: true,
   input: true,
   context: true,

@@ -45,6 +45,7 @@ import {
   queueLimit,
   repliesLimit,
   runningLimit,
+  schedulesLimit,
   sizeLimits,
   userShareOf,
 } from "../execution/limits/limits.ts";
@@ -150,6 +151,7 @@ export class AndanteService implements Andante {
       signals: events.size > 0,
       period: times.duePeriod,
       storage,
+      clockSetBack: () => void this.schedules.sets.clockSetBack(),
     });
     const waiters = new Waiters();
     // Turns run as executions of the engine, and the engine runs them with the agents: one of the two comes first.
@@ -208,6 +210,7 @@ export class AndanteService implements Andante {
     this.schedules = new Schedules(() => this.#engine, {
       owners,
       agents,
+      maxPerUser: schedulesLimit(limits),
       post: (prompt) => this.agents.postPrompt(prompt),
       ready: () => this.#ready,
     });

@@ -14,6 +14,16 @@ export class ScheduleConflictError extends AndanteError {
   }
 }
 
+/** The user has as many schedules as one may have. */
+export class ScheduleLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`The user has ${limit} schedules already: remove one first (limits.schedulesPerUser)`, {
+      code: "schedule-limit",
+      status: 409,
+    });
+  }
+}
+
 /** The schedule has another revision than the one that the caller has read. */
 export class ScheduleRevisionError extends AndanteError {
   constructor({ scheduleId, revision }: { scheduleId: string; revision: number }) {

@@ -35,6 +35,13 @@ test("it loses when its last process is gone, and is forgotten after an hour", (
   expect(declare("e", "new", 8 + hour, "a")).toBe("new");
 });
 
+test("a set that is declared after a clock was set back is the last one nevertheless", () => {
+  const declare = declaring();
+  declare("a", "old", 9 * hour);
+  expect(declare("b", "new", hour, "a")).toBe("new");
+  expect(declare("a", "old", 2 * hour, "b")).toBe("new");
+});
+
 test("the same declaration again changes nothing", () => {
   const given = { hash: "one", owner: "a", now: 5, isAlive: () => true };
   const { sets } = declareSet([], given);

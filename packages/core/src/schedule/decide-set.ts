@@ -29,7 +29,9 @@ export function declareSet(
   { hash, owner, now, isAlive }: SetDeclaration,
 ): { readonly sets: readonly DeclaredSet[]; readonly winner: string } {
   const known = before.some((each) => each.hash === hash);
-  const all = known ? before : [...before, { hash, firstAt: now, owners: [], goneAt: null }];
+  // Later than all others, also where the clock was set back.
+  const firstAt = Math.max(now, ...before.map((each) => each.firstAt + 1));
+  const all = known ? before : [...before, { hash, firstAt, owners: [], goneAt: null }];
   const sets = all
     .map((each): DeclaredSet => {
       const live = each.owners.filter((name) => name !== owner && isAlive(name));

@@ -25,7 +25,7 @@ export interface ScheduleRecord extends ScheduleSpec {
   readonly pausedBy: string | null;
   /** The hash of the set that declares it; null for one of a caller. */
   readonly set: string | null;
-  /** Nominal times up to this one are decided. */
+  /** Nominal times up to this one are decided. Of one that is removed: since when it is. */
   readonly cursorAt: number;
   /** Executions that had not ended when it was last looked at: the newest. None for an agent. */
   readonly running: readonly string[];
@@ -80,6 +80,9 @@ export const keptOccurrences = 100;
 export const maxRunning = 100;
 export const maxWaiting = 100;
 
+/** Milliseconds for which a schedule stays in lists that the code has no more: 30 days. */
+const removedFor = 2_592_000_000;
+
 /** Milliseconds after which a schedule with times that wait is looked at in any case. */
 const longestWait = 60_000;
 
@@ -101,7 +104,8 @@ export function firesAt(scheduleId: string, { timing, jitter }: ScheduleSpec, at
 /** When a schedule has to be looked at; null for never. */
 export function dueAtOf(scheduleId: string, record: ScheduleRecord, now: number): number | null {
   const { state, waiting, running, timing, cursorAt } = record;
-  if (state === "removed" || state === "broken") return null;
+  if (state === "broken") return null;
+  if (state === "removed") return cursorAt + removedFor;
   if (waiting.length > 0 && running.length === 0) return now;
   const next = state === "paused" ? undefined : patternOf(timing).next(cursorAt);
   const times = next === undefined ? [] : [firesAt(scheduleId, record, next)];

@@ -15,6 +15,9 @@ export function wholeMilliseconds(clock: Clock): Clock {
   return { now: () => Math.floor(clock.now()), at: (...alarm) => clock.at(...alarm) };
 }
 
+/** Milliseconds: a clock is corrected by less all the time, and one that goes back by more was set back. */
+export const clockTolerance = 60_000;
+
 /** Milliseconds since 1970, counted by this process from its start on: changes of the machine's clock have no effect. */
 export function steadyTime(): number {
   return performance.timeOrigin + performance.now();

@@ -130,6 +130,50 @@ function casesOn(makePlace: () => () => Store): void {
     expect(third.days).toEqual(["2027-03-05"]);
   });
 
+  test("a schedule that was removed from the code leaves the lists after 30 days", async () => {
+    const place = makePlace();
+    const clock = new TestClock({ start, skipSleeps: false });
+    const first = andanteOn(place(), { daily }, clock);
+    await first.andante.ready();
+    await first.andante.close({ grace: 0 });
+    clock.advance("1s");
+    const second = andanteOn(place(), {}, clock);
+    await second.andante.ready();
+    const listed = async () => (await second.andante.schedules.list()).schedules.map(({ state }) => state);
+    clock.advance("29d");
+    await second.andante.settled();
+    expect(await listed()).toEqual(["removed"]);
+    clock.advance("1d");
+    await second.andante.settled();
+    expect(await listed()).toEqual([]);
+    expect(second.days).toEqual([]);
+  });
+
+  test("after a clock was ahead by days and set back, a schedule goes on, and no occurrence runs twice", async () => {
+    const place = makePlace();
+    const first = andanteOn(place(), { daily });
+    const mine = { workflowId: "report", cron: "0 10 * * *", input: { day: "mine" } };
+    await first.andante.schedules.set("mine", mine);
+    await pass(first, 2);
+    expect(first.days.toSorted()).toEqual(["2027-03-02", "2027-03-03", "mine", "mine"]);
+    await first.andante.close({ grace: 0 });
+    const second = andanteOn(place(), { daily });
+    await second.andante.ready();
+    for (const [id, hour] of [
+      ["report:daily", "09"],
+      ["mine", "10"],
+    ] as const)
+      expect((await second.andante.schedules.get(id)).nextAt).toBe(`2027-03-02T${hour}:00:00.000Z`);
+    const warnings = await second.andante.logs.list({ level: "warn" });
+    expect(warnings.map(({ msg }) => msg)).toContain("the clock was set back: schedules go on from now");
+    await pass(second, 3);
+    expect(second.days.toSorted()).toEqual(["2027-03-04", "mine"]);
+    for (const id of ["report:daily", "mine"]) {
+      const outcomes = (await second.andante.schedules.occurrences(id)).map(({ outcome }) => outcome);
+      expect(outcomes).toEqual(["started", "already-started", "already-started", "started", "started"]);
+    }
+  });
+
   test("a changed schedule has another revision and no run at once; its pause stays", async () => {
     const place = makePlace();
     const clock = new TestClock({ start, skipSleeps: false });
@@ -495,6 +539,27 @@ function casesOn(makePlace: () => () => Store): void {
       await expect(schedules.get("morning")).rejects.toMatchObject({ status: 404 });
       await pass(held, 2);
       expect(held.days).toHaveLength(2);
+    });
+
+    test("a user has as many as the limit, also when callers set them at the same time", async () => {
+      const andante = createAndante({
+        ...{ workflows: { report: report() }, store: makePlace()(), limits: { schedulesPerUser: 2 } },
+        clock: new TestClock({ start, skipSleeps: false }),
+      });
+      opened.push(andante);
+      const set = (id: string, userId?: string) =>
+        andante.schedules.set(id, { workflowId: "report", every: "1h", input: { day: "x" }, userId });
+      const listed = async () => (await andante.schedules.list({ userId: "Ada" })).schedules.length;
+      await Promise.allSettled(["a", "b", "c", "d", "e"].map((id) => set(id, "Ada")));
+      expect(await listed()).toBeLessThanOrEqual(2);
+      for (const id of ["f", "g"]) await set(id, "Ada").catch(() => undefined);
+      expect(await listed()).toBe(2);
+      await expect(set("h", "Ada")).rejects.toMatchObject({ status: 409, code: "schedule-limit" });
+      expect(await listed()).toBe(2);
+      const [kept] = (await andante.schedules.list({ userId: "Ada" })).schedules;
+      expect(await set(kept?.scheduleId ?? "", "Ada")).toMatchObject({ revision: 1 });
+      await set("of-ben", "Ben");
+      for (const id of ["x", "y", "z"]) await set(id);
     });
 
     test("one that is declared in code cannot be set or removed", async () => {

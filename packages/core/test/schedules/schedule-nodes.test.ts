@@ -75,7 +75,7 @@ describe("three nodes", () => {
   test("the code that was first started last counts, until its last process is gone", {
     timeout: 120_000,
   }, async () => {
-    const join = sharedStore(await opening(memoryStore()), { lease: 10_000 });
+    const join = sharedStore(await opening(memoryStore()), { lease: 3000 });
     const before = { daily: { cron: "0 2 * * *" } };
     const after = { daily: { cron: "0 3 * * *" } };
     const cronOf = async (node: Andante) => (await node.schedules.get("tick:daily")).cron;
@@ -110,7 +110,8 @@ describe("a process that is killed while it fires", () => {
     ["before its write", false],
     ["after its write", true],
   ])("%s: the next one has one execution", async (_, isWritten) => {
-    const store = await opening(plainStore());
+    const join = sharedStore(await opening(plainStore()), { lease: 2000 });
+    const store = join();
     const clock = new TestClock({ start, skipSleeps: false });
     let kills = 0;
     const dying: Store = {
@@ -131,7 +132,7 @@ describe("a process that is killed while it fires", () => {
     clock.advance("1d");
     await until(async () => kills > 0);
     await first.close({ grace: 0 });
-    const second = host({ store, schedules, clock });
+    const second = host({ store: join(), schedules, clock });
     await second.ready();
     const executionId = "tick:daily@20270302T090000Z";
     await until(async () => (await second.idsOf(executionId)) !== undefined);

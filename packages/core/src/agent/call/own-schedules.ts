@@ -6,6 +6,8 @@ export interface KeptSchedules {
   list(query: {
     readonly agentId: string;
     readonly userId: string;
+    /** Ids behind this text. */
+    readonly cursor: string;
     readonly limit: number;
   }): Promise<{ readonly schedules: readonly KeptReminder[] }>;
   remove(scheduleId: string): Promise<void>;

@@ -38,7 +38,7 @@ export interface ScheduleTools {
 }
 
 const prefix = "reminder-";
-/** Schedules that are read at once: more than a user may have. */
+/** Reminders that are read at once. */
 const maxRead = 200;
 const day = 86_400_000;
 
@@ -134,7 +134,7 @@ function remindersOf(context: OperationContext) {
   if (userId === undefined) throw new PublicError("no reminders are kept: the user is not known");
   const { kept, agentId } = schedules;
   const own = async () => {
-    const found = await kept.list({ agentId, userId, limit: maxRead });
+    const found = await kept.list({ agentId, userId, cursor: prefix, limit: maxRead });
     return found.schedules.filter(({ scheduleId }) => scheduleId.startsWith(prefix));
   };
   return { operation, userId, kept, agentId, own };

@@ -1,10 +1,18 @@
 // The sets of schedules in the code of this process: declares them at the start, and follows which one counts.
 import { randomUUID } from "node:crypto";
 import { type DeclaredSet, declareSet } from "../../schedule/decide-set.ts";
+import { clockTolerance } from "../../values/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ScheduleOwner, type ScheduleOwners, type ScheduleTarget, setIdOf } from "./schedule-owners.ts";
 
-type SetParts = Pick<Engine, "store" | "claims" | "clock" | "cluster" | "storage" | "logger">;
+type SetParts = Pick<Engine, "store" | "claims" | "clock" | "closing" | "cluster" | "storage" | "logger">;
+
+interface SetActions {
+  /** Keeps the schedules of an owner as this process declares them. */
+  declare(owner: ScheduleOwner): Promise<void>;
+  /** Lets schedules go on that are ahead of the clock. */
+  correctCursors(): Promise<void>;
+}
 
 /** Milliseconds between two looks at the processes that share the store. */
 const period = 2000;
@@ -13,36 +21,37 @@ const maxSets = 1000;
 export class ScheduleSets {
   readonly #engine: () => SetParts;
   readonly #owners: ScheduleOwners;
-  readonly #apply: (owner: ScheduleOwner) => Promise<void>;
+  readonly #actions: SetActions;
   /** The ids of the sets that have schedules here, or had some in another process. */
   #declared: readonly string[] = [];
   /** Those whose schedules are kept as this process declares them. */
   readonly #applied = new Set<string>();
+  /** The clock was ahead, so cursors may be. */
+  #wasAhead = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
 
-  /** `apply`: keeps the schedules of an owner as this process declares them. */
-  constructor(
-    engine: () => SetParts,
-    owners: ScheduleOwners,
-    apply: (owner: ScheduleOwner) => Promise<void>,
-  ) {
+  constructor(engine: () => SetParts, owners: ScheduleOwners, actions: SetActions) {
     this.#engine = engine;
     this.#owners = owners;
-    this.#apply = apply;
+    this.#actions = actions;
   }
 
-  /** One read where no workflow and no agent has schedules. */
+  /** Two small reads where no workflow and no agent has schedules. */
   async start(): Promise<void> {
-    const { store, cluster } = this.#engine();
-    const kept = await store.schedules.list({ kind: "set", limit: maxSets });
+    const { store, cluster, clock } = this.#engine();
+    const [kept, ahead] = await Promise.all([
+      store.schedules.list({ kind: "set", limit: maxSets }),
+      store.list({ from: clock.now() + clockTolerance, limit: 1 }),
+    ]);
+    this.#wasAhead = ahead.length > 0;
     const names = new Set(kept.map(({ scheduleId }) => scheduleId));
     this.#declared = [...this.#owners].flatMap(([setId, { schedules }]) =>
       schedules.size > 0 || names.has(setId) ? [setId] : [],
     );
-    if (this.#declared.length === 0) return;
+    if (this.#declared.length === 0 && !this.#wasAhead) return;
     await this.#look();
-    if (cluster === undefined) return;
+    if (cluster === undefined || this.#declared.length === 0) return;
     this.#timer = setInterval(() => this.look(), period).unref();
   }
 
@@ -60,7 +69,14 @@ export class ScheduleSets {
     return false;
   }
 
+  async clockSetBack(): Promise<void> {
+    this.#wasAhead = true;
+    await this.#looking;
+    this.look();
+  }
+
   look(): void {
+    if (this.#engine().closing) return;
     this.#looking ??= this.#look()
       .catch((err: unknown) => {
         const { storage, logger } = this.#engine();
@@ -83,10 +99,13 @@ export class ScheduleSets {
       const winner = await this.#declare(setId, declared, owner, (name) => alive.has(name));
       if (winner !== declared.hash) this.#applied.delete(setId);
       else if (!this.#applied.has(setId)) {
-        await this.#apply(declared);
+        await this.#actions.declare(declared);
         this.#applied.add(setId);
       }
     }
+    if (!this.#wasAhead) return;
+    await this.#actions.correctCursors();
+    this.#wasAhead = false;
   }
 
   /** Returns the hash of the set that counts. */

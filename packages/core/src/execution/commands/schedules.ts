@@ -1,4 +1,4 @@
-// Schedules: the commands of callers, the schedules in code, and the occurrences that are due.
+// Schedules: the commands of callers. `sets` declares those in code, `fire` starts the occurrences that are due.
 import { randomUUID } from "node:crypto";
 import { overlapOfPrompts, problemOfPrompt } from "../../agent/call/agent-schedules.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
@@ -7,27 +7,15 @@ import {
   AndanteError,
   InvalidOptionError,
   ScheduleConflictError,
+  ScheduleLimitError,
   ScheduleNotFoundError,
   ScheduleRevisionError,
 } from "../../errors/index.ts";
-import {
-  decideOccurrences,
-  inConversation,
-  lastTimes,
-  type OccurrenceStart,
-  type ScheduleStep,
-  withInvalidInput,
-  withRefused,
-  withStartWaiting,
-} from "../../schedule/decide-occurrences.ts";
+import { changedRecord, type GivenRecord, isSame } from "../../schedule/changed-record.ts";
+import { lastTimes } from "../../schedule/decide-occurrences.ts";
 import { patternOf } from "../../schedule/occurrences.ts";
+import { readScheduleOptions, type ScheduleOptions } from "../../schedule/schedule-options.ts";
 import {
-  readScheduleOptions,
-  type ScheduleOptions,
-  type ScheduleSpec,
-} from "../../schedule/schedule-options.ts";
-import {
-  dueAtOf,
   executionIdOf,
   maxRunning,
   maxWaiting,
@@ -35,22 +23,14 @@ import {
   readRecord,
   type ScheduleRecord,
 } from "../../schedule/schedule-record.ts";
-import type { ChangeScheduleResult, ScheduleRow, StoredSchedule } from "../../store/schedule-store.ts";
-import type { ExecutionRow } from "../../store/store.ts";
+import type { StoredSchedule } from "../../store/schedule-store.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
-import { canonicalJson, toJson } from "../../values/json.ts";
+import { toJson } from "../../values/json.ts";
 import { problemWithTags } from "../../workflow/tags.ts";
-import type { Engine, FiredSchedules } from "../engine/engine.ts";
-import type { Processed } from "../engine/scheduler.ts";
-import { cancelExecution } from "./cancel.ts";
-import {
-  declaredById,
-  ownerId,
-  type ScheduleOwner,
-  type ScheduleOwners,
-  type ScheduleTarget,
-  setIdOf,
-} from "./schedule-owners.ts";
+import type { FiredSchedules } from "../engine/engine.ts";
+import { correctCursors, declareSchedules } from "./declare-schedules.ts";
+import { problemOfPost, ScheduleFiring, type ScheduleParts } from "./fire-schedules.ts";
+import { type ScheduleOwners, type ScheduleTarget, setIdOf } from "./schedule-owners.ts";
 import { ScheduleSets } from "./schedule-sets.ts";
 import {
   type OccurrenceView,
@@ -60,15 +40,9 @@ import {
   viewOccurrence,
   viewSchedule,
 } from "./schedule-views.ts";
-import { checkOptions, contextText, prepareStart, type StartParts } from "./start.ts";
-import {
-  decidedRow,
-  InvalidInput,
-  type OccurrenceParts,
-  postOccurrence,
-  rowOf,
-  startExecution,
-} from "./start-occurrence.ts";
+import { checkOptions, contextText, prepareStart } from "./start.ts";
+import { InvalidInput, type OccurrenceParts } from "./start-occurrence.ts";
+import { changeSchedule, type DecideSchedule, maxTries } from "./write-schedule.ts";
 
 export interface SetScheduleOptions extends ScheduleOptions {
   /** The workflow whose executions it starts, or an `agentId`. */
@@ -117,25 +91,6 @@ export interface PreviewOptions extends ScheduleOptions {
   readonly count?: number | undefined;
 }
 
-/** The parts of the engine that schedules use. */
-export type ScheduleParts = StartParts &
-  Pick<
-    Engine,
-    | "workflows"
-    | "logger"
-    | "folds"
-    | "driver"
-    | "waiters"
-    | "lookForEnds"
-    | "admission"
-    | "claims"
-    | "cluster"
-    | "scheduleWakeup"
-    | "outbox"
-  >;
-
-/** Writes that lose against others are decided again so many times. */
-const maxTries = 10;
 const maxPage = 200;
 /** Characters. */
 const maxReason = 1000;
@@ -143,21 +98,26 @@ const maxReason = 1000;
 export interface ScheduleHost extends Pick<OccurrenceParts, "post"> {
   readonly owners: ScheduleOwners;
   readonly agents: ReadonlyMap<string, CallableAgent>;
+  /** How many schedules one user has at most. */
+  readonly maxPerUser: number;
   ready(): Promise<void>;
 }
 
 export class Schedules implements FiredSchedules {
   readonly #engine: () => ScheduleParts;
   readonly #host: ScheduleHost;
-  readonly #owners: ScheduleOwners;
+  readonly #firing: ScheduleFiring;
   /** Declares the schedules in code. */
   readonly sets: ScheduleSets;
 
   constructor(engine: () => ScheduleParts, host: ScheduleHost) {
     this.#engine = engine;
     this.#host = host;
-    this.#owners = host.owners;
-    this.sets = new ScheduleSets(engine, this.#owners, (owner) => this.#declare(owner));
+    this.sets = new ScheduleSets(engine, host.owners, {
+      declare: (owner) => declareSchedules(engine(), owner),
+      correctCursors: () => correctCursors(engine()),
+    });
+    this.#firing = new ScheduleFiring(engine, { ...host, isOwn: (schedule) => this.sets.isOwn(schedule) });
   }
 
   /** Keeps a schedule, or replaces one. One that is the same already keeps its revision. */
@@ -166,7 +126,9 @@ export class Schedules implements FiredSchedules {
     checkScheduleId(scheduleId);
     const { userId, ifRevision } = options;
     const { target, given } = await this.#given(options);
-    return this.#update(scheduleId, (stored, now) => {
+    const isNew = userId !== undefined && (await this.idsOf(scheduleId)) === undefined;
+    if (isNew) await this.#checkRoom(userId, 1);
+    const made = await this.#update(scheduleId, (stored, now) => {
       const before = stored && readRecord(stored.body);
       if (ifRevision !== undefined && ifRevision !== (before?.revision ?? 0))
         throw new ScheduleRevisionError({ scheduleId, revision: before?.revision ?? 0 });
@@ -177,6 +139,13 @@ export class Schedules implements FiredSchedules {
       if (before !== undefined && isSameTarget && isSame(before, { ...before, ...given })) return undefined;
       return { ...target, userId: userId ?? null, record: changedRecord(before, given, now) };
     });
+    // Callers at the same time find the schedules of each other.
+    if (isNew)
+      await this.#checkRoom(userId, 0).catch(async (error) => {
+        await this.remove(scheduleId);
+        throw error;
+      });
+    return made;
   }
 
   async get(scheduleId: string): Promise<Schedule> {
@@ -238,7 +207,7 @@ export class Schedules implements FiredSchedules {
       };
       const decided = { at, outcome: "by-hand", executionId: start.executionId, decidedAt: now } as const;
       const step = { record, occurrences: [{ ...decided, late: 0, count: 1 }], start, cancel: [] };
-      const result = await this.#begin(stored, step, start).catch((error: unknown) => {
+      const result = await this.#firing.begin(stored, step, start).catch((error: unknown) => {
         if (!(error instanceof InvalidInput)) throw error;
         if (error.cause instanceof AndanteError) throw error.cause;
         throw new ScheduleConflictError({ scheduleId, problem: `has no input: ${error.message}` });
@@ -271,7 +240,7 @@ export class Schedules implements FiredSchedules {
     const texts = times.map((at) => new Date(at).toISOString());
     if (dryRun || times.length === 0) return { times: texts };
     const { running } = readRecord(stored.body);
-    const open = await this.#open(running);
+    const open = await this.#firing.openOf(running);
     const ended = running.filter((id) => !open.includes(id));
     await this.#update(scheduleId, (current) => {
       if (current === undefined) throw new ScheduleNotFoundError({ scheduleId });
@@ -327,54 +296,20 @@ export class Schedules implements FiredSchedules {
     return { workflowId: agentId === null ? workflowId : null, agentId, userId };
   }
 
-  async fire(scheduleId: string): Promise<Processed> {
-    const engine = this.#engine();
-    const taken = new Set<string>();
-    for (let tries = 0; tries < maxTries; tries++) {
-      const stored = await engine.store.schedules.read(scheduleId);
-      if (stored?.kind !== "schedule" || stored.dueAt === null) return "refused";
-      const before = readRecord(stored.body);
-      // Processes that declare it so fire it.
-      if (!this.sets.isOwn({ ...stored, set: before.set })) return "later";
-      const now = engine.clock.now();
-      const open = await this.#open(before.running);
-      const step = decideOccurrences(scheduleId, before, { now, open, taken });
-      const isSame = step.occurrences.length === 0 && dueAtOf(scheduleId, step.record, now) === stored.dueAt;
-      if (isSame) return "refused";
-      for (const executionId of step.cancel) await this.#cancel(executionId);
-      const { start } = step;
-      const isKept = stored.agentId === null || start === null || before.waiting.includes(start.at);
-      const result = !isKept
-        ? await this.#write(stored, withStartWaiting(step, before))
-        : start === null
-          ? await this.#write(stored, step)
-          : await this.#attempt(stored, step, start);
-      if (result === "later") return "later";
-      if (result === "exists" && start !== null) taken.add(start.executionId);
-      if (result !== "written") continue;
-      this.#report(stored, before, step);
-      if (isKept) return "done";
-    }
-    return "later";
+  fire(scheduleId: string): ReturnType<FiredSchedules["fire"]> {
+    return this.#firing.fire(scheduleId);
   }
 
-  async ended(
-    scheduleId: string,
-    { executionId, status }: Pick<ExecutionRow, "executionId" | "status">,
-  ): Promise<void> {
-    await this.#change(scheduleId, (stored) => {
-      const before = stored && readRecord(stored.body);
-      if (stored === undefined || before === undefined) return undefined;
-      const { pauseOnFailure, waiting, running, state } = before;
-      // Otherwise the next occurrence finds that it has ended.
-      if (!running.includes(executionId) || (pauseOnFailure === null && waiting.length === 0))
-        return undefined;
-      const failed = status === "error" ? before.failed + 1 : 0;
-      const pauses = state === "active" && pauseOnFailure !== null && failed >= pauseOnFailure;
-      const paused = { state: "paused", note: `${failed} executions in a row have failed` } as const;
-      const record = { ...before, failed, running: running.filter((id) => id !== executionId) };
-      return { ...stored, record: { ...record, ...(pauses && paused) } };
-    });
+  ended(...end: Parameters<FiredSchedules["ended"]>): Promise<void> {
+    return this.#firing.ended(...end);
+  }
+
+  /** Refuses a user with more schedules than allow so many further ones. */
+  async #checkRoom(userId: string, further: number): Promise<void> {
+    const limit = this.#host.maxPerUser - further;
+    const query = { kind: "schedule", userId, limit: limit + 1 } as const;
+    if ((await this.#engine().store.schedules.list(query)).length > limit)
+      throw new ScheduleLimitError({ limit: this.#host.maxPerUser });
   }
 
   /** The workflow or the agent, and the checked parts of the record. */
@@ -418,37 +353,6 @@ export class Schedules implements FiredSchedules {
     return { target: { workflowId: "", agentId: agent.id }, given };
   }
 
-  /** Keeps the schedules of an owner as this process declares them, and marks the others of its code as removed. */
-  async #declare(owner: ScheduleOwner): Promise<void> {
-    const { store } = this.#engine();
-    const { workflowId, agentId } = owner;
-    const declared = declaredById(owner);
-    for (const [scheduleId, { spec, userId = null }] of declared)
-      await this.#change(scheduleId, (stored, now) => declaredRow(owner, spec, userId, stored, now));
-    // Those in code are together: the ids of callers have no colon.
-    const prefix = `${ownerId(owner)}:`;
-    const query = {
-      kind: "schedule",
-      limit: maxPage,
-      ...(agentId === null ? { workflowId } : { agentId }),
-    } as const;
-    for (let after: string | undefined = prefix; after !== undefined; ) {
-      const rows: readonly ScheduleRow[] = await store.schedules.list({ ...query, after });
-      for (const { scheduleId, body } of rows) {
-        if (!scheduleId.startsWith(prefix)) return;
-        const { origin, state } = readRecord(body);
-        if (origin !== "code" || state === "removed" || declared.has(scheduleId)) continue;
-        await this.#change(scheduleId, (stored) => {
-          const before = stored && readRecord(stored.body);
-          if (stored === undefined || before === undefined || before.state === "removed") return undefined;
-          const note = "The code declares it no more";
-          return { ...stored, record: { ...before, state: "removed", note, waiting: [] } };
-        });
-      }
-      after = rows.length < maxPage ? undefined : rows.at(-1)?.scheduleId;
-    }
-  }
-
   async #state(
     scheduleId: string,
     state: "active" | "paused",
@@ -459,7 +363,7 @@ export class Schedules implements FiredSchedules {
       const before = readRecord(stored.body);
       if (before.state === "removed") throw new ScheduleConflictError({ scheduleId, problem: "is removed" });
       if (before.state === state) return undefined;
-      const cursorAt = state === "active" ? Math.max(before.cursorAt, now) : before.cursorAt;
+      const cursorAt = state === "active" ? now : before.cursorAt;
       return { ...stored, record: { ...before, ...why, state, cursorAt, invalid: 0, failed: 0 } };
     });
   }
@@ -475,127 +379,11 @@ export class Schedules implements FiredSchedules {
     return found;
   }
 
-  async #update(scheduleId: string, decide: Decide): Promise<Schedule> {
+  async #update(scheduleId: string, decide: DecideSchedule): Promise<Schedule> {
     await this.#ready();
-    const row = await this.#change(scheduleId, decide);
+    const row = await changeSchedule(this.#engine(), scheduleId, decide);
     if (row === undefined) throw new ScheduleNotFoundError({ scheduleId });
     return this.#view(row);
-  }
-
-  /** Writes the row that follows from the one that is kept; decided again when another writer was first. */
-  async #change(scheduleId: string, decide: Decide): Promise<StoredSchedule | undefined> {
-    const { store, clock } = this.#engine();
-    for (let tries = 0; tries < maxTries; tries++) {
-      const stored = await store.schedules.read(scheduleId);
-      const now = clock.now();
-      const decided = decide(stored, now);
-      if (decided === undefined) return stored;
-      const { record, ...target } = decided;
-      const row = rowOf({ ...target, scheduleId }, record, stored?.occurrences ?? "[]", now);
-      const change = { scheduleId, expected: stored?.version ?? null, row };
-      if ((await store.schedules.change(change)) !== "written") continue;
-      this.#wakeUp(row);
-      return row;
-    }
-    throw new ScheduleConflictError({ scheduleId, problem: "changes too often" });
-  }
-
-  /** Starts an occurrence; an input that does not fit, or a conversation that takes no prompt, is recorded in its place. */
-  async #attempt(
-    stored: StoredSchedule,
-    step: ScheduleStep,
-    start: OccurrenceStart,
-  ): Promise<ChangeScheduleResult | "later"> {
-    try {
-      const result = await this.#begin(stored, step, start);
-      // The conversation is free again some time.
-      if (result === "waits") return "later";
-      if (result !== "full" && result !== "foreign") return result;
-      return await this.#write(stored, withRefused(step, readRecord(stored.body), problemOfPost[result]));
-    } catch (error) {
-      if (!(error instanceof InvalidInput)) {
-        // The process is full, or it stops.
-        if (error instanceof AndanteError && error.status === 503) return "later";
-        throw error;
-      }
-      const invalid = withInvalidInput(step, readRecord(stored.body), error.message);
-      const { scheduleId, workflowId, agentId } = stored;
-      const { logger } = this.#engine();
-      const result = await this.#write(stored, invalid);
-      if (result === "written") {
-        const of = agentId === null ? { workflowId } : { agentId };
-        logger.warn({ err: error.cause, scheduleId, ...of }, "the input of a schedule does not fit");
-      }
-      return result;
-    }
-  }
-
-  async #begin(
-    stored: StoredSchedule,
-    step: ScheduleStep,
-    start: OccurrenceStart,
-  ): Promise<ChangeScheduleResult | Exclude<Awaited<ReturnType<OccurrenceParts["post"]>>, "posted">> {
-    const parts = { engine: this.#engine(), owners: this.#owners, post: this.#host.post };
-    if (stored.agentId !== null) {
-      const { posted, conversationId } = await postOccurrence(parts, stored, start);
-      if (posted !== "posted") return posted;
-      const made = inConversation(step, conversationId);
-      return this.#write(stored, { ...made, record: { ...made.record, invalid: 0 } });
-    }
-    const { result, row } = await startExecution(parts, stored, step, start);
-    if (result === "written") this.#wrote(row, step);
-    return result;
-  }
-
-  async #write(stored: StoredSchedule, step: ScheduleStep): Promise<ChangeScheduleResult> {
-    const { store, clock } = this.#engine();
-    const { scheduleId, version: expected } = stored;
-    const row = decidedRow(stored, step, clock.now());
-    const result = await store.schedules.change({ scheduleId, expected, row });
-    if (result === "written") this.#wrote(row, step);
-    return result;
-  }
-
-  #report(
-    { scheduleId, workflowId, agentId }: StoredSchedule,
-    before: ScheduleRecord,
-    { record }: ScheduleStep,
-  ): void {
-    const { logger } = this.#engine();
-    const missed = record.missed - before.missed;
-    if (missed === 0) return;
-    const of = agentId === null ? { workflowId } : { agentId };
-    logger.warn({ scheduleId, ...of, missed }, "occurrences of a schedule were missed");
-  }
-
-  /** Those that have not ended, of the executions of a schedule. */
-  async #open(executionIds: readonly string[]): Promise<readonly string[]> {
-    if (executionIds.length === 0) return [];
-    const heads = await this.#engine().store.heads(executionIds);
-    const open = heads.filter(({ status }) => status === "running" || status === "suspended");
-    const ids = new Set(open.map(({ executionId }) => executionId));
-    return executionIds.filter((id) => ids.has(id));
-  }
-
-  async #cancel(executionId: string): Promise<void> {
-    const engine = this.#engine();
-    const state = await engine.store.state(executionId);
-    if (state === undefined || state.execution.endAt !== null) return;
-    const reason = "The next occurrence of its schedule is due";
-    // One that ends at this moment needs no cancel.
-    await cancelExecution(engine, state.execution, { reason }).catch((error: unknown) => {
-      if (!(error instanceof AndanteError) || error.status === 503) throw error;
-    });
-  }
-
-  #wrote(row: StoredSchedule, { occurrences }: Pick<ScheduleStep, "occurrences">): void {
-    const { metrics } = this.#engine().observation;
-    for (const { outcome, count } of occurrences) metrics.occurrence(outcome, count);
-    this.#wakeUp(row);
-  }
-
-  #wakeUp({ dueAt }: Pick<StoredSchedule, "dueAt">): void {
-    if (dueAt !== null) this.#engine().scheduleWakeup(dueAt, "limit");
   }
 
   #view(row: Omit<StoredSchedule, "occurrences">): Schedule {
@@ -603,65 +391,8 @@ export class Schedules implements FiredSchedules {
   }
 }
 
-/** The new record, or undefined to leave the row as it is. */
-type Decide = (
-  stored: StoredSchedule | undefined,
-  now: number,
-) =>
-  | (Pick<StoredSchedule, "workflowId" | "agentId" | "userId"> & { readonly record: ScheduleRecord })
-  | undefined;
-
-/** Why the conversation of an agent did not take a prompt. */
-const problemOfPost = {
-  waits: "has a conversation that waits for a person or a tool",
-  full: "has a conversation whose queue is full",
-  foreign: "has the conversation of another user",
-} as const;
-
 const onlyOfWorkflows = ["input", "overlap", "pauseOnFailure", "tags"] as const;
 const onlyOfAgents = ["prompt", "conversationId"] as const;
-
-type GivenRecord = ScheduleSpec &
-  Pick<ScheduleRecord, "origin" | "input" | "conversationId" | "context" | "set">;
-
-/** From now on: times of the former specification that have not fired are dropped. A pause stays. */
-function changedRecord(before: ScheduleRecord | undefined, given: GivenRecord, now: number): ScheduleRecord {
-  const isPaused = before?.state === "paused";
-  return {
-    ...{ running: [], last: null, lastAt: null, lastExecutionId: null, started: 0, skipped: 0, missed: 0 },
-    ...before,
-    ...given,
-    ...{ waiting: [], invalid: 0, failed: 0, cursorAt: now },
-    revision: (before?.revision ?? 0) + 1,
-    state: isPaused ? "paused" : "active",
-    note: isPaused ? before.note : null,
-    pausedBy: isPaused ? before.pausedBy : null,
-  };
-}
-
-/** The parts that a caller gives. */
-function isSame(before: ScheduleRecord, after: ScheduleRecord): boolean {
-  if (before.state === "removed" || before.state === "broken") return false;
-  return canonicalJson(JSON.stringify(before)) === canonicalJson(JSON.stringify(after));
-}
-
-function declaredRow(
-  { workflowId, agentId, hash: set }: ScheduleOwner,
-  spec: ScheduleSpec,
-  userId: string | null,
-  stored: StoredSchedule | undefined,
-  now: number,
-): ReturnType<Decide> {
-  const before = stored && readRecord(stored.body);
-  const given = { ...spec, origin: "code", input: null, conversationId: null, context: "{}" } as const;
-  const row = { workflowId, agentId, userId };
-  const isSameRow = stored?.userId === userId && setIdOf(stored) === setIdOf(row);
-  if (before !== undefined && isSameRow && isSame(before, { ...before, ...given })) {
-    // Another set with the same schedule in it.
-    return before.set === set ? undefined : { ...row, record: { ...before, set } };
-  }
-  return { ...row, record: changedRecord(before, { ...given, set }, now) };
-}
 
 function declaredInCode(scheduleId: string): ScheduleConflictError {
   const problem = "is declared in the code of its workflow: change it there, or pause it";

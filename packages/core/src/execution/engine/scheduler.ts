@@ -5,7 +5,7 @@
 // database keeps its row locked, is left to itself: timers of other executions do not wait for it.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
-import type { Clock } from "../../values/clock.ts";
+import { type Clock, clockTolerance } from "../../values/clock.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 
@@ -21,6 +21,8 @@ export interface SchedulerOptions {
   readonly signals?: boolean;
   /** At most this many milliseconds between two polls. */
   readonly period: number;
+  /** Called when the clock is more than a minute behind an earlier poll. Default: nothing. */
+  readonly clockSetBack?: () => void;
   /** Logs failures of the storage. */
   readonly storage: Pick<StorageWatch, "failed">;
 }
@@ -79,6 +81,8 @@ export class Scheduler {
   #round: Promise<void> | undefined;
   /** Something earlier than the current round knows of may have fallen due. */
   #again = false;
+  /** The time of the last poll. */
+  #polledAt = 0;
   /** How many due executions were left because this process was full. */
   #waiting = 0;
   /** Gives back the slots that are kept for the current round. */
@@ -168,7 +172,7 @@ export class Scheduler {
 
   /** Processes all due timers and returns the time of the next. */
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
-    const { store, workflowIds, agentIds, signals, clock } = this.#options;
+    const { store, workflowIds, agentIds, signals, clock, clockSetBack } = this.#options;
     const held = new Set<string>();
     while (this.#processor !== undefined) {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
@@ -178,6 +182,11 @@ export class Scheduler {
         free,
       );
       const now = clock.now();
+      if (now < this.#polledAt - clockTolerance) {
+        this.#failed.clear();
+        clockSetBack?.();
+      }
+      this.#polledAt = now;
       this.#forgetFailed(now);
       const due = found.filter((timer) => this.#nextTry(timer) <= now);
       if (due.length === 0) return found.map((timer) => ({ ...timer, dueAt: this.#nextTry(timer) }));

@@ -20,6 +20,8 @@ export interface AndanteLimits {
   readonly agentReplies?: number;
   /** Messages that wait in one conversation; more are refused with 409. Default: 100. */
   readonly queuedMessages?: number;
+  /** Schedules that one user has; more are refused with 409. Those without a user have no limit. Default: 1000. */
+  readonly schedulesPerUser?: number;
   /**
    * The part of `running`, above 0 and up to 1, that one user may hold while others wait; then its starts are refused
    * with 503 and its resumes wait. Executions without a user count together, as those of one. Default: 0.5.
@@ -106,6 +108,11 @@ export function repliesLimit({ agentReplies }: AndanteLimits): number {
 /** How many messages may wait in a conversation. */
 export function queueLimit({ queuedMessages }: AndanteLimits): number {
   return Math.floor(limitOf("queuedMessages", queuedMessages, 100));
+}
+
+/** How many schedules one user has at most. */
+export function schedulesLimit({ schedulesPerUser }: AndanteLimits): number {
+  return Math.floor(limitOf("schedulesPerUser", schedulesPerUser, 1000));
 }
 
 /** The part of them that one user may hold while others wait. */

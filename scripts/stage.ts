@@ -22,9 +22,10 @@ export const pagesOf: Readonly<Record<string, readonly string[]>> = {
   "packages/core": [
     ...["README", "workflows", "waiting-for-people", "agents", "ui-messages", "testing", "errors"],
     ...["schedules", "events", "links", "webhooks", "costs", "observability", "upgrading"],
-    ...["approval-desk", "chat-with-approval", "document-pipeline", "nightly-batch", "saga"].map(
+    ...["approval-desk", "chat-with-approval", "document-pipeline", "mail-approval", "morning-report"].map(
       (recipe) => `recipes/${recipe}`,
     ),
+    ...["nightly-batch", "order-payment", "saga"].map((recipe) => `recipes/${recipe}`),
   ],
   "packages/server": [
     ...["getting-started", "http", "mcp", "authentication", "embedding", "operating", "deploying"],

@@ -1,5 +1,6 @@
 // The nominal times of schedules, also on the days when clocks change, and against a walk over the minutes.
 import { describe, expect, test } from "vitest";
+import { walkedPatterns, walkedZones, walkMinutes } from "../../test/schedules/minute-walk.ts";
 import { CronProblem, parseCron } from "./cron.ts";
 import { lastTimes } from "./decide-occurrences.ts";
 import { jitterOf, patternOf } from "./occurrences.ts";
@@ -170,114 +171,28 @@ test("the id of an execution has the nominal time in UTC", () => {
   expect(executionIdOf("a:b", Date.parse("2027-03-28T01:00:00Z"))).toBe("a:b@20270328T010000Z");
 });
 
-const patterns = [
-  "30 2 * * *",
-  "0,30 2 * * *",
-  "*/30 2 * * *",
-  "30 1-3 * * *",
-  "0 */2 * * *",
-  "0 */6 * * *",
-  "*/15 * * * *",
-  "7 * * * *",
-  "0 0 * * *",
-  "59 23 L * *",
-  "15 0,1,2,3 * * sun",
-];
-const zoneNames = [
-  "UTC",
-  "Europe/Berlin",
-  "America/New_York",
-  "America/Havana",
-  "America/Santiago",
-  "Africa/Cairo",
-  "Africa/Casablanca",
-  "Asia/Beirut",
-  "Asia/Kolkata",
-  "Asia/Gaza",
-  "Australia/Lord_Howe",
-  "Australia/Sydney",
-  "Pacific/Chatham",
-  "Pacific/Apia",
-  "America/St_Johns",
-];
 const minute = 60_000;
 
-/** The wall-clock time of an instant, by a formatter of its own. */
-function wallReader(zone: string): (instant: number) => number {
-  const format = new Intl.DateTimeFormat("sv-SE", {
-    timeZone: zone,
-    dateStyle: "short",
-    timeStyle: "medium",
-  });
-  return (instant) => Date.parse(`${format.format(instant).replace(" ", "T")}Z`);
-}
-
-/** Whether a pattern of numbers, lists, ranges, steps, `L` and `sun` has a wall-clock minute. */
-function matches(text: string, wall: number): boolean {
-  const at = new Date(wall);
-  const [minutes = "", hours = "", dates = "", , weekdays = ""] = text.split(" ");
-  const has = (field: string, value: number, last: number) =>
-    field.split(",").some((part) => {
-      const [range = "", step = "1"] = part.split("/");
-      const [low = 0, high = low] = range === "*" ? [0, last] : range.split("-").map(Number);
-      return value >= low && value <= high && (value - low) % Number(step) === 0;
-    });
-  const isLast = new Date(wall + 86_400_000).getUTCDate() === 1;
-  return (
-    has(minutes, at.getUTCMinutes(), 59) &&
-    has(hours, at.getUTCHours(), 23) &&
-    (dates === "*" || isLast) &&
-    (weekdays === "*" || at.getUTCDay() === 0)
-  );
-}
-
-type Minutes = readonly (readonly [instant: number, wall: number])[];
-
-/** The minutes between two instants and of the day before, with their wall-clock times. */
-function minutesOf(zone: string, from: number, to: number): Minutes {
-  const wallAt = wallReader(zone);
-  const count = (to - from) / minute + 1440;
-  return Array.from({ length: count + 1 }, (_, index) => {
-    const at = from + (index - 1440) * minute;
-    return [at, wallAt(at)];
-  });
-}
-
-/** All times after an instant by a walk over the minutes: of the instants, or of the wall clock. */
-function walk(text: string, instants: Minutes, from: number): number[] {
-  const everyHour = text.split(" ")[1] === "*";
-  if (everyHour) return instants.flatMap(([at, wall]) => (at > from && matches(text, wall) ? [at] : []));
-  const found = new Set<number>();
-  const [, first = 0] = instants[0] ?? [];
-  let highest = first;
-  for (const [at, wall] of instants) {
-    // All wall-clock minutes that are reached here for the first time: one, or those of a gap.
-    for (let each = highest + minute; each <= wall; each += minute) if (matches(text, each)) found.add(at);
-    highest = Math.max(highest, wall);
-  }
-  return [...found].filter((at) => at > from).sort((a, b) => a - b);
-}
-
-/** The whole two years of 2027 and 2028 take minutes: without the variable, three days around each change of clocks do. */
-const isLong = process.env.ANDANTE_LONG === "1";
-
-test.each(zoneNames)("in %s the times are those of a walk over the minutes", { timeout: 600_000 }, (zone) => {
-  const [start, end] = [Date.UTC(2027, 0), Date.UTC(2029, 0)];
-  const day = 1440 * minute;
-  const changes = cron("@daily", zone).changes(start, end);
-  const around = changes.map(({ at }): [number, number] => [at - 1.5 * day, at + 1.5 * day]);
-  const spans = isLong ? [[start, end] as const] : [[start + 58 * day, start + 61 * day] as const, ...around];
-  for (const [from, to] of spans) {
-    const instants = minutesOf(zone, from, to);
-    for (const text of patterns) {
-      const expected = walk(text, instants, from);
-      const pattern = cron(text, zone);
-      const found: number[] = [];
-      for (let at = pattern.next(from); at !== undefined && at <= to; at = pattern.next(at)) found.push(at);
-      expect(found, `${text} from ${new Date(from).toISOString()}`).toEqual(expected);
+// `minute-walk.ci.test.ts` walks the whole of both years.
+test.each(walkedZones)(
+  "in %s the times around changes of clocks are those of a walk over the minutes",
+  (zone) => {
+    const [start, end] = [Date.UTC(2027, 0), Date.UTC(2029, 0)];
+    const day = 1440 * minute;
+    const around = cron("@daily", zone)
+      .changes(start, end)
+      .map(({ at }): [number, number] => [at - 1.5 * day, at + 1.5 * day]);
+    for (const [from, to] of [[start + 58 * day, start + 61 * day] as const, ...around]) {
+      const walked = walkMinutes(zone, walkedPatterns, from, to);
+      for (const text of walkedPatterns) {
+        const pattern = cron(text, zone);
+        const found: number[] = [];
+        for (let at = pattern.next(from); at !== undefined && at <= to; at = pattern.next(at)) found.push(at);
+        expect(found, `${text} from ${new Date(from).toISOString()}`).toEqual(walked.get(text));
+      }
     }
-  }
-});
+  },
+);
 
 test("the zone of the machine changes nothing", async () => {
   const before = process.env.TZ;

@@ -5,9 +5,9 @@ import { type Awaits, type EventPlace, placesOf } from "../event/awaits.ts";
 import { linkToEvents } from "../event/cause.ts";
 import { matchKey, targetOf } from "../event/match-key.ts";
 import { readEffects } from "../store/decide/index.ts";
-import type { SendSignal, SignalWork } from "../store/signal-store.ts";
-import type { Store } from "../store/store.ts";
-import { commitOf, execution, suspension } from "./store-cases.ts";
+import type { NoteWork, SendSignal, SignalEffect, SignalWork } from "../store/signal-store.ts";
+import type { Resume, Store } from "../store/store.ts";
+import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
 export function signalCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of events`, () => {
@@ -132,7 +132,7 @@ export function signalCases(name: string, makeStore: () => Store): void {
       const { executionId, suspensionId, target } = made;
       const work = await store.signals.work(look?.executionId ?? "");
       expect(work).toMatchObject({ kind: "look", executionId, suspensionId, target });
-      await store.signals.settle({ workId: look?.executionId ?? "", seq: null, effects: [] });
+      await store.signals.settle({ seq: null, done: [{ workId: look?.executionId ?? "" }] });
       expect(await due(made.workflowId)).toEqual([]);
       const state = await store.state(executionId);
       expect(state?.suspensions[0]?.awaits).toBe(awaitsOf(made.workflowId, [{ name: of, key }]));
@@ -194,11 +194,13 @@ export function signalCases(name: string, makeStore: () => Store): void {
       const [one, two] = work;
       const { seq } = row;
       const effects = [{ kind: "started", id: "e1" } as const];
-      const first = await store.signals.settle({ workId: one?.workId ?? "", seq, effects });
+      const settle = (workId = "", made: readonly SignalEffect[] = []) =>
+        store.signals.settle({ seq, done: [{ workId, effects: made }] });
+      const first = await settle(one?.workId, effects);
       expect(first?.pending).toBe(1);
-      await store.signals.settle({ workId: one?.workId ?? "", seq, effects });
+      await settle(one?.workId, [{ kind: "started", id: "another" }]);
       const more = [{ kind: "skipped", id: "w", reason: "because" } as const];
-      const settled = await store.signals.settle({ workId: two?.workId ?? "", seq, effects: more });
+      const settled = await settle(two?.workId, more);
       expect(settled?.pending).toBe(0);
       expect(readEffects(settled?.effects ?? "")).toEqual({
         counts: { started: 1, skipped: 1 },
@@ -206,6 +208,44 @@ export function signalCases(name: string, makeStore: () => Store): void {
       });
       expect(await store.signals.bySeq(seq)).toEqual(settled);
       expect(await store.signals.work(one?.workId ?? "")).toBeUndefined();
+    });
+
+    test("the effect of an event is work of the write that ends its wait, once", async () => {
+      const { row } = await send(signalOf());
+      const made = await waiting([{ name: row.name, key: row.key }]);
+      const { executionId, workflowId, suspensionId, target } = made;
+      const { seq } = row;
+      const note = (waitId: string, kind: "woken" | "cancelled"): NoteWork => ({
+        ...{ workId: `note ${waitId}`, target, kind: "note" },
+        ...{ seq, effect: { kind, id: executionId }, dueAt: 800 },
+      });
+      const woken = note(suspensionId, "woken");
+      const resume: Resume = {
+        ...{ executionId, suspensionIds: [suspensionId], rewind: null, byDeadline: false, note: woken },
+        ...{ events: [event("workflow-resumed")], claim: { owner: "there", token: randomUUID() } },
+      };
+      for (let times = 0; times < 2; times++) expect((await store.resume(resume)).kind).toBe("claimed");
+      const late = { ...resume, claim: { owner: "there", token: "late" }, note: note("late", "woken") };
+      expect((await store.resume(late)).kind).toBe("refused");
+      const cancelled = note(`x${executionId}`, "cancelled");
+      expect((await store.cancel(cancelOf(executionId, { note: cancelled }))).kind).toBe("cancelled");
+      const refused = cancelOf(executionId, { note: note("refused", "cancelled") });
+      expect((await store.cancel(refused)).kind).toBe("refused");
+      const found = (await due(workflowId)).filter(({ dueAt }) => dueAt === 800);
+      const kept = await Promise.all(found.map(({ executionId: workId }) => store.signals.work(workId)));
+      const effects = kept.map((work) => (work?.kind === "note" ? work.effect.kind : undefined));
+      expect(effects.sort()).toEqual(["cancelled", "woken"]);
+      // By the process that has made it, and by one that has found it.
+      const own = { workId: woken.workId, effects: [woken.effect], keptBy: executionId };
+      await store.signals.settle({ seq, done: [own] });
+      for (const { executionId: workId } of found) {
+        const work = await store.signals.work(workId);
+        if (work?.kind === "note")
+          await store.signals.settle({ seq, done: [{ workId, effects: [work.effect] }] });
+      }
+      const settled = await store.signals.settle({ seq, done: [own] });
+      expect(readEffects(settled?.effects ?? "").counts).toEqual({ woken: 1, cancelled: 1 });
+      expect((await due(workflowId)).filter(({ dueAt }) => dueAt === 800)).toEqual([]);
     });
 
     test("an event that a body sends is work of the commit", async () => {
@@ -248,7 +288,7 @@ export function signalCases(name: string, makeStore: () => Store): void {
       expect(await keysOf({ scope: "Ada" })).toEqual([]);
       const { row, work } = sent[1] ?? { row: { seq: 0 }, work: [] };
       const effects = [{ kind: "woken", id: "e" } as const];
-      await store.signals.settle({ workId: work[0]?.workId ?? "", seq: row.seq, effects });
+      await store.signals.settle({ seq: row.seq, done: [{ workId: work[0]?.workId ?? "", effects }] });
       expect(await keysOf({ unmatched: true })).toEqual(["c", "a"]);
     });
 

@@ -53,7 +53,12 @@ export type SignalWork = { readonly workId: string; readonly target: string } & 
   | { readonly kind: "look"; readonly executionId: string; readonly suspensionId: string }
   /** A body has sent it: with the commit of its outcome. */
   | { readonly kind: "send"; readonly signal: NewSignal }
+  /** An effect that was kept with the write that made it: it is to be added to those of the signal. */
+  | { readonly kind: "note"; readonly seq: number; readonly effect: SignalEffect; readonly dueAt: number }
 );
+
+export type SendWork = Extract<SignalWork, { kind: "send" }>;
+export type NoteWork = Extract<SignalWork, { kind: "note" }>;
 
 /** `conflict`: its id was used for another. `duplicate`: it was sent before. */
 export interface SentSignal {
@@ -101,11 +106,18 @@ export interface SignalsQuery {
 }
 
 /** Work that is done, with its effects. */
+export interface DoneWork {
+  readonly workId: string;
+  /** Default: none. */
+  readonly effects?: readonly SignalEffect[];
+  /** Of a note that the caller has made: the execution whose write has kept it. */
+  readonly keptBy?: string;
+}
+
 export interface SettleWork {
-  /** Null for effects without work. */
-  readonly workId: string | null;
+  /** The signal that has the effects; null for none. */
   readonly seq: number | null;
-  readonly effects: readonly SignalEffect[];
+  readonly done: readonly DoneWork[];
 }
 
 export interface TrimSignals {
@@ -126,7 +138,10 @@ export interface SignalStore {
   /** The waits of this target that a signal ends, by their ids. */
   waits(query: WaitsQuery): Promise<readonly SignalWait[]>;
   work(workId: string): Promise<SignalWork | undefined>;
-  /** Undefined where the signal is gone, or there is none. Effects count once by kind and id. */
+  /**
+   * Removes work and adds its effects to the signal. Effects of work that was removed before do not count. Undefined where the
+   * signal is gone, or there is none.
+   */
   settle(settle: SettleWork): Promise<SignalRow | undefined>;
   read(query: { readonly scope: string; readonly signalId: string }): Promise<SignalRow | undefined>;
   bySeq(seq: number): Promise<SignalRow | undefined>;

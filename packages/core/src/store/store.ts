@@ -22,7 +22,7 @@ import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { ScheduleStore, StoredSchedule } from "./schedule-store.ts";
 import type { SearchStore } from "./search-store.ts";
-import type { SignalStore, SignalWork } from "./signal-store.ts";
+import type { NoteWork, SendWork, SignalStore } from "./signal-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
 import type { UsageEntry, UsageStore } from "./usage-store.ts";
@@ -242,7 +242,7 @@ export interface Commit {
   /** Changes of facts by the tool calls among those outcomes. Default: none. */
   readonly facts?: readonly FactChange[];
   /** Events that the bodies of those outcomes send. Default: none. */
-  readonly sends?: readonly Extract<SignalWork, { kind: "send" }>[];
+  readonly sends?: readonly SendWork[];
   /** The same by day, user, agent, workflow and model, added to the rows of usage; each key once. Default: none. */
   readonly spent?: readonly UsageEntry[];
   /** It has children from now on, which its `links` note. Default: as before. */
@@ -339,6 +339,8 @@ export interface Resume {
    * number of `resumes` than the caller has read. Default: it resumes.
    */
   readonly early?: { readonly path: string; readonly resumes: number };
+  /** Its effect for the event from outside that resumes it. Default: a caller or a deadline does. */
+  readonly note?: NoteWork;
 }
 
 /**
@@ -364,6 +366,8 @@ export interface Cancel {
   readonly deliveries?: readonly NewDelivery[];
   /** A time has passed, without a caller: refused while the execution is paused, or when this suspension is closed. */
   readonly due: { readonly suspensionId: string | null } | null;
+  /** Its effect for the event from outside that ends it. Default: none does. */
+  readonly note?: NoteWork;
 }
 
 export type CancelResult =

@@ -2,7 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createAndante, createWorkflow, defineEvent, memoryStore } from "../../src/index.ts";
+import type { Store } from "../../src/store/store.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
+import { crashingStore } from "../../src/test-kit/crashing-store.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const paid = defineEvent({
@@ -53,6 +56,62 @@ describe("a crash at every write", () => {
     expect(report.expected).toMatchObject({ status: "completed", result: { n: 2 } });
     expect(report.differences).toEqual([]);
   });
+});
+
+describe("a process that dies at any write of an event", () => {
+  const ended = defineEvent({ name: "ended", key: ({ data }) => String(data) });
+  const waits = createWorkflow({ id: "waits", input, cancelOn: { event: ended, key: () => "all" } })
+    .andWaitFor({ id: "wait", event: paid, key: () => "one" })
+    .andThen({ id: "end", execute: ({ data }) => data.n });
+
+  test.each([
+    ["wakes", "woken", "completed", paid, { id: "one", n: 7 }],
+    ["cancels", "cancelled", "cancelled", ended, "all"],
+  ] as const)(
+    "one that %s: the event names the execution",
+    { timeout: 60_000 },
+    async (_, effect, status, event, data) => {
+      for (const variant of ["lost", "unacknowledged"] as const)
+        for (let write = 1; ; write++) {
+          const store = memoryStore();
+          await store.open();
+          const clock = new TestClock();
+          const andanteOn = (of: Store) =>
+            createAndante({ store: of, clock, workflows: { waits }, events: { paid, ended } });
+          const waiter = andanteOn(crashingStore(store).store);
+          const { executionId, result } = await waiter.start("waits", { n: 1 });
+          await result();
+          await waiter.settled();
+          await waiter.close({ grace: 0 });
+          const life = crashingStore(store, { write, variant });
+          const dying = andanteOn(life.store);
+          const sent = (async () => {
+            await dying.send(event, data, { id: "one" });
+            await dying.settled();
+          })();
+          await Promise.race([sent.catch(() => undefined), life.crash]);
+          await dying.close({ grace: 0 });
+          const isOver = !life.crashed;
+          await life.bury();
+          const next = andanteOn(crashingStore(store).store);
+          // Its sender repeats an event whose answer was lost.
+          await next.send(event, data, { id: "one" });
+          for (let second = 0; second < 3; second++) {
+            await next.settled();
+            clock.advance("1s");
+          }
+          await next.settled();
+          const { events } = await next.sentEvents.list();
+          const [one] = events;
+          expect(one, `${variant} ${write}`).toMatchObject({ [effect]: [executionId], unmatched: false });
+          expect(one?.counts[effect]).toBe(1);
+          expect((await next.find(executionId)).status).toBe(status);
+          await next.close();
+          await store.close();
+          if (isOver) break;
+        }
+    },
+  );
 });
 
 test("an application without events asks the store for none, and commits as before", async () => {

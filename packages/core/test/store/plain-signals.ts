@@ -2,10 +2,18 @@
 import { type EventPlace, readAwaits } from "../../src/event/awaits.ts";
 import { cancelledBy } from "../../src/event/cause.ts";
 import { anyKey, matchKey, targetOf } from "../../src/event/match-key.ts";
-import { conflictsIn, isUnmatched, lookWork, withEffects } from "../../src/store/decide/index.ts";
+import {
+  conflictsIn,
+  dueTimeOf,
+  isUnmatched,
+  lookWork,
+  settledSignal,
+} from "../../src/store/decide/index.ts";
 import type {
   FindSignals,
+  NoteWork,
   SendSignal,
+  SendWork,
   SentSignal,
   SettleWork,
   SignalRow,
@@ -73,8 +81,8 @@ export function plainSignals(waiters: () => readonly PlainWaiter[]) {
     opened: (executionId: string, { suspensionId, awaits, suspendedAt }: Suspension): void => {
       if (awaits) keep(lookWork(executionId, suspensionId, readAwaits(awaits).target), suspendedAt);
     },
-    sends: (sends: readonly Extract<SignalWork, { kind: "send" }>[]): void => {
-      for (const work of sends) keep(work, work.signal.sentAt);
+    keepWork: (kept: readonly (SendWork | NoteWork)[]): void => {
+      for (const work of kept) keep(work, dueTimeOf(work));
     },
     due: ({ workflowIds, agentIds = [], signals = false, limit }: DueQuery): DueTimer[] => {
       const targets = [
@@ -115,12 +123,11 @@ export function plainSignals(waiters: () => readonly PlainWaiter[]) {
           .sort((a, b) => (a.waitId < b.waitId ? -1 : 1))
           .slice(0, limit),
       work: (workId: string): SignalWork | undefined => works.get(workId)?.work,
-      settle: ({ workId, seq, effects: made }: SettleWork): SignalRow | undefined => {
-        const done = workId !== null && works.delete(workId) && workId.startsWith("deliver ") ? 1 : 0;
+      settle: ({ seq, done }: SettleWork): SignalRow | undefined => {
+        const removed = done.filter(({ workId }) => works.delete(workId));
         const row = rows.get(seq ?? 0);
         if (row === undefined) return undefined;
-        const effects = withEffects(row.effects, made);
-        const settled = { ...row, effects, pending: Math.max(0, row.pending - done) };
+        const settled = settledSignal(row, removed);
         rows.set(row.seq, settled);
         return settled;
       },

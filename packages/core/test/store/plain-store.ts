@@ -173,7 +173,7 @@ export function plainStore(): Store {
         kept(executionId).suspensions.set(suspension.suspensionId, { suspension, held });
         signals.opened(executionId, suspension);
       }),
-      send: later((sends) => signals.sends(sends)),
+      keepWork: later((works) => signals.keepWork(works)),
       remember: later((change) => keptFacts.append(change)),
       close: later((suspensionIds) => {
         for (const id of suspensionIds) for (const { suspensions } of all()) suspensions.delete(id);

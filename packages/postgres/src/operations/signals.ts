@@ -26,7 +26,7 @@ import {
   type SettleWork,
   type SignalRow,
   type SignalStore,
-  withEffects,
+  settledSignal,
 } from "@andante/core/store";
 import { integer, type Row, text } from "../columns.ts";
 import type { Query } from "../connection/client.ts";
@@ -163,7 +163,10 @@ async function send(query: Query, s: string, given: readonly SendSignal[]): Prom
   );
   const dueAt = given[0]?.dueAt ?? 0;
   const works = [...made.values()].flatMap(({ work }) => work);
-  if (works.length > 0) await query(...workStatement(s, works, dueAt));
+  if (works.length > 0) {
+    const times = works.map(() => dueAt);
+    await query(...workStatement(s, works, times));
+  }
   const seen = new Set<string>();
   return given.map((signal) => {
     const id = idOf(signal);
@@ -256,26 +259,27 @@ async function find(query: Query, s: string, given: FindSignals): Promise<Signal
   return found.sort((a, b) => a.seq - b.seq).slice(0, limit);
 }
 
-async function settle(
-  query: Query,
-  s: string,
-  { workId, seq, effects: made }: SettleWork,
-): Promise<SignalRow | undefined> {
-  const isGone = `delete from ${s}.signal_work where work_id = $1`;
-  const count = workId === null ? 0 : (await query(isGone, [workId])).count;
+async function settle(query: Query, s: string, { seq, done }: SettleWork): Promise<SignalRow | undefined> {
+  const { rows: gone } = await query(
+    `delete from ${s}.signal_work where work_id = any($1::text[]) returning work_id`,
+    [done.map(({ workId }) => workId)],
+  );
+  const ids = new Set(gone.map((row) => text(row, "work_id")));
   if (seq === null) return undefined;
   const found = await query(`select * from ${s}.signals where seq = $1 for update`, [seq]);
   const row = found.rows[0] && toSignal(found.rows[0]);
   if (row === undefined) return undefined;
-  const done = count > 0 && workId?.startsWith("deliver ") ? 1 : 0;
-  const effects = withEffects(row.effects, made);
-  if (done === 0 && effects === row.effects) return row;
-  const pending = Math.max(0, row.pending - done);
+  const settled = settledSignal(
+    row,
+    done.filter(({ workId }) => ids.has(workId)),
+  );
+  const { effects, pending } = settled;
+  if (pending === row.pending && effects === row.effects) return row;
   await query(`update ${s}.signals set effects = $2, matched = $3, pending = $4 where seq = $1`, [
     seq,
     effects,
     !isUnmatched(effects),
     pending,
   ]);
-  return { ...row, effects, pending };
+  return settled;
 }

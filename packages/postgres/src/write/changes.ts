@@ -17,7 +17,7 @@ import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
 import { chargeStatement } from "./budgets.ts";
 import { updateRows, valuesOf } from "./row.ts";
-import { type SendWork, workStatement } from "./signal-work.ts";
+import { type KeptWork, keptWorkStatement } from "./signal-work.ts";
 import { spendStatement } from "./usage.ts";
 
 /** Puts executions into the queue of the index of values. */
@@ -67,7 +67,7 @@ export class CollectedChanges implements Changes {
   readonly #ends: (Outcome & { readonly executionId: string })[] = [];
   readonly #journal: { executionId: string; sequence: number; events: string; key: string }[] = [];
   readonly #facts: FactChange[] = [];
-  readonly #sends: SendWork[] = [];
+  readonly #works: KeptWork[] = [];
   readonly #closed: string[] = [];
   readonly #closedAll: string[] = [];
   readonly #opened: { executionId: string; suspension: Suspension; held: boolean }[] = [];
@@ -101,8 +101,8 @@ export class CollectedChanges implements Changes {
     this.#facts.push(change);
   }
 
-  send(sends: readonly SendWork[]): void {
-    this.#sends.push(...sends);
+  keepWork(works: readonly KeptWork[]): void {
+    this.#works.push(...works);
   }
 
   close(suspensionIds: readonly string[]): void {
@@ -155,7 +155,7 @@ export class CollectedChanges implements Changes {
     add(this.#closed, `delete from ${s}.suspensions where suspension_id = any($1)`, [this.#closed]);
     if (this.#opened.length > 0) found.push(this.#openStatement(s));
     if (this.#facts.length > 0) found.push(factStatement(s, this.#facts));
-    if (this.#sends.length > 0) found.push(workStatement(s, this.#sends));
+    if (this.#works.length > 0) found.push(keptWorkStatement(s, this.#works));
     add(this.#clearedAll, `delete from ${s}.timers where execution_id = any($1)`, [this.#clearedAll]);
     add(
       this.#cleared,

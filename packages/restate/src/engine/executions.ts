@@ -9,6 +9,7 @@ import {
   type CommitResult,
   type Decision,
   decisions,
+  dueTimeOf,
   type ExecutionRecord,
   type FactRequests,
   type Facts,
@@ -146,8 +147,8 @@ function changesOf(
       row().suspensions.push(suspension);
       keepLook(cells, row().record.executionId, suspension);
     },
-    send: (sends) => {
-      for (const work of sends) keepWork(cells, work, work.signal.sentAt);
+    keepWork: (works) => {
+      for (const work of works) keepWork(cells, work, dueTimeOf(work));
     },
     close: (ids) => close((id) => ids.includes(id)),
     closeAll: () => close(() => true),

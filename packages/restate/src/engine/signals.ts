@@ -3,6 +3,7 @@
 // before it looks for signals, so one of both finds the other. Work is a value `wk/` and a member of the set `g`.
 import { anyKey, cancelledBy, matchKey, readAwaits, targetOf } from "@andante/core/internal";
 import {
+  type DoneWork,
   type DueQuery,
   type DueTimer,
   deliverWork,
@@ -13,11 +14,10 @@ import {
   type NewSignal,
   noEffects,
   type SendSignal,
-  type SettleWork,
   type SignalRow,
   type SignalWork,
   type Suspension,
-  withEffects,
+  settledSignal,
 } from "@andante/core/store";
 import type { Cells } from "./cells.ts";
 import { type Kept, keys, type PlacedSignal, sets, type TimedWork } from "./layout.ts";
@@ -136,15 +136,11 @@ export function waitPlaces({ record, suspensions }: Kept): (readonly [key: strin
 
 async function settleSignal(
   cells: Cells,
-  { seq, effects: made, done }: Pick<SettleWork, "effects"> & { readonly seq: number; readonly done: number },
+  { seq, removed }: { readonly seq: number; readonly removed: readonly DoneWork[] },
 ): Promise<SignalRow | undefined> {
   const kept = await cells.read<KeptSignal>(keys.signal(seq));
   if (kept === undefined) return undefined;
-  const row = {
-    ...kept,
-    effects: withEffects(kept.effects, made),
-    pending: Math.max(0, kept.pending - done),
-  };
+  const row = settledSignal(kept, removed);
   keep(cells, row);
   return row;
 }

@@ -96,12 +96,24 @@ export function signalOperations(shards: Shards): SignalStore {
       const work = await shards.read(shard, "signalWork", id);
       return work && withPlace(shard, work);
     },
-    settle: async ({ workId, seq, effects }) => {
-      const { shard, id } = placeOf(workId ?? "");
-      const wasThere = workId !== null && (await shards.write(shard, "dropWork", id));
-      if (seq === null) return undefined;
-      const done = wasThere && id.startsWith("deliver ") ? 1 : 0;
-      return shards.write(shardIn(seq), "settleSignal", { seq, effects, done });
+    // Noted first, removed then: effects that are noted twice count once by kind and id.
+    settle: async ({ seq, done }) => {
+      const given = done.map((each) => ({
+        ...each,
+        ...(each.keptBy === undefined
+          ? placeOf(each.workId)
+          : { shard: shards.of(each.keptBy), id: each.workId }),
+      }));
+      const there = await Promise.all(
+        given.map(async ({ shard, id }) => (await shards.read(shard, "signalWork", id)) !== undefined),
+      );
+      const removed = given
+        .filter((_, index) => there[index])
+        .map(({ id, effects = [] }) => ({ workId: id, effects }));
+      const row =
+        seq === null ? undefined : await shards.write(shardIn(seq), "settleSignal", { seq, removed });
+      await Promise.all(given.map(({ shard, id }) => shards.write(shard, "dropWork", id)));
+      return row;
     },
     read: async ({ scope, signalId }) => {
       const conditions = isText(signalColumns.scope, scope) + isText(signalColumns.signalId, signalId);

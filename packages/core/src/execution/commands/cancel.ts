@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { NotCancellableError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent } from "../../journal/events.ts";
+import type { NoteWork } from "../../store/signal-store.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { type EndParts, endedOutside } from "../engine/ended-outside.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -20,6 +21,7 @@ export async function cancelExecution(
   engine: EndParts & WriteCancelParts & Pick<Engine, "clock">,
   execution: ExecutionRow,
   { reason, userId }: CancelOptions,
+  note?: NoteWork,
 ): Promise<void> {
   const { executionId } = execution;
   const event: WorkflowCancelledEvent = {
@@ -35,6 +37,7 @@ export async function cancelExecution(
     status: "cancelled",
     error: null,
     due: null,
+    ...(note && { note }),
   });
   if (result.kind === "refused") throw new NotCancellableError({ executionId, status: result.status });
   await endedOutside(engine, execution, decodeEvent(result.event), "The execution was cancelled");

@@ -19,9 +19,11 @@ import type { AnyEvent, EventToSend, SendOptions } from "../../event/define-even
 import { targetOf } from "../../event/match-key.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowResumedEvent } from "../../journal/events.ts";
-import { readEffects } from "../../store/decide/index.ts";
+import { noteWork, readEffects } from "../../store/decide/index.ts";
 import type {
+  DoneWork,
   NewSignal,
+  NoteWork,
   SentSignal,
   SignalEffect,
   SignalRow,
@@ -177,9 +179,12 @@ export class Events {
       case "deliver": {
         const row = await signals.bySeq(work.seq);
         if (row !== undefined) return (await this.#deliver(work, row, false)).isDone ? "done" : "later";
-        await signals.settle({ workId, seq: null, effects: [] });
+        await signals.settle({ seq: null, done: [{ workId }] });
         return "done";
       }
+      case "note":
+        await signals.settle({ seq: work.seq, done: [{ workId, effects: [work.effect] }] });
+        return "done";
     }
   }
 
@@ -267,7 +272,7 @@ export class Events {
         "an event that a body has sent was refused",
       );
     }
-    await engine.store.signals.settle({ workId, seq: null, effects: [] });
+    await engine.store.signals.settle({ seq: null, done: [{ workId }] });
   }
 
   /** A wait is kept: takes an event that came before it. */
@@ -280,12 +285,11 @@ export class Events {
     const state = await store.state(executionId);
     const suspension = state?.suspensions.find((each) => each.suspensionId === suspensionId);
     const found = suspension?.awaits ? await this.#earlier(suspension.awaits) : undefined;
-    const isTaken =
+    const note =
       state !== undefined && suspension !== undefined && found !== undefined
         ? await this.#resume(state, suspension, found)
-        : false;
-    const effects: SignalEffect[] = isTaken ? [{ kind: "woken", id: executionId }] : [];
-    await store.signals.settle({ workId, seq: found?.seq ?? null, effects });
+        : undefined;
+    await store.signals.settle({ seq: note?.seq ?? null, done: [{ workId }, ...doneNotes([note])] });
     return "done";
   }
 
@@ -314,46 +318,45 @@ export class Events {
   ): Promise<{ readonly row: SignalRow | undefined; readonly isDone: boolean }> {
     const { store, logger } = this.#engine();
     const { seq, scope, name, key } = row;
-    let effects: SignalEffect[] = [];
-    const leave = async () => {
-      return { row: await store.signals.settle({ workId: null, seq, effects }), isDone: false };
-    };
+    let notes: DoneWork[] = [];
+    const leave = async () => ({ row: await store.signals.settle({ seq, done: notes }), isDone: false });
     for (let after: string | undefined; ; ) {
       const waits = await store.signals.waits({ scope, name, key, target, after, limit: waitsAtOnce });
       const made = await Promise.all(waits.map((wait) => this.#end(wait, row, isLive)));
-      effects.push(...made.filter((each) => each !== undefined));
+      notes.push(...doneNotes(made));
       after = waits.at(-1)?.waitId;
       if (waits.length < waitsAtOnce || after === undefined) break;
       const left = await leave();
       if (isLive) return left;
-      effects = [];
+      notes = [];
     }
     const workflow = target.startsWith("w") ? this.#engine().workflows.get(target.slice(1)) : undefined;
     const started = workflow && (await this.#start(workflow, row));
     if (started === "later") return leave();
-    if (started !== undefined) effects.push(started);
-    if (effects.length === 0) await Promise.allSettled(this.#looking);
-    const settled = await store.signals.settle({ workId, seq, effects });
+    const effects = started === undefined ? [] : [started];
+    if (notes.length + effects.length === 0) await Promise.allSettled(this.#looking);
+    const settled = await store.signals.settle({ seq, done: [{ workId, effects }, ...notes] });
     const counts = settled && readEffects(settled.effects).counts;
     logger.debug({ event: name, eventId: row.signalId, ...counts }, "delivered an event");
     return { row: settled, isDone: true };
   }
 
-  /** Ends a wait: resumes it, or cancels its execution. Undefined where that has ended already. */
+  /** Ends a wait: resumes it, or cancels its execution. Undefined where this signal has not ended it. */
   async #end(
-    { executionId, suspensionId }: SignalWait,
+    { waitId, executionId, suspensionId }: SignalWait,
     row: SignalRow,
     isLive: boolean,
-  ): Promise<SignalEffect | undefined> {
+  ): Promise<NoteWork | undefined> {
     const engine = this.#engine();
     const state = await engine.store.state(executionId);
     if (state === undefined || state.execution.endAt !== null) return undefined;
     if (suspensionId === null) {
       const reason = `Event ${row.name}`;
       if (eventIn(state.execution.links)?.seq === row.seq) return undefined;
+      const note = this.#note(waitId, targetOf(state.execution), row, { kind: "cancelled", id: executionId });
       try {
-        await cancelExecution(engine, state.execution, { reason });
-        return { kind: "cancelled", id: executionId };
+        await cancelExecution(engine, state.execution, { reason }, note);
+        return note;
       } catch (error) {
         // One that ends at this moment needs no cancel.
         if (error instanceof AndanteError && error.status !== 503) return undefined;
@@ -366,28 +369,39 @@ export class Events {
     const earlier = await this.#earlier(suspension.awaits);
     const isNext = takes(suspension.awaits, row, isLive) && row.seq <= (earlier?.seq ?? row.seq);
     const taken = isNext ? row : earlier;
-    if (taken === undefined || !(await this.#resume(state, suspension, taken))) return undefined;
-    const effect = { kind: "woken", id: executionId } as const;
-    if (taken.seq === row.seq) return effect;
-    await engine.store.signals.settle({ workId: null, seq: taken.seq, effects: [effect] });
+    const note = taken && (await this.#resume(state, suspension, taken));
+    if (note === undefined || note.seq === row.seq) return note;
+    await engine.store.signals.settle({ seq: note.seq, done: doneNotes([note]) });
     return undefined;
   }
 
-  async #resume(state: StoredExecution, suspension: Suspension, row: SignalRow): Promise<boolean> {
+  /** Undefined where it was resumed otherwise. */
+  async #resume(
+    state: StoredExecution,
+    suspension: Suspension,
+    row: SignalRow,
+  ): Promise<NoteWork | undefined> {
     const engine = this.#engine();
     const { suspensionId, path, stepIndex, awaits } = suspension;
     const { signalId: eventId, name, key, seq, data } = row;
-    if (awaits == null || data === null) return false;
+    if (awaits == null || data === null) return undefined;
     const { executionId } = state.execution;
+    const { target, several } = readAwaits(awaits);
+    const note = this.#note(suspensionId, target, row, { kind: "woken", id: executionId });
     const event: WorkflowResumedEvent = {
       ...{ type: "workflow-resumed", timestamp: engine.clock.now(), path, stepIndex, suspensionId },
-      resumeData: resumeDataOf(readAwaits(awaits), name, data),
+      resumeData: resumeDataOf({ several }, name, data),
       ...{ userId: undefined, byDeadline: false, expired: false, event: { eventId, name, key, seq } },
     };
     const claim = { owner: engine.claims.taker, token: randomUUID() };
     const closes = { suspensionIds: [suspensionId], rewind: null };
-    const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: false };
-    return writeResume(engine, { resume, state });
+    const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: false, note };
+    return (await writeResume(engine, { resume, state })) ? note : undefined;
+  }
+
+  /** Kept with the write that ends a wait: an effect is not lost with the process that has made it. */
+  #note(waitId: string, target: string, { seq }: SignalRow, effect: SignalEffect): NoteWork {
+    return noteWork(waitId, target, { seq, effect, dueAt: this.#engine().clock.now() + ownTime });
   }
 
   /** Starts the execution of a workflow that this event starts; undefined where it starts none. */
@@ -520,6 +534,12 @@ export class Events {
 const idsKept = 8 * 86_400_000;
 const trimmedAtOnce = 1000;
 const maxTriggers = 1000;
+
+function doneNotes(notes: readonly (NoteWork | undefined)[]): DoneWork[] {
+  return notes.flatMap((note) =>
+    note === undefined ? [] : [{ workId: note.workId, effects: [note.effect], keptBy: note.effect.id }],
+  );
+}
 
 /** Whether a wait takes this event. One that is live came after it was kept: clocks of processes may differ. */
 function takes(text: string, { name, seq, sentAt }: SignalRow, isLive: boolean): boolean {

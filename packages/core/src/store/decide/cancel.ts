@@ -15,7 +15,7 @@ export const cancel: Decision<Cancel, CancelResult> = {
   },
 
   decide(argument, record, facts, changes) {
-    const { executionId, key, event: given, status, error, due, deliveries = [] } = argument;
+    const { executionId, key, event: given, status, error, due, deliveries = [], note } = argument;
     if (record === undefined) return { kind: "refused", status: "error" };
     if (record.endAt !== null) {
       const first = recordedWrite(executionId, key, facts)?.events[0];
@@ -39,6 +39,7 @@ export const cancel: Decision<Cancel, CancelResult> = {
     releaseClaim(record);
     announceEnd(record, changes);
     for (const { row } of deliveries) changes.deliver(row);
+    if (note !== undefined) changes.keepWork([note]);
     changes.end(executionId, { result: null, resultAt: null, error });
     changes.update(record);
     return { kind: "cancelled", event: { ...event, sequence: record.sequence } };

@@ -3,7 +3,7 @@
 import type { BudgetCharge } from "../budget-store.ts";
 import type { FactChange } from "../fact-store.ts";
 import type { StoredSchedule } from "../schedule-store.ts";
-import type { SignalWork } from "../signal-store.ts";
+import type { NoteWork, SendWork } from "../signal-store.ts";
 import type { Timer } from "../store.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
 import type { Suspension } from "../suspension.ts";
@@ -21,8 +21,8 @@ export interface Changes {
   open(executionId: string, suspension: Suspension, held: boolean): void;
   /** Keeps a change of facts. */
   remember(change: FactChange): void;
-  /** Keeps events that a body sends, as work. */
-  send(sends: readonly Extract<SignalWork, { kind: "send" }>[]): void;
+  /** Keeps work of signals: events that a body sends, and effects of an event. */
+  keepWork(works: readonly (SendWork | NoteWork)[]): void;
   close(suspensionIds: readonly string[]): void;
   closeAll(executionId: string): void;
   setTimer(executionId: string, timer: Timer): void;

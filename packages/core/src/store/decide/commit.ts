@@ -33,7 +33,7 @@ export const commit: Decision<Commit, CommitResult> = {
     if (argument.hasChildren) record.links = withChildren(record.links);
     if (usage !== null) record.usage = sumUsage(record.usage, usage);
     for (const change of argument.facts ?? []) changes.remember(change);
-    if (argument.sends !== undefined) changes.send(argument.sends);
+    if (argument.sends !== undefined) changes.keepWork(argument.sends);
     if (spent.length > 0) changes.spend(writeKey(argument, "ok", false), spent);
     if (charges.length > 0) changes.charge(charges);
     const result = record.paused

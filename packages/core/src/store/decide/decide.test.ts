@@ -92,7 +92,7 @@ function decide<Argument extends { readonly executionId: string }, Result>(
     deliver: change("deliver"),
     open: change("open"),
     remember: change("remember"),
-    send: change("send"),
+    keepWork: change("send"),
     close: change("close"),
     closeAll: change("closeAll"),
     setTimer: change("setTimer"),

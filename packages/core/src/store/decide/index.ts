@@ -20,15 +20,17 @@ export { decideSchedule } from "./schedule.ts";
 export {
   conflictsIn,
   deliverWork,
+  dueTimeOf,
   isSameSignal,
   isUnmatched,
   lookWork,
   noEffects,
+  noteWork,
   readEffects,
   readWork,
   type SignalEffects,
   sendWork,
-  withEffects,
+  settledSignal,
   workText,
 } from "./signal.ts";
 

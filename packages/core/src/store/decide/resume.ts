@@ -34,6 +34,7 @@ export const resume: Decision<Resume, ResumeResult> = {
       if (first === undefined) return { kind: "refused" };
       return { kind: first.owned ? "owned" : "claimed", events: first.events };
     }
+    if (argument.note !== undefined) changes.keepWork([argument.note]);
     const liftsPause = rewind !== null || waiting.some((suspension) => suspension?.path === null);
     if (rewind === null) {
       changes.close(suspensionIds);

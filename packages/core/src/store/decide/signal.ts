@@ -1,6 +1,9 @@
 // Pure rules of signals: which one is the same, and how effects add up.
 import type {
+  DoneWork,
   NewSignal,
+  NoteWork,
+  SendWork,
   SentSignal,
   SignalEffect,
   SignalEffectKind,
@@ -35,6 +38,17 @@ export function withEffects(text: string, made: readonly SignalEffect[]): string
     if (named.length < maxEffects) named.push(effect);
   }
   return JSON.stringify({ counts, named });
+}
+
+/** The signal after work of it was removed. */
+export function settledSignal(row: SignalRow, removed: readonly DoneWork[]): SignalRow {
+  const delivered = removed.filter(({ workId }) => workId.startsWith("deliver "));
+  const made = removed.flatMap(({ effects = [] }) => effects);
+  return {
+    ...row,
+    effects: withEffects(row.effects, made),
+    pending: Math.max(0, row.pending - delivered.length),
+  };
 }
 
 /** Whether a signal has started, woken or cancelled nothing. */
@@ -76,8 +90,22 @@ export function lookWork(
   return { workId: `look ${suspensionId}`, target, kind: "look", executionId, suspensionId };
 }
 
-export function sendWork(signal: NewSignal, target: string): Extract<SignalWork, { kind: "send" }> {
+export function sendWork(signal: NewSignal, target: string): SendWork {
   return { workId: `send ${signal.signalId}`, target, kind: "send", signal };
+}
+
+/** The note of the end of a wait. */
+export function noteWork(
+  waitId: string,
+  target: string,
+  note: Pick<NoteWork, "seq" | "effect" | "dueAt">,
+): NoteWork {
+  return { workId: `note ${waitId}`, target, kind: "note", ...note };
+}
+
+/** Work that a write keeps is due then. */
+export function dueTimeOf(work: SendWork | NoteWork): number {
+  return work.kind === "send" ? work.signal.sentAt : work.dueAt;
 }
 
 /** The body of a row of work: all but its id and its target. */

@@ -8,7 +8,7 @@ import { appendFact } from "./operations/facts.ts";
 import { leaseTime } from "./operations/heartbeat.ts";
 import { late } from "./operations/late.ts";
 import { keepDelivery } from "./operations/schedules.ts";
-import { keepSends } from "./operations/signals.ts";
+import { keepWork } from "./operations/signals.ts";
 import { addEntries } from "./operations/usage/add-usage.ts";
 import { SearchFrontier } from "./search-frontier.ts";
 
@@ -158,7 +158,7 @@ function changesOf(
     append: appendEvents(database),
     open: openSuspension(database, search),
     remember: appendFact(database),
-    send: late(database, keepSends),
+    keepWork: late(database, keepWork),
     update: (record) => {
       const values = [
         record.sequence,

@@ -1,10 +1,12 @@
 // Signals: keeps them with the work that they leave, finds them for waits, and notes their effects.
 import type { DatabaseSync } from "node:sqlite";
 import { anyKey, matchKey, targetOf } from "../../../event/match-key.ts";
-import { conflictsIn, isUnmatched, withEffects, workText } from "../../decide/index.ts";
+import { conflictsIn, dueTimeOf, isUnmatched, settledSignal, workText } from "../../decide/index.ts";
 import type {
   FindSignals,
+  NoteWork,
   SendSignal,
+  SendWork,
   SentSignal,
   SettleWork,
   SignalRow,
@@ -72,11 +74,11 @@ export function sendSignals(database: DatabaseSync) {
   };
 }
 
-/** Events that bodies send. */
-export function keepSends(database: DatabaseSync) {
-  const keepWork = insertWork(database);
-  return (sends: readonly Extract<SignalWork, { kind: "send" }>[]): void => {
-    for (const work of sends) keepWork(work, work.signal.sentAt);
+/** Work that other writes keep. */
+export function keepWork(database: DatabaseSync) {
+  const insert = insertWork(database);
+  return (works: readonly (SendWork | NoteWork)[]): void => {
+    for (const work of works) insert(work, dueTimeOf(work));
   };
 }
 
@@ -122,18 +124,16 @@ export function signalWork(database: DatabaseSync) {
 export function settleSignal(database: DatabaseSync) {
   const remove = database.prepare("delete from signal_work where work_id = ?");
   const bySeq = signalBySeq(database);
-  const write = database.prepare(
-    "update signals set effects = ?, matched = ?, pending = max(0, pending - ?) where seq = ?",
-  );
-  return ({ workId, seq, effects: made }: SettleWork): SignalRow | undefined => {
-    const changes = workId === null ? 0 : remove.run(workId).changes;
+  const write = database.prepare("update signals set effects = ?, matched = ?, pending = ? where seq = ?");
+  return ({ seq, done }: SettleWork): SignalRow | undefined => {
+    const removed = done.filter(({ workId }) => remove.run(workId).changes > 0);
     const row = seq === null ? undefined : bySeq(seq);
     if (row === undefined) return undefined;
-    const done = changes > 0 && workId?.startsWith("deliver ") ? 1 : 0;
-    const effects = withEffects(row.effects, made);
-    if (done === 0 && effects === row.effects) return row;
-    write.run(effects, Number(!isUnmatched(effects)), done, row.seq);
-    return { ...row, effects, pending: Math.max(0, row.pending - done) };
+    const settled = settledSignal(row, removed);
+    const { effects, pending } = settled;
+    if (effects !== row.effects || pending !== row.pending)
+      write.run(effects, Number(!isUnmatched(effects)), pending, row.seq);
+    return settled;
   };
 }
 

@@ -112,13 +112,14 @@ test("an open suspension has its execution and path; a closed one is gone", () =
 test("a suspension is kept with all its fields", () => {
   const all = {
     ...{ suspensionId: "s1", path: "a", stepIndex: 2, reason: "why", data: "1", suspendedAt: 3, deadline: 4 },
-    ...{ onDeadline: "5", resumeSchema: "{}" },
+    ...{ onDeadline: "5", resumeSchema: "{}", to: "ada" },
   };
   decide((_, __, changes) => changes.open("e", all, true));
   expect(tableOf("suspensions")).toEqual([
     {
       ...{ suspension_id: "s1", execution_id: "e", path: "a", step_index: 2, reason: "why", data: "1" },
       ...{ suspended_at: 3, deadline: 4, on_deadline: "5", held: 1, resume_schema: "{}", awaits: null },
+      recipient: "ada",
     },
   ]);
 });

@@ -1,0 +1,453 @@
+// Deliveries of events to endpoints on one store: kept with the commit, signed, in order, tried again, and inspected.
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { EndpointOptions } from "../../src/delivery/endpoint-options.ts";
+import { newSecret, readSecret, signatureOf } from "../../src/delivery/webhook-signature.ts";
+import { type Andante, createAndante, createWorkflow } from "../../src/index.ts";
+import type { Store } from "../../src/store/store.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { sharedStore } from "../support/shared-store.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
+
+export const secret = newSecret();
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly event: { readonly type: string; readonly data: Record<string, unknown> };
+}
+
+type Reply = { readonly status: number; readonly headers?: Record<string, string> };
+
+/** A receiver on this machine. `reply` decides about each request. */
+export async function receiver(reply: (request: Received, count: number) => Reply = () => ({ status: 204 })) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString();
+      const one: Received = { headers: request.headers, body, event: JSON.parse(body) };
+      received.push(one);
+      const { status, headers = {} } = reply(one, received.length);
+      response.writeHead(status, headers).end("a body that nobody reads");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return { received, url: `http://127.0.0.1:${port}/hook`, close };
+}
+
+let count = 0;
+function approval(id = `approval-${process.pid}-${++count}`) {
+  return createWorkflow({ id, input: z.unknown() }).andThen({
+    id: "gate",
+    execute: ({ resumeData, suspend }) => resumeData ?? suspend("Publish?", { draft: 1 }, { to: "ada" }),
+  });
+}
+
+const endpointAt = (url: string, more: Partial<EndpointOptions> = {}) => ({
+  crm: { url, secret, allowPrivate: true, ...more },
+});
+const until = (isSo: () => unknown) => expect.poll(isSo, { timeout: 30_000 }).toBeTruthy();
+const statesOf = async (andante: Pick<Andante, "deliveries">) =>
+  (await andante.deliveries.list()).deliveries.map(({ type, state, attempts }) => [type, state, attempts]);
+
+/** An Andante over a store that is used by itself, with a clock that only moves by hand. */
+async function opened(
+  makeStore: () => Store,
+  options: {
+    readonly url: string;
+    readonly more?: Partial<EndpointOptions>;
+  },
+) {
+  const store = makeStore();
+  await store.open();
+  const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
+  const workflow = approval();
+  const join = sharedStore(store);
+  const make = (operations: Partial<Store> = {}) =>
+    createAndante({
+      ...{ workflows: { workflow }, store: join(operations), clock },
+      endpoints: endpointAt(options.url, options.more),
+    });
+  const made: Pick<Andante, "close">[] = [];
+  const node = (operations?: Partial<Store>) => {
+    const one = make(operations);
+    made.push(one);
+    return one;
+  };
+  const close = async () => {
+    for (const each of made) await each.close({ grace: 0 });
+    await store.close();
+  };
+  return { store, clock, workflow, node, close };
+}
+
+export function webhookCases(name: string, makeStore: () => Store): void {
+  describe(`deliveries on ${name}`, () => casesOn(makeStore));
+}
+
+function casesOn(makeStore: () => Store): void {
+  test("a suspension and the end are sent in their order, signed, with ids of their own", async () => {
+    const at = await receiver();
+    const workflow = approval();
+    const andante = createAndante({
+      ...{ store: makeStore(), workflows: { workflow } },
+      endpoints: endpointAt(at.url, { content: "full" }),
+    });
+    const { executionId } = await andante.execute(workflow.id, { a: 1 });
+    await andante.resume(workflow.id, executionId, "yes");
+    await until(() => at.received.length === 2);
+    expect(at.received.map(({ event }) => event)).toMatchObject([
+      {
+        type: "execution.suspended",
+        data: { executionId, stepPath: "gate", reason: "Publish?", to: "ada", data: { draft: 1 } },
+      },
+      { type: "execution.ended", data: { executionId, status: "completed", result: "yes" } },
+    ]);
+    for (const { headers, body } of at.received) {
+      const id = String(headers["webhook-id"]);
+      const timestamp = Number(headers["webhook-timestamp"]);
+      const key = readSecret(secret) ?? Buffer.alloc(0);
+      expect(headers["webhook-signature"]).toBe(signatureOf({ id, timestamp, body }, key));
+    }
+    expect(new Set(at.received.map(({ headers }) => headers["webhook-id"])).size).toBe(2);
+    await expect
+      .poll(() => statesOf(andante))
+      .toEqual([
+        ["execution.suspended", "delivered", 1],
+        ["execution.ended", "delivered", 1],
+      ]);
+    await andante.close({ grace: 0 });
+    await at.close();
+  });
+
+  describe("a receiver in trouble", () => {
+    test("is tried ten times on the schedule of Standard Webhooks, with one id and the time of each attempt", {
+      timeout: 60_000,
+    }, async () => {
+      const at = await receiver(() => ({ status: 500 }));
+      const { clock, workflow, node, close } = await opened(makeStore, {
+        url: at.url,
+        more: { on: ["execution.ended"] },
+      });
+      const andante = node();
+      const { executionId } = await andante.execute(workflow.id, null);
+      await andante.resume(workflow.id, executionId, 1);
+      await andante.settled();
+      const [second, minute, hour] = [1, 60, 3600];
+      const delays = [
+        5 * second,
+        5 * minute,
+        30 * minute,
+        2 * hour,
+        5 * hour,
+        10 * hour,
+        14 * hour,
+        20 * hour,
+        24 * hour,
+      ];
+      for (const [index, delay] of delays.entries()) {
+        expect(at.received).toHaveLength(index + 1);
+        clock.advance(delay * 1000 - 1);
+        await andante.settled();
+        expect(at.received).toHaveLength(index + 1);
+        // Up to a tenth later.
+        clock.advance(delay * 100 + 1);
+        await andante.settled();
+      }
+      await until(() => at.received.length === 10);
+      await andante.settled();
+      expect(await statesOf(andante)).toEqual([["execution.ended", "failed", 10]]);
+      expect(new Set(at.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+      expect(new Set(at.received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(10);
+      expect(new Set(at.received.map(({ body }) => body)).size).toBe(1);
+      await close();
+      await at.close();
+    });
+
+    test("Retry-After is honoured, a redirect is a failure that is not followed", async () => {
+      const replies: Reply[] = [
+        { status: 503, headers: { "retry-after": "600" } },
+        { status: 302, headers: { location: "/elsewhere" } },
+        { status: 200 },
+      ];
+      const at = await receiver((_, index) => replies[index - 1] ?? { status: 200 });
+      const { clock, workflow, node, close } = await opened(makeStore, {
+        url: at.url,
+        more: { on: ["execution.ended"] },
+      });
+      const andante = node();
+      const { executionId } = await andante.execute(workflow.id, null);
+      await andante.resume(workflow.id, executionId, 1);
+      await andante.settled();
+      clock.advance(599_000);
+      await andante.settled();
+      expect(at.received).toHaveLength(1);
+      clock.advance(1_001);
+      await andante.settled();
+      expect(at.received).toHaveLength(2);
+      clock.advance("10m");
+      await andante.settled();
+      const [first] = (await andante.deliveries.list()).deliveries;
+      const detail = await andante.deliveries.get(first?.deliveryId ?? "");
+      expect(detail).toMatchObject({ state: "delivered", attempts: 3, lastStatus: 200 });
+      expect(detail.history.map(({ status }) => status)).toEqual([503, 302, 200]);
+      expect(at.received.every(({ headers }) => headers["webhook-id"] === detail.messageId)).toBe(true);
+      await close();
+      await at.close();
+    });
+
+    test("410 disables the endpoint at once; it can be enabled, and the delivery sent again", async () => {
+      let status = 410;
+      const at = await receiver(() => ({ status }));
+      const { workflow, node, close } = await opened(makeStore, {
+        url: at.url,
+        more: { on: ["execution.ended"] },
+      });
+      const andante = node();
+      const end = async () => {
+        const { executionId } = await andante.execute(workflow.id, null);
+        await andante.resume(workflow.id, executionId, 1);
+        await andante.settled();
+      };
+      await end();
+      expect(await andante.endpoints.get("crm")).toMatchObject({
+        state: "disabled",
+        note: "It responded with 410",
+      });
+      await end();
+      expect(at.received).toHaveLength(1);
+      status = 204;
+      expect(await andante.endpoints.enable("crm")).toMatchObject({ state: "active", failingSince: null });
+      const [failed] = (await andante.deliveries.list({ state: "failed" })).deliveries;
+      await andante.deliveries.redeliver(failed?.deliveryId ?? "");
+      await andante.settled();
+      expect(at.received.map(({ headers }) => headers["webhook-id"])).toEqual([
+        failed?.messageId,
+        failed?.messageId,
+      ]);
+      expect(await statesOf(andante)).toEqual([["execution.ended", "delivered", 1]]);
+      await close();
+      await at.close();
+    });
+
+    test("five days of failures disable it", async () => {
+      const at = await receiver(() => ({ status: 500 }));
+      const { clock, workflow, node, close } = await opened(makeStore, {
+        url: at.url,
+        more: { on: ["execution.ended"] },
+      });
+      const andante = node();
+      for (let day = 0; day <= 5; day++) {
+        const { executionId } = await andante.execute(workflow.id, null);
+        await andante.resume(workflow.id, executionId, 1);
+        await andante.settled();
+        const { state } = await andante.endpoints.get("crm");
+        expect(state).toBe(day < 5 ? "active" : "disabled");
+        clock.advance("1d");
+        await andante.settled();
+      }
+      await close();
+      await at.close();
+    });
+  });
+
+  test("an event waits for the one before it, of the same execution alone", async () => {
+    const at = await receiver(({ event }) => ({
+      status: event.data.reason === "Publish?" && event.data.executionId === "slow" ? 500 : 200,
+    }));
+    const { clock, workflow, node, close } = await opened(makeStore, { url: at.url });
+    const andante = node();
+    for (const executionId of ["slow", "fast"]) {
+      await andante.execute(workflow.id, null, { executionId });
+      await andante.resume(workflow.id, executionId, 1);
+    }
+    await andante.settled();
+    const of = (id: string) =>
+      at.received.filter(({ event }) => event.data.executionId === id).map(({ event }) => event.type);
+    expect(of("fast")).toEqual(["execution.suspended", "execution.ended"]);
+    expect(of("slow")).toEqual(["execution.suspended"]);
+    for (let days = 0; days < 48; days++) {
+      clock.advance("2h");
+      await andante.settled();
+    }
+    expect(of("slow").slice(-2)).toEqual(["execution.suspended", "execution.ended"]);
+    await close();
+    await at.close();
+  });
+
+  test("a process that dies right after the commit that ends an execution leaves the delivery to the next one", async () => {
+    const at = await receiver();
+    const { store, workflow, node, close } = await opened(makeStore, {
+      url: at.url,
+      more: { on: ["execution.ended"] },
+    });
+    // The process is gone once the end is recorded: nothing it asks for is answered any more.
+    let isDead = false;
+    const dying = node({
+      commit: async (commit) => {
+        const result = await store.commit(commit);
+        if (commit.end !== null) isDead = true;
+        return isDead ? new Promise<never>(() => undefined) : result;
+      },
+      due: (query) => (isDead ? new Promise<never>(() => undefined) : store.due(query)),
+    });
+    const { executionId } = await dying.execute(workflow.id, null);
+    void dying.resume(workflow.id, executionId, 1).catch(() => undefined);
+    await until(() => isDead);
+    expect(at.received).toEqual([]);
+    const next = node();
+    await until(() => at.received.length === 1);
+    expect(at.received[0]?.event).toMatchObject({ type: "execution.ended", data: { executionId } });
+    await next.settled();
+    await close();
+    await at.close();
+  });
+
+  test("an attempt whose process dies is made again, with the same id, by one other process", async () => {
+    let answers = false;
+    const held = Promise.withResolvers<void>();
+    const at = await receiver(() => {
+      held.resolve();
+      return { status: 200 };
+    });
+    const { store, clock, workflow, node, close } = await opened(makeStore, {
+      url: at.url,
+      more: { on: ["execution.ended"] },
+    });
+    // It claims the attempt, sends it, and dies before it has recorded the result.
+    const dying = node({
+      schedules: {
+        ...store.schedules,
+        change: async (change) => {
+          if (answers && change.row?.kind === "delivery") return new Promise<never>(() => undefined);
+          if (change.row?.kind === "delivery") answers = true;
+          return store.schedules.change(change);
+        },
+      },
+    });
+    const { executionId } = await dying.execute(workflow.id, null);
+    await dying.resume(workflow.id, executionId, 1);
+    await held.promise;
+    const [one, two] = [node(), node()];
+    clock.advance("59s");
+    await Promise.all([one, two].map((each) => each.settled()));
+    expect(at.received).toHaveLength(1);
+    clock.advance("2s");
+    await until(() => at.received.length === 2);
+    await Promise.all([one, two].map((each) => each.settled()));
+    expect(at.received).toHaveLength(2);
+    expect(new Set(at.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    await close();
+    await at.close();
+  });
+
+  test("a cancellation and a timeout are ends too", async () => {
+    const at = await receiver();
+    const { workflow, node, close } = await opened(makeStore, {
+      url: at.url,
+      more: { on: ["execution.ended"] },
+    });
+    const andante = node();
+    const { executionId } = await andante.execute(workflow.id, null);
+    await andante.cancel(workflow.id, executionId);
+    await until(() => at.received.length === 1);
+    expect(at.received[0]?.event.data).toMatchObject({ executionId, status: "cancelled" });
+    await close();
+    await at.close();
+  });
+
+  test("reminders come until the step is resumed, the escalation once, with a link that decides", async () => {
+    const at = await receiver();
+    const store = makeStore();
+    await store.open();
+    const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
+    const workflow = createWorkflow({ id: "reminded", input: z.unknown() }).andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) =>
+        resumeData ??
+        suspend("Pay?", null, { to: "ada", remind: "1d", escalate: { after: "36h", to: "bob" }, link: true }),
+    });
+    const andante = createAndante({
+      ...{ workflows: { workflow }, store: wrapStore(store), clock, endpoints: endpointAt(at.url) },
+      links: { url: "https://app.example.com", secret: "a secret of more than thirty-two characters" },
+    });
+    const { executionId } = await andante.execute("reminded", null);
+    for (let hours = 0; hours < 60; hours += 12) {
+      await andante.settled();
+      clock.advance("12h");
+    }
+    await andante.settled();
+    const seen = at.received.map(({ event: { type, data } }) => [type, data.to]);
+    expect(seen).toEqual([
+      ["execution.suspended", "ada"],
+      ["suspension.reminder", "ada"],
+      ["suspension.escalated", "bob"],
+      ["suspension.reminder", "ada"],
+    ]);
+    const token = String(at.received.at(-1)?.event.data.link).split("/").pop() ?? "";
+    const { form } = await andante.links.read(token);
+    await andante.links.decide(token, form, "paid");
+    for (let days = 0; days < 3; days++) {
+      await andante.settled();
+      clock.advance("1d");
+    }
+    await andante.settled();
+    expect(at.received.map(({ event }) => event.type).slice(4)).toEqual(["execution.ended"]);
+    expect(await andante.state("reminded", executionId)).toMatchObject({
+      status: "completed",
+      result: "paid",
+    });
+    await andante.close({ grace: 0 });
+    await store.close();
+    await at.close();
+  });
+
+  test("endpoints are set at run time, rotate their secrets, and are tested", async () => {
+    const store = makeStore();
+    const workflow = approval();
+    const andante = createAndante({ store, workflows: { workflow }, endpoints: {} });
+    const set = await andante.endpoints.set("crm", {
+      url: "https://example.com/hook",
+      on: ["execution.ended"],
+    });
+    expect(set).toMatchObject({
+      origin: "api",
+      state: "active",
+      secrets: 1,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    expect(await andante.endpoints.set("crm", { url: "https://example.com/other" })).not.toHaveProperty(
+      "secret",
+    );
+    expect((await andante.endpoints.rotate("crm")).secret).not.toBe(set.secret);
+    expect(await andante.endpoints.get("crm")).toMatchObject({
+      url: "https://example.com/other",
+      secrets: 2,
+    });
+    expect(JSON.stringify(await andante.endpoints.list())).not.toContain("whsec_");
+    const bad: readonly (readonly [string, object, string])[] = [
+      ["a b", { url: "https://example.com" }, "endpointId"],
+      ["x", { url: "http://example.com" }, "url"],
+      ["x", { url: "https://ada:secret@example.com" }, "url"],
+      ["x", { url: "https://example.com", on: ["execution.started"] }, "on"],
+      ["x", { url: "https://example.com", secret: "whsec_short" }, "secret"],
+      ["x", { url: "https://example.com", allowPrivate: true }, "allowPrivate"],
+    ];
+    for (const [id, options, field] of bad)
+      await expect(andante.endpoints.set(id, options as never), field).rejects.toThrow(field);
+    expect(await andante.endpoints.list()).toHaveLength(1);
+    await andante.endpoints.remove("crm");
+    await expect(andante.endpoints.get("crm")).rejects.toMatchObject({ code: "endpoint-not-found" });
+    await andante.close({ grace: 0 });
+  });
+}

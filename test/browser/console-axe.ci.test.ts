@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { sendOrders, triggerWorkflows } from "./console/triggers.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
 const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -17,8 +18,10 @@ declare global {
 describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   const browser = await openBrowser();
   const budgets = [{ per: "all", window: "1d", tokens: 10_000_000 }] as const;
-  const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents, budgets });
+  const workflows = { ...houseWorkflows, ...triggerWorkflows };
+  const server = await serveForTest({ workflows, agents: houseAgents, budgets });
   const { andante } = server;
+  await sendOrders(andante);
   await andante.execute("measure", { text: "one two" });
   await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
   const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
@@ -44,6 +47,9 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/agents/assistant", ".composer"],
     ["/schedules", "tbody tr"],
     ["/schedules/report", ".outcomes"],
+    ["/events", "tbody tr"],
+    ["/events?tab=waits", "tbody tr"],
+    ["/events/evt_ord_8810", ".event-page .json"],
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     ["/failures", "tr"],
@@ -121,6 +127,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
       ["/", "Nothing has run yet"],
       ["/inbox", "Nothing waits for a person"],
       ["/executions", "Nothing has run yet"],
+      ["/events", "No events yet"],
       ["/failures", "Nothing failed"],
       ["/traces", "No traces yet"],
     ] as const) {

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { sendOrders, triggerWorkflows } from "./console/triggers.ts";
 import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const phone = { width: 390, height: 844 };
@@ -45,7 +46,7 @@ const verbose = createWorkflow({ id: "verbose", name: "Verbose", input: z.object
 describe("in Chromium", async () => {
   const browser = await openBrowser();
   const house = {
-    workflows: { ...houseWorkflows, chain, endless, verbose },
+    workflows: { ...houseWorkflows, ...triggerWorkflows, chain, endless, verbose },
     agents: { ...houseAgents, wordy },
     logs: { level: "info" as const },
   };
@@ -86,6 +87,7 @@ describe("in Chromium", async () => {
     const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
     const { traces } = await andante.traces.list({ executionId });
     await andante.schedules.set("weekly", { workflowId: "chain", cron: "0 9 * * mon", input: {} });
+    await sendOrders(andante);
     await page.setViewportSize(size);
     for (const [path, drawn] of [
       ...[["", ".wait-row"] as const, ["/inbox", ".inbox-item"] as const],
@@ -95,6 +97,7 @@ describe("in Chromium", async () => {
       ...[["/failures", "tbody tr"] as const, ["/logs", ".log-line"] as const, ["/traces", "tr"] as const],
       ...[[`/traces/${traces[0]?.traceId}`, ".fall"] as const, ["/nodes", "tbody tr"] as const],
       ...[["/schedules", "tbody tr"] as const, ["/schedules/weekly", ".schedule-facts"] as const],
+      ...[["/events", "tbody tr"] as const, ["/events/evt_ord_8810", ".event-page"] as const],
       ...[["/usage", "tbody tr"] as const, ["/api", ".operation"] as const],
     ]) {
       await open(path);

@@ -30,6 +30,8 @@ export interface InboxFilter<WorkflowId extends string = string> extends PageOpt
   readonly limit?: number | undefined;
   /** Only items with this text in their reason, data, ids, user or recipient; at most 200 characters. */
   readonly text?: string | undefined;
+  /** Only items that an event ends. Default: false. */
+  readonly events?: boolean | undefined;
   /** Default: `oldest`. The other orders sort the oldest 10 000. */
   readonly order?: "oldest" | "deadline" | "user" | undefined;
   /** Whether to count all items, of each workflow and agent too. Default: false. */

@@ -107,6 +107,14 @@ const routes = root.addChildren([
     ),
   }),
   createRoute({
+    ...at("/events"),
+    component: page(() => import("./pages/events/events-page.tsx").then(({ EventsPage }) => EventsPage)),
+  }),
+  createRoute({
+    ...at("/events/$eventId"),
+    component: page(() => import("./pages/events/event-page.tsx").then(({ EventPage }) => EventPage)),
+  }),
+  createRoute({
     ...at("/failures"),
     component: page(() =>
       import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage),

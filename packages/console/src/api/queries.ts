@@ -2,9 +2,11 @@
 import {
   AndanteApiError,
   type Conversation,
+  type EventFilter,
   type ExecutionFilter,
   type ExecutionStatus,
   type InboxFilter,
+  type InboxItem,
   type ScheduleTiming,
   type ServerStatus,
   type TraceFilter,
@@ -143,6 +145,50 @@ export const schedulePreviewQuery = (timing: ScheduleTiming) =>
     placeholderData: keepPreviousData,
     refetchInterval: askEvery,
   });
+
+/** Events that were sent, the newest first. The feed of executions renews them, and so does time: one may do nothing. */
+export const eventsQuery = (filter: Pick<EventFilter, "name" | "key" | "unmatched">) =>
+  infiniteQueryOptions({
+    queryKey: ["events", "list", filter],
+    queryFn: async ({ pageParam, signal }) =>
+      await andante.events.list({ ...filter, cursor: pageParam || undefined, limit: 100, signal }),
+    ...pages,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
+  });
+
+/** One event; undefined for an unknown id. */
+export const eventQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["events", "one", id],
+    queryFn: async ({ signal }) => (await andante.events.list({ id, limit: 1, signal })).events[0] ?? null,
+    refetchInterval: askEvery,
+  });
+
+export const eventTypesQuery = queryOptions({
+  queryKey: ["event-types"],
+  queryFn: ({ signal }) => andante.events.types({ signal }),
+  ...fixed,
+});
+
+/** Each reads up to 2000 suspensions. */
+const mostWaitPages = 5;
+
+/** The oldest waits for events. */
+export const eventWaitsQuery = queryOptions({
+  queryKey: ["events", "waits"],
+  queryFn: async ({ signal }) => {
+    const items: InboxItem[] = [];
+    let cursor: string | null | undefined;
+    // A page may be empty behind which others follow.
+    for (let page = 0; page < mostWaitPages && cursor !== null; page++) {
+      const read = await andante.inbox({ events: true, limit: 500, cursor, signal });
+      items.push(...read.items);
+      cursor = read.nextCursor;
+    }
+    return { items, more: cursor !== null };
+  },
+  refetchInterval: askEvery,
+});
 
 export const nodesQuery = queryOptions({
   queryKey: ["nodes"],

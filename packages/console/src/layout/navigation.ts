@@ -12,6 +12,7 @@ import {
   Server,
   Waypoints,
   Workflow,
+  Zap,
 } from "lucide-react";
 
 export const navigation = [
@@ -21,6 +22,7 @@ export const navigation = [
   { name: "Workflows", to: "/workflows", Icon: Workflow, heading: "Definitions" },
   { name: "Agents", to: "/agents", Icon: Bot },
   { name: "Schedules", to: "/schedules", Icon: CalendarClock },
+  { name: "Events", to: "/events", Icon: Zap },
   { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
   { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },

@@ -19,6 +19,8 @@ const names = [
     "by",
     "sort",
     "chat",
+    "name",
+    "key",
   ] as const),
   ...(["level", "executionId", "agentId", "text"] as const),
 ];

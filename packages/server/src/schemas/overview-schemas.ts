@@ -74,6 +74,11 @@ export const inboxQuery = shape(() =>
       .max(200)
       .describe("Only those with this text in their reason, data, ids, user or recipient")
       .optional(),
+    events: z
+      .enum(["true", "false"])
+      .transform((events) => events === "true")
+      .describe("Only those that an event ends; `false` by default")
+      .optional(),
     order: z
       .enum(["oldest", "deadline", "user"])
       .describe("`oldest` by default; the others sort the oldest 10 000")

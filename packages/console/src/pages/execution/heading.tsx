@@ -76,6 +76,16 @@ export const Heading = memo(function Heading({
             }
           />
         )}
+        {cause !== undefined && "eventId" in cause && (
+          <Fact
+            before="by the event"
+            value={
+              <Link to="/events/$eventId" params={{ eventId: cause.eventId }}>
+                {cause.event}
+              </Link>
+            }
+          />
+        )}
         <Times from={startAt} to={endAt} active={active} />
         {usage && <Fact value={count(usage.totalTokens)} after="tokens" />}
         {usage?.money !== undefined && (

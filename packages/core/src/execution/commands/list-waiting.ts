@@ -18,6 +18,8 @@ export interface WaitingOptions {
   readonly userId?: string | undefined;
   /** Only those with this text in their reason, data, ids, user or recipient; upper and lower case are the same. */
   readonly text?: string | undefined;
+  /** Only those that an event ends. Default: false. */
+  readonly events?: boolean | undefined;
   /** Default: "oldest". The other orders sort the oldest 10 000. */
   readonly order?: WaitingOrder | undefined;
   /** `nextCursor` of the page before. */
@@ -79,15 +81,15 @@ const keyOf: Readonly<Record<WaitingOrder, (each: WaitingSuspension) => number |
 
 export async function listWaiting(
   { store, workflows }: WaitingSources,
-  { cursor, limit, text, order = "oldest", ...filters }: WaitingOptions,
+  { cursor, limit, text = "", events = false, order = "oldest", ...filters }: WaitingOptions,
 ): Promise<WaitingPage> {
   const placeOf = (each: WaitingSuspension): Place => [keyOf[order](each), each.suspension.suspensionId];
   const after = cursor === undefined ? undefined : placeIn(cursor, order);
   const next = order === "oldest" ? oldestFirst(store, filters) : await sorted(store, filters, placeOf);
   const { page, more } =
-    text === undefined || text === ""
+    text === "" && !events
       ? cutPage(await next(after, limit + 1), limit, callerPageLength)
-      : await search(next, { text, limit, after, placeOf });
+      : await search(next, { text, events, limit, after, placeOf });
   return {
     items: page.map((each) => ({
       ...each,
@@ -173,18 +175,21 @@ async function search(
   next: Next,
   asked: {
     readonly text: string;
+    readonly events: boolean;
     readonly limit: number;
     readonly after: Place | undefined;
     readonly placeOf: (each: WaitingSuspension) => Place;
   },
 ) {
   const contains = containing(asked.text);
+  const isWanted = (each: WaitingSuspension) =>
+    (!asked.events || each.suspension.awaits !== undefined) && contains(each);
   const page: WaitingSuspension[] = [];
   let last: WaitingSuspension | undefined;
   for (let searched = 0; searched < maxSearched; ) {
     const rows = await next(last === undefined ? asked.after : asked.placeOf(last), searchedAtOnce);
     for (const each of rows) {
-      if (contains(each)) page.push(each);
+      if (isWanted(each)) page.push(each);
       last = each;
       if (page.length === asked.limit) return { page, more: last };
     }

@@ -71,7 +71,7 @@ const alone = [
   "packages/core/test/execution/{load-agents,process-exit,search-indexer}.test.ts",
   "packages/core/test/properties/*.test.ts",
   "packages/core/test/store/*.test.ts",
-  "test/hardening/schemas.test.ts",
+  "test/hardening/{constant-time,schemas}.test.ts",
 ];
 // Some of the tests with servers need the console's files; a run of units alone does not build them.
 const buildsConsole = "./test/support/build-console.ts";

@@ -1,6 +1,7 @@
 // Webhooks of other services over HTTP: verified on their bytes, kept once, answered after the commit.
 import { createHmac } from "node:crypto";
 import { createWorkflow, defineEvent } from "@andante/core";
+import { TestClock } from "@andante/core/test";
 import { githubSignature, stripeSignature } from "@andante/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -73,6 +74,23 @@ test("a webhook becomes an event once: five at once, and another one later", asy
   // The workflow still runs: the answer did not wait for it.
   expect(await orders()).toBe(1);
   release();
+});
+
+test("a webhook that its sender repeats for 70 hours is one event", async () => {
+  const clock = new TestClock({ skipSleeps: false });
+  const { server, stripe, orders, release } = await shop({ clock });
+  release();
+  const at = Math.floor(Date.now() / 1000);
+  expect((await stripe(body, at)).status).toBe(202);
+  // The events after one of them are old by then, and their data is gone.
+  for (let hours = 0; hours < 70; hours += 10) {
+    clock.advance("10h");
+    await server.andante.settled();
+    const again = await stripe(body, at);
+    expect([again.status, await again.json()]).toMatchObject([200, { data: { duplicate: true } }]);
+  }
+  expect(await orders()).toBe(1);
+  expect(dataOf(await server.get("/api/events"))).toMatchObject({ events: [{ eventId: "stripe:evt_1" }] });
 });
 
 test("a signature that does not fit is 401, and nothing is kept", async () => {

@@ -1,7 +1,7 @@
 // Events and waits on two nodes of one database: at the same moment, with one id, and for workflows of the other node.
 import { type Andante, createAndante, createWorkflow, defineEvent } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
@@ -115,4 +115,37 @@ test("an event for a workflow of the other node is started there within two seco
     .poll(async () => (await a.sentEvents.list({ id: "far" })).events[0]?.started, { timeout: 5_000 })
     .toEqual(["elsewhere:far"]);
   expect(sent).toHaveLength(1);
+});
+
+test("an event for a workflow of no living node says so, is unmatched, and starts it once a node has it again", {
+  timeout: 60_000,
+}, async () => {
+  const [a] = both();
+  const shipped = defineEvent({ name: "order.shipped", data, key: ({ data }) => data.order });
+  const later = createWorkflow({ id: "later", input: data, on: { event: shipped } }).andThen({
+    id: "end",
+    execute: ({ data }) => data.order,
+  });
+  const nodeWith = async (workflows: Record<string, typeof later>) => {
+    const store = postgresStore({ url: server.url, schema: "events" });
+    const node = createAndante({ store, workflows, events: { shipped } });
+    onTestFinished(() => node.close({ grace: 0 }));
+    await node.ready();
+    return node;
+  };
+  await (await nodeWith({ later })).close();
+  const sender = await nodeWith({});
+  const receipt = await sender.send(shipped, { order: "1" }, { id: "ship-1" });
+  expect(receipt).toMatchObject({
+    ...{ eventId: "ship-1", duplicate: false, started: [], woken: [] },
+    skipped: [{ workflowId: "later", reason: expect.stringContaining("registered") }],
+  });
+  const { events: unmatched } = await a.sentEvents.list({ unmatched: true });
+  expect(unmatched.map(({ eventId }) => eventId)).toEqual(["ship-1"]);
+  const again = await nodeWith({ later });
+  await expect
+    .poll(async () => (await again.list({ workflowId: "later" })).executions, { timeout: 30_000 })
+    .toMatchObject([{ executionId: "later:ship-1", status: "completed" }]);
+  const seen = async () => (await a.sentEvents.list({ id: "ship-1" })).events[0];
+  await expect.poll(seen, { timeout: 30_000 }).toMatchObject({ started: ["later:ship-1"], unmatched: false });
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { type DeliveryRecord, deliveryIdOf, deliveryRow } from "../../src/delivery/delivery-record.ts";
 import type { EndpointOptions } from "../../src/delivery/endpoint-options.ts";
 import { newSecret, readSecret, signatureOf } from "../../src/delivery/webhook-signature.ts";
 import { type Andante, createAndante, createWorkflow } from "../../src/index.ts";
@@ -53,7 +54,10 @@ function approval(id = `approval-${process.pid}-${++count}`) {
   });
 }
 
-const endpointAt = (url: string, more: Partial<EndpointOptions> = {}) => ({
+const endpointAt = (
+  url: string,
+  more: Partial<EndpointOptions> = {},
+): Readonly<Record<string, EndpointOptions>> => ({
   crm: { url, secret, allowPrivate: true, ...more },
 });
 const until = (isSo: () => unknown) => expect.poll(isSo, { timeout: 30_000 }).toBeTruthy();
@@ -73,14 +77,11 @@ async function opened(
   const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
   const workflow = approval();
   const join = sharedStore(store);
-  const make = (operations: Partial<Store> = {}) =>
-    createAndante({
-      ...{ workflows: { workflow }, store: join(operations), clock },
-      endpoints: endpointAt(options.url, options.more),
-    });
+  const make = (operations: Partial<Store> = {}, endpoints = endpointAt(options.url, options.more)) =>
+    createAndante({ ...{ workflows: { workflow }, store: join(operations), clock }, endpoints });
   const made: Pick<Andante, "close">[] = [];
-  const node = (operations?: Partial<Store>) => {
-    const one = make(operations);
+  const node = (operations?: Partial<Store>, endpoints?: Readonly<Record<string, EndpointOptions>>) => {
+    const one = make(operations, endpoints);
     made.push(one);
     return one;
   };
@@ -283,6 +284,120 @@ function casesOn(makeStore: () => Store): void {
     expect(of("slow").slice(-2)).toEqual(["execution.suspended", "execution.ended"]);
     await close();
     await at.close();
+  });
+
+  test("a process whose code has no such endpoint leaves its deliveries to one whose code has it", async () => {
+    let status = 500;
+    const at = await receiver(() => ({ status }));
+    const { store, clock, workflow, node, close } = await opened(makeStore, {
+      url: at.url,
+      more: { on: ["execution.ended"] },
+    });
+    // The new process is slow after its first attempt: the old one looks first.
+    let looks = true;
+    const old = node({}, {});
+    const next = node({ due: (query) => (looks ? store.due(query) : Promise.resolve([])) });
+    const { executionId } = await next.execute(workflow.id, null);
+    await next.resume(workflow.id, executionId, 1);
+    await next.settled();
+    expect(at.received).toHaveLength(1);
+    looks = false;
+    clock.advance("70s");
+    await old.settled();
+    expect(await statesOf(next)).toEqual([["execution.ended", "pending", 1]]);
+    [looks, status] = [true, 204];
+    await until(() => at.received.length === 2);
+    await next.settled();
+    expect(await statesOf(next)).toEqual([["execution.ended", "delivered", 2]]);
+    // Without such a process it is not kept for ever.
+    const second = await next.execute(workflow.id, null);
+    status = 500;
+    await next.resume(workflow.id, second.executionId, 1);
+    await next.settled();
+    looks = false;
+    for (let minutes = 0; minutes < 3; minutes++) {
+      clock.advance("1m");
+      await old.settled();
+    }
+    const [last] = (await next.deliveries.list({ state: "failed" })).deliveries;
+    expect(last).toMatchObject({ executionId: second.executionId, lastError: "the endpoint is removed" });
+    await close();
+    await at.close();
+  });
+
+  test("a reminder that waits for an event before it is one reminder, however long it waits", async () => {
+    let status = 500;
+    const at = await receiver(() => ({ status }));
+    const store = makeStore();
+    const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
+    const workflow = createWorkflow({ id: "reminded-late", input: z.unknown() }).andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => resumeData ?? suspend("Pay?", null, { remind: "1m" }),
+    });
+    const andante = createAndante({ workflows: { workflow }, store, clock, endpoints: endpointAt(at.url) });
+    await andante.execute("reminded-late", null);
+    const pass = async (minutes: number) => {
+      for (let passed = 0; passed < minutes; passed++) {
+        await andante.settled();
+        clock.advance("1m");
+      }
+      await andante.settled();
+    };
+    await pass(20);
+    status = 204;
+    await pass(20);
+    const delivered = (await andante.deliveries.list({ state: "delivered" })).deliveries;
+    const reminders = delivered.filter(({ type }) => type === "suspension.reminder");
+    // One for the time of the failures, and one for each minute after the receiver has returned.
+    const first = reminders.toSorted((a, b) => a.createdAt.localeCompare(b.createdAt))[0]?.createdAt ?? "";
+    expect(
+      reminders.filter(({ createdAt }) => Date.parse(createdAt) < 1_800_000_000_000 + 20 * 60_000),
+    ).toEqual([expect.objectContaining({ createdAt: first })]);
+    await andante.close({ grace: 0 });
+    await at.close();
+  });
+
+  test("thousands of deliveries that wait keep no schedule waiting", async () => {
+    const store = makeStore();
+    await store.open();
+    const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
+    const workflow = createWorkflow({ id: "tick", input: z.unknown() }).andThen({
+      id: "a",
+      execute: () => 1,
+    });
+    const startAt = clock.now() - 60_000;
+    const keepBoth = async (_: unknown, number: number) => {
+      const of = { endpointId: "crm", startAt, executionId: `e${number}` };
+      const keep = async (name: string, dueAt: number) => {
+        const deliveryId = deliveryIdOf(of, startAt, name);
+        const record: DeliveryRecord = {
+          ...{
+            ...of,
+            type: "execution.ended",
+            state: "pending",
+            messageId: name,
+            createdAt: startAt,
+            attempts: 1,
+          },
+          ...{ lastStatus: 500, lastError: null, payload: "{}", suspensionId: null, every: null },
+        };
+        const row = deliveryRow(deliveryId, { workflowId: "tick", userId: null, dueAt }, record, "[]");
+        expect(await store.schedules.change({ scheduleId: deliveryId, expected: null, row })).toBe("written");
+      };
+      // The first one has failed and is sent tomorrow, the second one waits for it.
+      await keep("a", clock.now() + 86_400_000);
+      await keep("d", startAt);
+    };
+    await Promise.all(Array.from({ length: 1300 }, keepBoth));
+    const andante = createAndante({
+      ...{ workflows: { workflow }, store: wrapStore(store), clock },
+      endpoints: endpointAt("http://127.0.0.1:9/hook"),
+    });
+    await andante.schedules.set("often", { workflowId: "tick", every: "10s", input: 1 });
+    await clock.run("30s", andante);
+    expect(await andante.schedules.get("often")).toMatchObject({ started: 3, missed: 0 });
+    await andante.close({ grace: 0 });
+    await store.close();
   });
 
   test("a process that dies right after the commit that ends an execution leaves the delivery to the next one", async () => {

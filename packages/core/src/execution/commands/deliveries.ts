@@ -73,6 +73,10 @@ const maxRequests = 64;
 const maxOfEndpoint = 16;
 /** Rows that are read at most for one page of a list with a state. */
 const maxRead = 2_000;
+/** Deliveries that wait for a place until a request ends; more are due again later. */
+const maxTurnedAway = 100;
+/** Milliseconds that those wait: as long again as they have waited, within these bounds. */
+const [shortestWait, longestWait] = [1_000, 5 * 60_000];
 
 export class Deliveries implements FiredDeliveries {
   readonly #engine: () => Parts;
@@ -82,6 +86,10 @@ export class Deliveries implements FiredDeliveries {
   readonly #stopping = new AbortController();
   /** Requests under way, by endpoint. */
   readonly #requests = new Map<string, number>();
+  /** Deliveries that found no place since the last request has ended. */
+  #turnedAway = 0;
+  /** When this process looked at its first delivery. */
+  #since: number | undefined;
 
   /** `post`: for tests. */
   constructor(engine: () => Parts, endpoints: Endpoints, ready: () => Promise<void>, post = postWebhook) {
@@ -181,29 +189,57 @@ export class Deliveries implements FiredDeliveries {
     const record = readDelivery(stored.body);
     if (record.state === "delivered" || record.state === "failed") return this.#remove(stored);
     if (engine.closing || this.#stopping.signal.aborted) return "later";
+    if (record.state === "scheduled" && !(await this.#stillWaits(record))) return this.#remove(stored);
     const target = await this.#endpoints.target(record.endpointId);
-    const problem = target === undefined ? "the endpoint is removed" : "the endpoint is disabled";
-    if (target === undefined && now - record.createdAt < attemptLease) return "later";
-    if (target?.state !== "active") return this.#fail(stored, record, problem);
-    if (record.state === "scheduled") {
-      if (!(await this.#stillWaits(record))) return this.#remove(stored);
-      await this.#scheduleNext(stored, record, now);
+    if (target !== undefined && target.state !== "active")
+      return this.#fail(stored, record, "the endpoint is disabled");
+    const earlierDueAt = await this.#earlier(stored);
+    if (earlierDueAt !== undefined) {
+      // It may take a day: a row that is due all the time would keep others out of the query for due ones.
+      const isFar = earlierDueAt > now + attemptLease;
+      return isFar ? this.#putOff(stored, record, earlierDueAt) : "later";
     }
-    if (await this.#isBehind(stored)) return "later";
+    if (target === undefined)
+      return this.#isKnownElsewhere(stored, now)
+        ? "later"
+        : this.#fail(stored, record, "the endpoint is removed");
     const underWay = this.#requests.get(record.endpointId) ?? 0;
     const all = [...this.#requests.values()].reduce((sum, count) => sum + count, 0);
-    if (underWay >= maxOfEndpoint || all >= maxRequests) return "later";
+    if (underWay >= maxOfEndpoint || all >= maxRequests) return this.#turnAway(stored, record, now);
     this.#requests.set(record.endpointId, underWay + 1);
     try {
+      if (record.state === "scheduled") await this.#scheduleNext(stored, record, now);
       const claimed = await this.#claim(stored, record, now);
       return claimed === undefined ? "refused" : await this.#attempt(claimed, target);
     } finally {
       const left = (this.#requests.get(record.endpointId) ?? 1) - 1;
       if (left === 0) this.#requests.delete(record.endpointId);
       else this.#requests.set(record.endpointId, left);
+      this.#turnedAway = 0;
       // Others may have waited for this one, or for its place.
       engine.lookForEnds();
     }
+  }
+
+  /** The code of another process may have this endpoint, as while a new one is deployed: that process takes the delivery at once. */
+  #isKnownElsewhere({ dueAt }: StoredSchedule, now: number): boolean {
+    this.#since ??= now;
+    const isShared = this.#engine().store.clusterChannel !== undefined;
+    return isShared && now - Math.max(dueAt ?? now, this.#since) < attemptLease;
+  }
+
+  /** There is no place for it now: a slow endpoint with many deliveries leaves room for what else is due. */
+  #turnAway(stored: StoredSchedule, record: DeliveryRecord, now: number): Promise<Processed> | Processed {
+    this.#turnedAway += 1;
+    if (this.#turnedAway <= maxTurnedAway) return "later";
+    const waited = Math.min(longestWait, Math.max(shortestWait, now - record.createdAt));
+    return this.#putOff(stored, record, now + Math.round(waited * (0.5 + Math.random())));
+  }
+
+  /** Looked at again then. */
+  async #putOff(stored: StoredSchedule, record: DeliveryRecord, dueAt: number): Promise<Processed> {
+    const row = deliveryRow(stored.scheduleId, { ...stored, dueAt }, record, stored.occurrences);
+    return (await this.#change(stored, row)) ? "done" : "refused";
   }
 
   /** From now on no other process makes this attempt; after a crash one does when the lease has passed. */
@@ -266,15 +302,16 @@ export class Deliveries implements FiredDeliveries {
     return "done";
   }
 
-  /** Whether an earlier event of the same execution for the same endpoint is still to be sent. */
-  async #isBehind({ scheduleId }: StoredSchedule): Promise<boolean> {
+  /** When an earlier event of the same execution is to be sent to the same endpoint; undefined where all are sent. */
+  async #earlier({ scheduleId }: StoredSchedule): Promise<number | undefined> {
     const siblings = siblingsOf(scheduleId);
     for (let after = siblings; ; ) {
       const query = { kind: "delivery", after, before: scheduleId, limit: maxPage } as const;
       const rows = await this.#engine().store.schedules.list(query);
-      if (rows.some(({ body }) => readDelivery(body).state === "pending")) return true;
+      const found = rows.find(({ body }) => readDelivery(body).state === "pending");
+      if (found !== undefined) return found.dueAt ?? 0;
       const last = rows.at(-1);
-      if (last === undefined || rows.length < maxPage) return false;
+      if (last === undefined || rows.length < maxPage) return undefined;
       after = last.scheduleId;
     }
   }

@@ -65,6 +65,8 @@ const delays = [
 /** The part of a delay that is added at random, so that an endpoint that returns is not met by all at once. */
 const jitter = 0.1;
 const maxRetryAfter = 24 * hour;
+/** Milliseconds until the next attempt, at most. */
+export const longestDelay = 27 * hour;
 
 /** When the next attempt is made after so many have failed; undefined after the last. `random`: 0 to 1. */
 export function nextAttemptAt(

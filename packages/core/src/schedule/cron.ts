@@ -15,15 +15,15 @@ export interface Cron {
 
 const day = 86_400_000;
 
-const macros: Readonly<Record<string, string>> = {
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-};
+const macros: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
 
 const monthNames = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 const dayNames = "sun mon tue wed thu fri sat".split(" ");
@@ -59,7 +59,7 @@ export function parseCron(expression: string): Cron {
   if (expression.length > maxLength)
     throw new CronProblem(`an expression has at most ${maxLength} characters`);
   const text = expression.trim();
-  const parts = (macros[text.toLowerCase()] ?? text).toLowerCase().split(/\s+/);
+  const parts = (macros.get(text.toLowerCase()) ?? text).toLowerCase().split(/\s+/);
   if (parts.length === 5) parts.unshift("0");
   const [second, minute, hour, date, month, weekday] = parts;
   if (parts.length !== 6 || weekday === undefined)

@@ -106,6 +106,22 @@ export function decideOccurrences(scheduleId: string, before: ScheduleRecord, lo
   return { record: { ...before, ...counts }, occurrences, start: made, cancel };
 }
 
+/** The same step with another id for its execution. */
+export function withExecutionId(step: ScheduleStep, executionId: string): ScheduleStep {
+  const { record, occurrences, start } = step;
+  if (start === null) return step;
+  return {
+    ...step,
+    start: { ...start, executionId },
+    record: {
+      ...record,
+      running: record.running.map((id) => (id === start.executionId ? executionId : id)),
+      lastExecutionId: executionId,
+    },
+    occurrences: occurrences.map((each) => (each.outcome === "started" ? { ...each, executionId } : each)),
+  };
+}
+
 /** The same step when its input does not fit the workflow: nothing starts, and the tenth time in a row breaks the schedule. */
 export function withInvalidInput(step: ScheduleStep, before: ScheduleRecord, problem: string): ScheduleStep {
   const invalid = before.invalid + 1;

@@ -3,8 +3,8 @@ const day = 86_400_000;
 /** Days whose changes are found together. */
 const chunkDays = 256;
 const chunk = chunkDays * day;
-/** Chunks kept for all zones: 600 zones have three each. */
-const maxChunks = 2000;
+/** Chunks kept for all zones: 600 zones have three each. A zone takes 70 kB. */
+const [maxChunks, maxZones] = [2000, 600];
 
 /** From this instant on the zone has this offset. */
 export interface OffsetChange {
@@ -43,7 +43,7 @@ export function zoneOf(name: string): Zone | undefined {
     return undefined;
   }
   const zone = new Zone(format);
-  if (zones.size >= maxChunks) zones.clear();
+  if (zones.size >= maxZones) zones.clear();
   zones.set(name, zone);
   return zone;
 }

@@ -109,6 +109,21 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
       expect(await due([workflowId])).toEqual([timer(one, 30), timer(two, 40)]);
     });
 
+    test("a list ends with the row that makes it long; a brief one has no bodies", async () => {
+      const workflowId = randomUUID();
+      for (const id of ["a", "b", "c"])
+        await write(rowOf(`${workflowId}-${id}`, { workflowId, body: JSON.stringify("x".repeat(5_000)) }));
+      const query = { kind: "schedule", workflowId, limit: 10 } as const;
+      const idsIn = (rows: readonly { readonly scheduleId: string }[]) =>
+        rows.map(({ scheduleId }) => scheduleId.slice(-1)).join("");
+      expect(idsIn(await store.schedules.list({ ...query, length: 1 }))).toBe("a");
+      expect(idsIn(await store.schedules.list({ ...query, length: 8_000 }))).toBe("ab");
+      const rest = { ...query, after: `${workflowId}-b`, length: 8_000 };
+      expect(idsIn(await store.schedules.list(rest))).toBe("c");
+      const brief = await store.schedules.list({ ...query, length: 8_000, brief: true });
+      expect([idsIn(brief), brief.map(({ body }) => body)]).toEqual(["abc", ["", "", ""]]);
+    });
+
     test("a row may go to another workflow, agent and user", async () => {
       const [first, second, agentId] = [randomUUID(), randomUUID(), randomUUID()];
       const row = rowOf(randomUUID(), { workflowId: first, userId: "Ada", dueAt: 5 });

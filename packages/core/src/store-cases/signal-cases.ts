@@ -292,6 +292,19 @@ export function signalCases(name: string, makeStore: () => Store): void {
       expect(await keysOf({ unmatched: true })).toEqual(["c", "a"]);
     });
 
+    test("a list ends with the signal that makes it long", async () => {
+      const name = `n-${randomUUID()}`;
+      for (const signalId of ["a", "b", "c"])
+        await send(
+          signalOf({ name, signalId: `${signalId} ${name}`, data: JSON.stringify("x".repeat(5_000)) }),
+        );
+      const idsIn = (rows: readonly { readonly signalId: string }[]) =>
+        rows.map(({ signalId }) => signalId[0]);
+      expect(idsIn(await store.signals.list({ name, limit: 10, length: 1 }))).toEqual(["c"]);
+      expect(idsIn(await store.signals.list({ name, limit: 10, length: 8_000 }))).toEqual(["c", "b"]);
+      expect(idsIn(await store.signals.list({ name, limit: 10 }))).toEqual(["c", "b", "a"]);
+    });
+
     test("trims data, and later the ids", async () => {
       const { name: of } = signalOf();
       const old = await send(signalOf({ name: of, sentAt: 10 }));

@@ -67,11 +67,15 @@ export interface ScheduleQuery {
   /** Ids before this one. Default: to the last. */
   readonly before?: string | undefined;
   readonly limit: number;
+  /** Characters; a page ends with the row that reaches it. Default: 8 000 000, which is also the most. */
+  readonly length?: number | undefined;
+  /** Bodies are left out: "". */
+  readonly brief?: boolean | undefined;
 }
 
 export interface ScheduleStore<Execution> {
   change(change: ChangeSchedule<Execution>): Promise<ChangeScheduleResult>;
   read(scheduleId: string): Promise<StoredSchedule | undefined>;
-  /** By their ids. */
+  /** By their ids. A page may end early: only one without rows is the end. */
   list(query: ScheduleQuery): Promise<readonly ScheduleRow[]>;
 }

@@ -103,6 +103,8 @@ export interface SignalsQuery {
   /** Below this number. */
   readonly before?: number | undefined;
   readonly limit: number;
+  /** Characters; a page ends with the row that reaches it. Default: 8 000 000, which is also the most. */
+  readonly length?: number | undefined;
 }
 
 /** Work that is done, with its effects. */

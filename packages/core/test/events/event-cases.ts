@@ -122,6 +122,36 @@ function casesOn(makeStore: () => Store): void {
     });
   });
 
+  test("an execution that a caller has given the id of one keeps an event from nothing", async () => {
+    const flow = ofOrder("flow").andThen({ id: "done", execute: ({ data }) => data.order });
+    const started = createWorkflow({ id: "started", input: order, on: { event: placed } }).andThen({
+      id: "done",
+      execute: ({ data }) => data.order,
+    });
+    const { andante } = host({ flow, started });
+    await andante.execute("flow", { order: "of a caller" }, { executionId: "started:p1" });
+    const sent = await andante.send(placed, { order: "1" }, { id: "p1" });
+    expect(sent).toMatchObject({ started: [expect.stringMatching(/^started:[0-9a-f]{64}$/)], skipped: [] });
+    await andante.settled();
+    expect(await stateOf(andante, sent.started[0] ?? "")).toMatchObject({
+      result: "1",
+      cause: { eventId: "p1" },
+    });
+    expect(await andante.send(placed, { order: "1" }, { id: "p1" })).toMatchObject({
+      ...{ duplicate: true, started: sent.started },
+    });
+  });
+
+  test("large events are listed in pages of few", async () => {
+    const { andante } = host();
+    const data = "x".repeat(1_500_000);
+    for (const id of ["a", "b", "c", "d"]) await andante.send(placed, { order: data }, { id, key: id });
+    const first = await andante.sentEvents.list();
+    expect(first.events.map(({ eventId }) => eventId)).toEqual(["d", "c", "b"]);
+    const { events: rest, nextCursor } = await andante.sentEvents.list({ cursor: first.nextCursor ?? "" });
+    expect([rest.map(({ eventId }) => eventId), nextCursor]).toEqual([["a"], null]);
+  });
+
   test("a condition and an input of its own; one that throws or does not fit is told and starts nothing", async () => {
     const flow = createWorkflow({
       id: "flow",

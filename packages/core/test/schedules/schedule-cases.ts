@@ -3,8 +3,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createAndante, createWorkflow } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
+import { textLength } from "../../src/store/text-length.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowOptions } from "../../src/workflow/create-workflow.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 /** `makePlace`: a new database, and the stores that processes open on it one after the other. */
 export function scheduleCases(name: string, makePlace: () => () => Store): void {
@@ -562,6 +564,49 @@ function casesOn(makePlace: () => () => Store): void {
       for (const id of ["x", "y", "z"]) await set(id);
     });
 
+    test("large inputs of schedules are neither read to count them nor listed in one piece", async () => {
+      const store = makePlace()();
+      let read = 0;
+      const counting: Store = wrapStore(store, {
+        ...{ open: () => store.open(), close: () => store.close() },
+        schedules: {
+          ...store.schedules,
+          list: async (query) => {
+            const rows = await store.schedules.list(query);
+            read = Math.max(read, textLength(rows));
+            return rows;
+          },
+        },
+      });
+      const { andante } = andanteOn(counting, {});
+      const day = "x".repeat(1_500_000);
+      for (const id of ["a", "b", "c", "d"])
+        await andante.schedules.set(id, {
+          ...{ workflowId: "report", cron: "0 9 * * *", input: { day }, userId: "Ada" },
+        });
+      expect(read).toBeLessThan(10_000);
+      const first = await andante.schedules.list({ userId: "Ada" });
+      expect(first.schedules.map(({ scheduleId }) => scheduleId)).toEqual(["a", "b", "c"]);
+      const { schedules, nextCursor } = await andante.schedules.list({ cursor: first.nextCursor ?? "" });
+      expect([schedules.map(({ scheduleId }) => scheduleId), nextCursor]).toEqual([["d"], null]);
+    });
+
+    test("an execution that a caller has given the id of an occurrence keeps it from nothing", async () => {
+      const held = andanteOn(makePlace()(), { daily });
+      const executionId = "report:daily@20270302T090000Z";
+      await held.andante.execute("report", { day: "of a caller" }, { executionId });
+      await pass(held, 2);
+      expect(held.days).toEqual(["of a caller", "2027-03-02", "2027-03-03"]);
+      const occurrences = await held.andante.schedules.occurrences("report:daily");
+      expect(occurrences.map(({ outcome }) => outcome)).toEqual(["started", "started"]);
+      const started = occurrences[1]?.executionId ?? "";
+      expect(started).toMatch(/^report:daily@20270302T090000Z-.{8}$/);
+      expect(await held.andante.find(started)).toMatchObject({
+        status: "completed",
+        cause: { scheduleId: "report:daily", at: "2027-03-02T09:00:00.000Z" },
+      });
+    });
+
     test("one that is declared in code cannot be set or removed", async () => {
       const { andante } = andanteOn(makePlace()(), { daily });
       await andante.ready();
@@ -574,6 +619,8 @@ function casesOn(makePlace: () => () => Store): void {
       [{ cron: "0 0 31 2 *" }, /cron.*never fires/],
       [{ cron: "61 * * * *" }, /cron.*"minute"/],
       [{ cron: "0 9 * *" }, /cron.*4 fields/],
+      [{ cron: "constructor" }, /cron.*1 fields/],
+      [{ cron: "__proto__" }, /cron.*1 fields/],
       [{ cron: "0 9 * * *", zone: "Europe/Nowhere" }, /zone/],
       [{ every: "1d" as const, zone: "UTC" }, /zone/],
       [{ every: 10 }, /every/],
@@ -586,6 +633,15 @@ function casesOn(makePlace: () => () => Store): void {
       const set = andante.schedules.set("some", { workflowId: "report", input: { day: "x" }, ...options });
       await expect(set).rejects.toThrow(message);
       expect((await andante.schedules.list()).schedules).toEqual([]);
+    });
+
+    test("a preview looks no further than 50 years behind its first time", async () => {
+      const { andante } = andanteOn(makePlace()(), {});
+      const rare = { cron: "0 0 29 2 *", zone: "Europe/Berlin", from: "2400-01-01", count: 100 };
+      const { times } = andante.schedules.preview(rare);
+      expect([times.length, times[0], times.at(-1)]).toEqual([
+        ...[13, "2400-02-28T23:00:00.000Z", "2448-02-28T23:00:00.000Z"],
+      ]);
     });
 
     test("a preview has the next times, and those beside the changes of the zone's clocks", async () => {

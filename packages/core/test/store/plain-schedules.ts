@@ -7,6 +7,7 @@ import type {
   ScheduleRow,
   StoredSchedule,
 } from "../../src/store/schedule-store.ts";
+import { readPage } from "../../src/store/sql/read-page.ts";
 import type { DueQuery, DueTimer, NewExecution } from "../../src/store/store.ts";
 
 export function plainSchedules(create: (execution: NewExecution) => { readonly created: boolean }) {
@@ -35,8 +36,9 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
         return "written";
       },
       read: (scheduleId: string): StoredSchedule | undefined => rows.get(scheduleId),
-      list: ({ kind, workflowId, agentId, userId, after, before, limit }: ScheduleQuery): ScheduleRow[] =>
-        [...rows.values()]
+      list: (query: ScheduleQuery): ScheduleRow[] => {
+        const { kind, workflowId, agentId, userId, after, before, limit, length, brief } = query;
+        const found = [...rows.values()]
           .filter(
             (row) =>
               row.kind === kind &&
@@ -47,8 +49,10 @@ export function plainSchedules(create: (execution: NewExecution) => { readonly c
               (before === undefined || row.scheduleId < before),
           )
           .sort((a, b) => (a.scheduleId < b.scheduleId ? -1 : 1))
-          .slice(0, limit)
-          .map(({ occurrences: _, ...row }) => row),
+          .slice(0, limit);
+        const view = ({ occurrences: _, ...row }: StoredSchedule) => (brief ? { ...row, body: "" } : row);
+        return readPage(found, view, length);
+      },
     },
   };
 }

@@ -1,4 +1,5 @@
 // Signals of the store of maps. Waits are found among the suspensions and executions that are given.
+
 import { type EventPlace, readAwaits } from "../../src/event/awaits.ts";
 import { cancelledBy } from "../../src/event/cause.ts";
 import { anyKey, matchKey, targetOf } from "../../src/event/match-key.ts";
@@ -23,6 +24,7 @@ import type {
   TrimSignals,
   WaitsQuery,
 } from "../../src/store/signal-store.ts";
+import { readPage } from "../../src/store/sql/read-page.ts";
 import { knownSignal, sentSignal } from "../../src/store/sql/signal-rows.ts";
 import type { DueQuery, DueTimer } from "../../src/store/store.ts";
 import type { Suspension } from "../../src/store/suspension.ts";
@@ -133,8 +135,8 @@ export function plainSignals(waiters: () => readonly PlainWaiter[]) {
       },
       read: known,
       bySeq: (seq: number): SignalRow | undefined => rows.get(seq),
-      list: ({ scope, name, key, signalId, unmatched, before, limit }: SignalsQuery): SignalRow[] =>
-        [...rows.values()]
+      list: ({ scope, name, key, signalId, unmatched, before, limit, length }: SignalsQuery): SignalRow[] => {
+        const found = [...rows.values()]
           .reverse()
           .filter(
             (row) =>
@@ -145,7 +147,9 @@ export function plainSignals(waiters: () => readonly PlainWaiter[]) {
               (!unmatched || isUnmatched(row.effects)) &&
               (before === undefined || row.seq < before),
           )
-          .slice(0, limit),
+          .slice(0, limit);
+        return readPage(found, (row) => row, length);
+      },
       trim: ({ dataBefore, before, keep: count, limit }: TrimSignals): { more: boolean } => {
         const old = [...rows.values()].filter(
           ({ data, sentAt, seq }) => data !== null && (sentAt < dataBefore || seq <= last - count),

@@ -1,9 +1,10 @@
 // Schedules: conditional writes of their rows, with the execution that an occurrence starts, and reads.
-import { toScheduleRow, toStoredSchedule } from "@andante/core/internal";
+import { readPage, toScheduleRow, toStoredSchedule } from "@andante/core/internal";
 import {
   type ChangeSchedule,
   type ChangeScheduleResult,
   decideSchedule,
+  maxPageLength,
   type NewExecution,
   type ScheduleStore,
   type StoredSchedule,
@@ -22,7 +23,8 @@ export function schedules(readers: Readers, s: string): ScheduleStore<NewExecuti
       const [row] = await readers.read(select, [scheduleId]);
       return row && toStoredSchedule(row);
     },
-    list: readers.forCallers(async ({ kind, workflowId, agentId, userId, after, before, limit }) => {
+    list: readers.forCallers(async (asked) => {
+      const { kind, workflowId, agentId, userId, after, before, limit, length, brief } = asked;
       const where = new Where()
         .add("kind = ?", kind)
         .add("workflow_id = ?", workflowId)
@@ -30,12 +32,16 @@ export function schedules(readers: Readers, s: string): ScheduleStore<NewExecuti
         .add("user_id = ?", userId)
         .add("schedule_id > ?", after)
         .add("schedule_id < ?", before);
+      const page = `select schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, ${brief ? "'' as body" : "body"}
+        from ${s}.schedules ${where} order by schedule_id limit ${where.bind(limit)}`;
+      // Bodies behind the end of the page are not sent.
       const rows = await readers.search(
-        `select schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body from ${s}.schedules ${where}
-         order by schedule_id limit ${where.bind(limit)}`,
+        `select * from (
+           select *, sum(octet_length(body)) over (order by schedule_id) - octet_length(body) as before from (${page}) as next)
+         as measured where before < ${maxPageLength} order by schedule_id`,
         where.values,
       );
-      return rows.map(toScheduleRow);
+      return readPage(rows, toScheduleRow, length);
     }),
   };
 }

@@ -8,6 +8,7 @@ import {
   anyKey,
   knownSignal,
   matchKey,
+  readPage,
   sentSignal,
   signalValues,
   targetOf,
@@ -20,6 +21,7 @@ import {
   type DueQuery,
   type FindSignals,
   isUnmatched,
+  maxPageLength,
   type NewSignal,
   type SendSignal,
   type SentSignal,
@@ -57,7 +59,7 @@ export function signals(readers: Readers, s: string): SignalStore {
     settle: (given) => readers.write("settleSignal", (query) => settle(query, s, given)),
     read: ({ scope, signalId }) => one("scope = $1 and signal_id = $2", [scope, signalId]),
     bySeq: (seq) => one("seq = $1", [seq]),
-    list: readers.forCallers(async ({ scope, name, key, signalId, unmatched, before, limit }) => {
+    list: readers.forCallers(async ({ scope, name, key, signalId, unmatched, before, limit, length }) => {
       const where = new Where()
         .add("scope = ?", scope)
         .add("name = ?", name)
@@ -65,11 +67,15 @@ export function signals(readers: Readers, s: string): SignalStore {
         .add("signal_id = ?", signalId)
         .add("seq < ?", before);
       if (unmatched) where.add("not matched");
+      const page = `select * from ${s}.signals ${where} order by seq desc limit ${where.bind(limit)}`;
+      const bytes = "coalesce(octet_length(data), 0)";
+      // Data behind the end of the page are not sent.
       const rows = await readers.search(
-        `select * from ${s}.signals ${where} order by seq desc limit ${where.bind(limit)}`,
+        `select * from (select *, sum(${bytes}) over (order by seq desc) - ${bytes} as before from (${page}) as next)
+         as measured where before < ${maxPageLength} order by seq desc`,
         where.values,
       );
-      return rows.map(toSignal);
+      return readPage(rows, toSignal, length);
     }),
     trim: ({ dataBefore, before, keep, limit }) =>
       readers.write("trimSignals", async (query) => {

@@ -1,4 +1,5 @@
 // The operations on schedules: one shard holds a schedule with the executions that it starts.
+import { readPage } from "@andante/core/internal";
 import type { NewExecution, ScheduleRow, ScheduleStore } from "@andante/core/store";
 import type { Shards } from "../client/shards.ts";
 import { field } from "../engine/lines.ts";
@@ -15,7 +16,7 @@ export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> 
       return result;
     },
     read: (scheduleId) => shards.read(scheduleId, "schedule", scheduleId),
-    list: async ({ kind, workflowId, agentId, userId, after, before, limit }) => {
+    list: async ({ kind, workflowId, agentId, userId, after, before, limit, length, brief }) => {
       const conditions = [
         isText(kindColumn, kind),
         isText(columns.workflowId, workflowId),
@@ -29,7 +30,12 @@ export function scheduleOperations(shards: Shards): ScheduleStore<NewExecution> 
         "sc/",
         `${conditions} order by id limit ${limit}`,
       );
-      return rows.filter((row) => textIn(row, "id") !== "").map((row) => wholeIn<ScheduleRow>(row));
+      const found = rows.filter((row) => textIn(row, "id") !== "");
+      const read = (row: Parameters<typeof wholeIn>[0]) => {
+        const whole = wholeIn<ScheduleRow>(row);
+        return brief ? { ...whole, body: "" } : whole;
+      };
+      return readPage(found, read, length);
     },
   };
 }

@@ -1,6 +1,6 @@
 // The operations on signals. Signals of one name are in one shard; waits are found in all of them, and ids of work begin with the
 // number of the shard that holds it. The id of a signal is known within its name.
-import { anyKey, matchKey } from "@andante/core/internal";
+import { anyKey, matchKey, readPage } from "@andante/core/internal";
 import {
   conflictsIn,
   deliverWork,
@@ -121,7 +121,7 @@ export function signalOperations(shards: Shards): SignalStore {
       return row && wholeIn<SignalRow>(row);
     },
     bySeq: (seq) => shards.read(shardIn(seq), "signalAt", seq),
-    list: async ({ scope, name, key, signalId, unmatched, before, limit }) => {
+    list: async ({ scope, name, key, signalId, unmatched, before, limit, length }) => {
       const conditions = [
         isText(signalColumns.scope, scope),
         isText(signalColumns.name, name),
@@ -132,7 +132,7 @@ export function signalOperations(shards: Shards): SignalStore {
       ].join("");
       const rest = `${conditions} order by seq desc limit ${limit}`;
       const rows = await shards.search(`${signalColumns.whole} as whole, ${seqOf} as seq`, "sg/", rest);
-      return rows.map((row) => wholeIn<SignalRow>(row));
+      return readPage(rows, (row) => wholeIn<SignalRow>(row), length);
     },
     trim: async ({ dataBefore, before, keep, limit }) => {
       const sentAt = number(signalColumns.sentAt);

@@ -38,7 +38,7 @@ export async function declareSchedules(engine: WriteParts, owner: ScheduleOwner)
         return { ...stored, record: { ...before, state: "removed", note, waiting: [], cursorAt: now } };
       });
     }
-    after = rows.length < maxPage ? undefined : rows.at(-1)?.scheduleId;
+    after = rows.at(-1)?.scheduleId;
   }
 }
 
@@ -85,7 +85,7 @@ export async function correctCursors(engine: WriteParts & Pick<Engine, "logger">
       });
       corrected += 1;
     }
-    after = rows.length < maxPage ? undefined : rows.at(-1)?.scheduleId;
+    after = rows.at(-1)?.scheduleId;
   }
   if (corrected > 0)
     logger.warn({ schedules: corrected }, "the clock was set back: schedules go on from now");

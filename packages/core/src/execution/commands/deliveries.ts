@@ -8,6 +8,7 @@ import {
   deliveriesOf,
   deliveryRow,
   keptFor,
+  longestDelay,
   messageIdOf,
   nextAttemptAt,
   readAttempts,
@@ -20,6 +21,7 @@ import { postWebhook, type WebhookRequest, type WebhookResponse } from "../../de
 import { webhookHeaders } from "../../delivery/webhook-signature.ts";
 import { DeliveryConflictError, DeliveryNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import { deliveryPrefix, type ScheduleRow, type StoredSchedule } from "../../store/schedule-store.ts";
+import { callerPageLength } from "../../store/text-length.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import type { Engine, FiredDeliveries } from "../engine/engine.ts";
 import type { Processed } from "../engine/scheduler.ts";
@@ -119,7 +121,7 @@ export class Deliveries implements FiredDeliveries {
     let after = cursor !== undefined && cursor > first ? cursor : first;
     for (let read = 0; ; ) {
       const query = { kind: "delivery", after, before: endOf(first), limit: maxPage } as const;
-      const rows = await this.#engine().store.schedules.list(query);
+      const rows = await this.#engine().store.schedules.list({ ...query, length: callerPageLength });
       for (const row of rows) {
         read++;
         after = row.scheduleId;
@@ -128,7 +130,7 @@ export class Deliveries implements FiredDeliveries {
         found.push(view);
         if (found.length === limit) return { deliveries: found, nextCursor: after };
       }
-      if (rows.length < maxPage) return { deliveries: found, nextCursor: null };
+      if (rows.length === 0) return { deliveries: found, nextCursor: null };
       if (read >= maxRead) return { deliveries: found, nextCursor: after };
     }
   }
@@ -193,7 +195,7 @@ export class Deliveries implements FiredDeliveries {
     const target = await this.#endpoints.target(record.endpointId);
     if (target !== undefined && target.state !== "active")
       return this.#fail(stored, record, "the endpoint is disabled");
-    const earlierDueAt = await this.#earlier(stored);
+    const earlierDueAt = await this.#earlier(stored, now);
     if (earlierDueAt !== undefined) {
       // It may take a day: a row that is due all the time would keep others out of the query for due ones.
       const isFar = earlierDueAt > now + attemptLease;
@@ -303,15 +305,19 @@ export class Deliveries implements FiredDeliveries {
   }
 
   /** When an earlier event of the same execution is to be sent to the same endpoint; undefined where all are sent. */
-  async #earlier({ scheduleId }: StoredSchedule): Promise<number | undefined> {
+  async #earlier({ scheduleId }: StoredSchedule, now: number): Promise<number | undefined> {
     const siblings = siblingsOf(scheduleId);
     for (let after = siblings; ; ) {
-      const query = { kind: "delivery", after, before: scheduleId, limit: maxPage } as const;
+      const query = { kind: "delivery", after, before: scheduleId, limit: maxPage, brief: true } as const;
       const rows = await this.#engine().store.schedules.list(query);
-      const found = rows.find(({ body }) => readDelivery(body).state === "pending");
-      if (found !== undefined) return found.dueAt ?? 0;
+      for (const { scheduleId: id, dueAt } of rows) {
+        // One that was sent is due for its deletion in a week.
+        if (dueAt === null || dueAt > now + longestDelay) continue;
+        const found = await this.#engine().store.schedules.read(id);
+        if (found && readDelivery(found.body).state === "pending") return found.dueAt ?? 0;
+      }
       const last = rows.at(-1);
-      if (last === undefined || rows.length < maxPage) return undefined;
+      if (last === undefined) return undefined;
       after = last.scheduleId;
     }
   }

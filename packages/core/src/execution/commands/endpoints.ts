@@ -27,6 +27,7 @@ import {
   EndpointsOffError,
   InvalidOptionError,
 } from "../../errors/index.ts";
+import type { ScheduleRow } from "../../store/schedule-store.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import type { Engine } from "../engine/engine.ts";
 
@@ -106,10 +107,15 @@ export class Endpoints {
   }
 
   async refresh(): Promise<void> {
-    const rows = await this.#engine().store.schedules.list({ kind: "endpoint", limit: maxEndpoints });
-    this.#rows = new Map(
-      rows.map(({ scheduleId, body }) => [scheduleId.slice(endpointPrefix.length), readEndpoint(body)]),
-    );
+    const found = new Map<string, EndpointRecord>();
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const query = { kind: "endpoint", after, limit: maxEndpoints } as const;
+      const rows: readonly ScheduleRow[] = await this.#engine().store.schedules.list(query);
+      for (const { scheduleId, body } of rows)
+        found.set(scheduleId.slice(endpointPrefix.length), readEndpoint(body));
+      after = rows.at(-1)?.scheduleId;
+    }
+    this.#rows = found;
     this.#collect();
   }
 

@@ -32,6 +32,7 @@ import type {
   SignalWork,
 } from "../../store/signal-store.ts";
 import type { StoredExecution, Suspension } from "../../store/store.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkId, problemOfId } from "../../values/check-id.ts";
 import { fromJson, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
@@ -153,14 +154,12 @@ export class Events {
     for (const [option, value] of Object.entries({ ...filter, id: signalId }))
       if (option !== "unmatched" && option !== "scope") checkId(value, option);
     const query: SignalsQuery = {
-      ...{ ...filter, signalId, limit: limit + 1 },
+      ...{ ...filter, signalId, limit: limit + 1, length: callerPageLength },
       before: cursor === undefined ? undefined : Number(cursor),
     };
     const rows = await this.#engine().store.signals.list(query);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1)?.seq;
-    const nextCursor = rows.length > limit && last !== undefined ? String(last) : null;
-    return { events: page.map(viewEvent), nextCursor };
+    const { page, more } = cutPage(rows, limit, callerPageLength);
+    return { events: page.map(viewEvent), nextCursor: more === undefined ? null : String(more.seq) };
   }
 
   async process(workId: string): Promise<Processed> {
@@ -414,20 +413,26 @@ export class Events {
     if (trigger === undefined || row.data === null) return undefined;
     const { signalId: eventId, name, seq, sentAt, userId } = row;
     const skipped = (reason: string): SignalEffect => ({ kind: "skipped", id: workflowId, reason });
-    const executionId = executionIdOf(workflowId, row);
     try {
       const data = fromJson(row.data);
       if (trigger.if !== undefined && !(await trigger.if({ data }))) return skipped("Its condition is false");
       const input = trigger.input === undefined ? data : await trigger.input({ data });
       const links = linkToEvents({ event: { eventId, name, seq, sentAt } });
-      const options = { executionId, exclusive: true, ...(userId !== null && { userId }) };
-      await (await prepareStart(engine, workflowId, input, options, { links })).create();
-      return { kind: "started", id: executionId };
-    } catch (error) {
-      if (error instanceof ExecutionConflictError) {
-        const links = (await engine.store.state(executionId))?.execution.links ?? null;
-        if (eventIn(links)?.seq === seq) return { kind: "started", id: executionId };
+      const options = { exclusive: true, ...(userId !== null && { userId }) };
+      for (const executionId of executionIdsOf(workflowId, row)) {
+        const prepared = await prepareStart(
+          engine,
+          workflowId,
+          input,
+          { ...options, executionId },
+          { links },
+        );
+        if (await isCreated(prepared)) return { kind: "started", id: executionId };
+        const found = (await engine.store.state(executionId))?.execution.links ?? null;
+        if (eventIn(found)?.seq === seq) return { kind: "started", id: executionId };
       }
+      return skipped("Its execution id is taken");
+    } catch (error) {
       // The process is full, or it stops.
       if (error instanceof AndanteError && error.status === 503) return "later";
       engine.logger.warn(
@@ -558,15 +563,30 @@ function keyIn(event: AnyEvent, data: unknown, refuse: (detail: string) => Error
   }
 }
 
-/** The same for each delivery: it is started once. */
-export function executionIdOf(
+/** False where an execution with this id is there. */
+async function isCreated({ create }: Awaited<ReturnType<typeof prepareStart>>): Promise<boolean> {
+  try {
+    await create();
+    return true;
+  } catch (error) {
+    if (error instanceof ExecutionConflictError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The same for each delivery: it is started once. The second one is for a caller who has taken the first for an execution of
+ * its own: before the event is sent it cannot be known.
+ */
+function executionIdsOf(
   workflowId: string,
-  { scope, signalId }: Pick<SignalRow, "scope" | "signalId">,
-): string {
+  { scope, signalId, seq, sentAt }: SignalRow,
+): readonly [string, string] {
+  const hashed = (...parts: readonly unknown[]) => {
+    const digest = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+    return `${workflowId.slice(0, 130)}:${digest}`;
+  };
   const id = `${workflowId}:${signalId}`;
-  if (scope === "" && id.length <= 200) return id;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([scope, signalId]))
-    .digest("hex");
-  return `${workflowId.slice(0, 130)}:${digest}`;
+  const first = scope === "" && id.length <= 200 ? id : hashed(scope, signalId);
+  return [first, hashed(scope, signalId, seq, sentAt)];
 }

@@ -1,10 +1,13 @@
 // The occurrences of schedules that are due: each starts an execution or posts a prompt, once.
+import { randomUUID } from "node:crypto";
 import { AndanteError } from "../../errors/index.ts";
+import { scheduleIn } from "../../schedule/cause.ts";
 import {
   decideOccurrences,
   inConversation,
   type OccurrenceStart,
   type ScheduleStep,
+  withExecutionId,
   withInvalidInput,
   withRefused,
   withStartWaiting,
@@ -68,6 +71,7 @@ export class ScheduleFiring {
   async fire(scheduleId: string): Promise<Processed> {
     const engine = this.#engine();
     const taken = new Set<string>();
+    const foreign = new Set<string>();
     for (let tries = 0; tries < maxTries; tries++) {
       const stored = await engine.store.schedules.read(scheduleId);
       if (stored?.kind !== "schedule" || stored.dueAt === null) return "refused";
@@ -77,7 +81,11 @@ export class ScheduleFiring {
       if (!this.#host.isOwn({ ...stored, set: before.set })) return "later";
       const now = engine.clock.now();
       const open = await this.openOf(before.running);
-      const step = decideOccurrences(scheduleId, before, { now, open, taken });
+      const decided = decideOccurrences(scheduleId, before, { now, open, taken });
+      const isForeign = decided.start !== null && foreign.has(decided.start.executionId);
+      const step = isForeign
+        ? withExecutionId(decided, `${decided.start.executionId}-${randomUUID().slice(0, 8)}`)
+        : decided;
       const isSame = step.occurrences.length === 0 && dueAtOf(scheduleId, step.record, now) === stored.dueAt;
       if (isSame) return "refused";
       for (const executionId of step.cancel) await this.#cancel(executionId);
@@ -89,7 +97,9 @@ export class ScheduleFiring {
           ? await this.#write(stored, step)
           : await this.#attempt(stored, step, start);
       if (result === "later") return "later";
-      if (result === "exists" && start !== null) taken.add(start.executionId);
+      // A caller may choose the id of an occurrence that is to come: that keeps no occurrence from starting.
+      if (result === "exists" && start !== null)
+        ((await this.hasStarted(scheduleId, start)) ? taken : foreign).add(start.executionId);
       if (result !== "written") continue;
       this.#report(stored, before, step);
       if (isKept) return "done";
@@ -190,6 +200,13 @@ export class ScheduleFiring {
     if (missed === 0) return;
     const of = agentId === null ? { workflowId } : { agentId };
     logger.warn({ scheduleId, ...of, missed }, "occurrences of a schedule were missed");
+  }
+
+  /** Whether the execution with the id of an occurrence is that occurrence. */
+  async hasStarted(scheduleId: string, { at, executionId }: OccurrenceStart): Promise<boolean> {
+    const state = await this.#engine().store.state(executionId);
+    const cause = scheduleIn(state?.execution.links ?? null);
+    return cause?.scheduleId === scheduleId && cause.at === at;
   }
 
   /** Those that have not ended, of the executions of a schedule. */

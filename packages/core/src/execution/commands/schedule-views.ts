@@ -133,6 +133,8 @@ export function viewOccurrence(occurrence: Occurrence): OccurrenceView {
 }
 
 const day = 86_400_000;
+/** Milliseconds after the first time within which further ones are looked for: 50 years. */
+const previewed = 50 * 365.25 * day;
 /** Days in which changes of a zone are looked for, and times that are listed beside each. */
 const changeDays = 500;
 const timesBeside = 100;
@@ -149,8 +151,9 @@ export function previewOf(timing: Timing, now: number, count: number): ScheduleP
       found.push(isoTime(at));
     return found;
   };
+  const first = pattern.next(now);
   return {
-    times: timesFrom(now, Number.POSITIVE_INFINITY, count),
+    times: first === undefined ? [] : timesFrom(now, first + previewed, count),
     follows: pattern.follows,
     changes: pattern
       .changes(now, now + changeDays * day)

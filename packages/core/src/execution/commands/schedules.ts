@@ -24,6 +24,7 @@ import {
   type ScheduleRecord,
 } from "../../schedule/schedule-record.ts";
 import type { StoredSchedule } from "../../store/schedule-store.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
 import { problemWithTags } from "../../workflow/tags.ts";
@@ -167,10 +168,10 @@ export class Schedules implements FiredSchedules {
       ...query,
       after,
       limit: limit + 1,
+      length: callerPageLength,
     });
-    const schedules = rows.slice(0, limit).map((row) => this.#view(row));
-    const last = schedules.at(-1)?.scheduleId ?? null;
-    return { schedules, nextCursor: rows.length > limit ? last : null };
+    const { page, more } = cutPage(rows, limit, callerPageLength);
+    return { schedules: page.map((row) => this.#view(row)), nextCursor: more?.scheduleId ?? null };
   }
 
   /** Nothing is made up for the time of a pause. */
@@ -231,8 +232,11 @@ export class Schedules implements FiredSchedules {
     const all = lastTimes(patternOf(timing), first - 1, until, maxWaiting + 1);
     if (all.length > maxWaiting)
       throw new InvalidOptionError({ option: "from", problem: `more than ${maxWaiting} times until then` });
-    const ids = all.map((at) => executionIdOf(scheduleId, at));
-    const known = new Set((await this.#engine().store.heads(ids)).map(({ executionId }) => executionId));
+    const known = new Set<string>();
+    for (const at of all) {
+      const start = { at, executionId: executionIdOf(scheduleId, at) };
+      if (await this.#firing.hasStarted(scheduleId, start)) known.add(start.executionId);
+    }
     // A message of an agent is no execution.
     for (const { outcome, executionId } of readOccurrences(stored.occurrences))
       if (outcome === "started" && executionId !== null) known.add(executionId);
@@ -307,7 +311,7 @@ export class Schedules implements FiredSchedules {
   /** Refuses a user with more schedules than allow so many further ones. */
   async #checkRoom(userId: string, further: number): Promise<void> {
     const limit = this.#host.maxPerUser - further;
-    const query = { kind: "schedule", userId, limit: limit + 1 } as const;
+    const query = { kind: "schedule", userId, limit: limit + 1, brief: true } as const;
     if ((await this.#engine().store.schedules.list(query)).length > limit)
       throw new ScheduleLimitError({ limit: this.#host.maxPerUser });
   }

@@ -8,6 +8,7 @@ import type {
   ScheduleRow,
   StoredSchedule,
 } from "../../schedule-store.ts";
+import { readPage } from "../../sql/read-page.ts";
 import { toScheduleRow, toStoredSchedule } from "../../sql/schedule-rows.ts";
 import type { NewExecution } from "../../store.ts";
 import { text } from "../columns.ts";
@@ -57,7 +58,8 @@ export function readSchedule(database: DatabaseSync) {
 }
 
 export function listSchedules(database: DatabaseSync) {
-  return ({ kind, workflowId, agentId, userId, after, before, limit }: ScheduleQuery): ScheduleRow[] => {
+  return (query: ScheduleQuery): ScheduleRow[] => {
+    const { kind, workflowId, agentId, userId, after, before, limit, length, brief } = query;
     const where = new Where()
       .add("kind = ?", kind)
       .add("workflow_id = ?", workflowId)
@@ -65,10 +67,8 @@ export function listSchedules(database: DatabaseSync) {
       .add("user_id = ?", userId)
       .add("schedule_id > ?", after)
       .add("schedule_id < ?", before);
-    const columns = "schedule_id, kind, workflow_id, agent_id, user_id, due_at, version, body";
-    return database
-      .prepare(`select ${columns} from schedules ${where} order by schedule_id limit ?`)
-      .all(...where.values, limit)
-      .map(toScheduleRow);
+    const columns = "schedule_id, kind, workflow_id, agent_id, user_id, due_at, version";
+    const statement = `select ${columns}, ${brief ? "'' as body" : "body"} from schedules ${where} order by schedule_id limit ?`;
+    return readPage(database.prepare(statement).iterate(...where.values, limit), toScheduleRow, length);
   };
 }

@@ -16,6 +16,7 @@ import type {
   TrimSignals,
   WaitsQuery,
 } from "../../signal-store.ts";
+import { readPage } from "../../sql/read-page.ts";
 import {
   knownSignal,
   sentSignal,
@@ -154,7 +155,7 @@ export function signalBySeq(database: DatabaseSync) {
 }
 
 export function listSignals(database: DatabaseSync) {
-  return ({ scope, name, key, signalId, unmatched, before, limit }: SignalsQuery): SignalRow[] => {
+  return ({ scope, name, key, signalId, unmatched, before, limit, length }: SignalsQuery): SignalRow[] => {
     const where = new Where()
       .add("scope = ?", scope)
       .add("name = ?", name)
@@ -162,10 +163,8 @@ export function listSignals(database: DatabaseSync) {
       .add("signal_id = ?", signalId)
       .add("seq < ?", before);
     if (unmatched) where.add("matched = 0");
-    return database
-      .prepare(`select * from signals ${where} order by seq desc limit ?`)
-      .all(...where.values, limit)
-      .map(toSignal);
+    const statement = `select * from signals ${where} order by seq desc limit ?`;
+    return readPage(database.prepare(statement).iterate(...where.values, limit), toSignal, length);
   };
 }
 

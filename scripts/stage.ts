@@ -28,7 +28,7 @@ export const pagesOf: Readonly<Record<string, readonly string[]>> = {
     ...["nightly-batch", "order-payment", "saga"].map((recipe) => `recipes/${recipe}`),
   ],
   "packages/server": [
-    ...["getting-started", "http", "mcp", "authentication", "embedding", "operating", "deploying"],
+    ...["getting-started", "http", "mcp", "a2a", "authentication", "embedding", "operating", "deploying"],
     "performance",
     ...[
       "voltagent",

@@ -20,6 +20,7 @@ export const groups: readonly Group[] = [
       "http",
       "client",
       "mcp",
+      "a2a",
       "embedding",
     ],
   },

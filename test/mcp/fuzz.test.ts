@@ -1,23 +1,11 @@
 // Random messages to /mcp: none is a failure of the server. ANDANTE_MCP_FUZZ sets how many, 100 000 for a long run.
 import { expect, test } from "vitest";
 import { echo } from "../support/agents.ts";
+import { brokenText, type Random, randomOf } from "../support/random-values.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { mcpClient } from "./client.ts";
 
 const count = Number(process.env.ANDANTE_MCP_FUZZ ?? 1500);
-
-/** A generator of numbers that a failure can repeat. */
-function randomOf(seed: number) {
-  let state = seed;
-  const next = () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  const pick = <T>(values: readonly T[]): T | undefined => values[below(values.length)];
-  return { next, below, pick };
-}
-type Random = ReturnType<typeof randomOf>;
 
 const methods = [
   ...["tools/list", "tools/call", "tasks/get", "tasks/update", "tasks/cancel", "resources/list"],
@@ -123,17 +111,6 @@ function messageOf(random: Random): unknown {
   return random.next() < 0.03 ? [body, body] : body;
 }
 
-/** The text, sometimes with a wrong character, or cut off. */
-function textOf(random: Random, message: unknown): string {
-  const text = JSON.stringify(message) ?? "";
-  const choice = random.next();
-  if (choice > 0.04) return text;
-  const at = random.below(text.length);
-  return choice < 0.02
-    ? text.slice(0, at)
-    : `${text.slice(0, at)}${random.pick(["}", '"', "\u0000"])}${text.slice(at)}`;
-}
-
 test(
   `${count} random messages get no status of 500 or more, and the server still works`,
   async () => {
@@ -145,7 +122,7 @@ test(
       const random = randomOf(seed + place);
       while (left-- > 0) {
         const message = messageOf(random);
-        const text = textOf(random, message);
+        const text = brokenText(random, message);
         const method = Object(message).method;
         const isHeader = typeof method === "string" && /^[!-~]+$/.test(method);
         const response = await fetch(`${url}/mcp`, {

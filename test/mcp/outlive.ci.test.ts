@@ -1,43 +1,14 @@
 // A task outlives its process: the server is killed, a person decides, and the next poll has the result.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { startPostgres } from "../../packages/postgres/test/postgres-server.ts";
 import { cleanup } from "../support/cleanup.ts";
 import { call, dataOf, postOf } from "../support/responses.ts";
+import { startServerProcess, temporaryDatabase } from "../support/server-process.ts";
 import { mcpClient } from "./client.ts";
 
-async function start(
-  place: string,
-  other: string[] = [],
-): Promise<{ readonly url: string; kill(): Promise<void> }> {
-  const file = path.join(import.meta.dirname, "child.ts");
-  const child = spawn(process.execPath, ["--conditions=andante-source", file, place, ...other], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const kill = () => killed(child);
-  cleanup(kill);
-  const { value: url } = await createInterface({ input: child.stdout })[Symbol.asyncIterator]().next();
-  if (url === undefined) throw new Error("the server did not start");
-  return { url, kill };
-}
-
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, "exit");
-  child.kill("SIGKILL");
-  await ended;
-}
-
-function temporaryFile(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), "andante-mcp-"));
-  cleanup(() => rmSync(folder, { recursive: true, force: true }));
-  return path.join(folder, "test.db");
-}
+const start = (place: string, other: readonly string[] = []) =>
+  startServerProcess(path.join(import.meta.dirname, "child.ts"), [place, ...other]);
 
 /** Starts the execution of a task at one server, which waits for a person. */
 async function startTask(url: string) {
@@ -60,7 +31,7 @@ const done = {
 };
 
 test("the server is killed, a person approves, and the next poll is completed", async () => {
-  const file = temporaryFile();
+  const file = temporaryDatabase();
   const first = await start(file);
   const taskId = await startTask(first.url);
   await first.kill();
@@ -70,7 +41,7 @@ test("the server is killed, a person approves, and the next poll is completed", 
 }, 180_000);
 
 test("the answer of the client itself resumes it at the next server too", async () => {
-  const file = temporaryFile();
+  const file = temporaryDatabase();
   const first = await start(file);
   const taskId = await startTask(first.url);
   await first.kill();
@@ -93,7 +64,7 @@ test("one of two nodes on PostgreSQL is killed: the other one has the task", asy
 }, 180_000);
 
 test("an agent that waits for the task of another server continues after a crash of both", async () => {
-  const [here, there] = [temporaryFile(), temporaryFile()];
+  const [here, there] = [temporaryDatabase(), temporaryDatabase()];
   const remote = await start(there);
   const local = await start(here, [remote.url]);
   const conversationId = "c-1";

@@ -9,6 +9,7 @@ import {
   type WorkflowRecord,
 } from "@andante/core/internal";
 import type { Hono, MiddlewareHandler } from "hono";
+import type { A2aOptions } from "./a2a/a2a-options.ts";
 import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import type { CorsOptions } from "./cors/cors.ts";
@@ -60,6 +61,8 @@ export interface AppOptions<
    * `@modelcontextprotocol/server`. Default: none.
    */
   readonly mcp?: McpOptions;
+  /** Serves agents and workflows to clients of the A2A protocol at `POST /a2a/:id`, with their cards. Default: none. */
+  readonly a2a?: A2aOptions;
   /**
    * Webhooks of other services, by the name in their path: `POST /receive/:receiver` verifies them and sends their events.
    * Default: none.
@@ -114,6 +117,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   compression: true,
   trustProxy: true,
   mcp: true,
+  a2a: true,
   receivers: true,
   middleware: true,
   configureApp: true,

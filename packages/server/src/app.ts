@@ -10,6 +10,7 @@ import {
 } from "@andante/core/internal";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import { a2aRoutes } from "./a2a/a2a-routes.ts";
 import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
 import { type Authorize, checkOwner } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
@@ -21,7 +22,7 @@ import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
-import type { HandleInner, InnerRequest } from "./mcp/call.ts";
+import type { HandleInner, InnerRequest } from "./exposed/inner-call.ts";
 import { mcpRoutes } from "./mcp/mcp-routes.ts";
 import { checkReceivers, type Receivers } from "./receivers/receiver.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
@@ -109,7 +110,7 @@ export function beginApp(options: AppOptions): { readonly andante: Andante; buil
   checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors, allowedHosts, middleware, configureApp, ...others } = options;
   const { console, basePath: givenPath, compression, limits = {}, trustProxy, ...further } = others;
-  const { mcp, receivers, ...rest } = further;
+  const { mcp, a2a, receivers, ...rest } = further;
   checkReceivers(receivers ?? {});
   const basePath = basePathOf(givenPath);
   const { bounds, ofAndante } = boundsOf(limits, trustProxy);
@@ -123,7 +124,7 @@ interface Begun extends Pick<Service, "andante" | "basePath" | "bounds"> {
 }
 
 function buildApp(options: AppOptions, { andante, basePath, bounds, checkHost }: Begun): App {
-  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, mcp: mcpOptions } = options;
+  const { auth, authorize, cors: corsOptions, middleware = [], configureApp } = options;
   const { console: withConsole = true, compression = true, receivers = {} } = options;
   const { logger } = andante;
   const gate = createGate(auth, logger);
@@ -170,7 +171,11 @@ function buildApp(options: AppOptions, { andante, basePath, bounds, checkHost }:
   };
   const handleInner: HandleInner = (row, http, request) =>
     handleRequest(service, row, http, request.params, request);
-  const mcp = mcpOptions && mcpRoutes(mcpOptions, { ...service, handleInner }, auth?.issuer);
+  const inner = { ...service, handleInner };
+  const protocols = [
+    ...(options.mcp ? mcpRoutes(options.mcp, inner, auth?.issuer) : []),
+    ...(options.a2a ? a2aRoutes(options.a2a, inner, auth?.issuer) : []),
+  ];
   const serveCustom = async (http: Context) => {
     const start = performance.now();
     const request = requestBehind(basePath, unbound(http.req.raw), http.env);
@@ -187,7 +192,7 @@ function buildApp(options: AppOptions, { andante, basePath, bounds, checkHost }:
   routes.filter(({ contract }) => contract !== true).forEach(serveRow);
   const servesConsole = withConsole && !host.some(({ path }) => isBelow(path, consolePath));
   if (servesConsole) consoleRoutes().forEach(serveRow);
-  mcp?.forEach(serveRow);
+  protocols.forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   const takeTurn = boundClients(logger);

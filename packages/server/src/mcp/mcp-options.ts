@@ -2,7 +2,7 @@
 import type { Andante } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { checkOptionGroup, type KnownOptions } from "@andante/core/internal";
-import type { Context } from "hono";
+import { checkExposed, checkUrl, checkWait, type Exposed } from "../exposed/exposed.ts";
 
 export interface McpOptions {
   /** The ids of the workflows and agents that are tools. */
@@ -20,10 +20,8 @@ export interface McpOptions {
 const known: KnownOptions<McpOptions> = { expose: true, names: true, operator: true, wait: true, url: true };
 
 /** A workflow or an agent that is a tool. */
-export interface ExposedTool {
+export interface ExposedTool extends Exposed {
   readonly name: string;
-  readonly kind: "workflow" | "agent";
-  readonly id: string;
 }
 
 export interface CheckedMcpOptions {
@@ -35,23 +33,18 @@ export interface CheckedMcpOptions {
 }
 
 const defaultWait = 2000;
-const maxWait = 600_000;
 
 /** Throws an OptionError for options that could never work. */
 export function checkMcpOptions(options: McpOptions, andante: Andante): CheckedMcpOptions {
   checkOptionGroup("mcp", options, known);
   const { expose, names = {}, operator = false, wait = defaultWait, url } = options;
-  if (!Array.isArray(expose) || !expose.every((id) => typeof id === "string"))
-    throw new OptionError({ option: "mcp.expose", problem: "expected an array of ids" });
-  if (typeof wait !== "number" || !(wait >= 0 && wait <= maxWait))
-    throw new OptionError({ option: "mcp.wait", problem: `expected 0 to ${maxWait} milliseconds` });
-  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new OptionError({ option: "mcp.url", problem: "expected an http(s) URL" });
+  const exposed = checkExposed("mcp", expose, andante);
+  checkWait("mcp", wait);
   for (const id of Object.keys(names))
     if (!expose.includes(id))
       throw new OptionError({ option: "mcp.names", problem: `"${id}" is not in expose` });
   const tools = new Map<string, ExposedTool>();
-  for (const id of new Set(expose)) {
+  for (const { id, kind } of exposed) {
     const name = (Object.hasOwn(names, id) ? names[id] : undefined) ?? id;
     // The characters that clients and providers of models accept.
     if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) {
@@ -59,33 +52,7 @@ export function checkMcpOptions(options: McpOptions, andante: Andante): CheckedM
       throw new OptionError({ option: "mcp.names", problem });
     }
     if (tools.has(name)) throw new OptionError({ option: "mcp.names", problem: `two tools are "${name}"` });
-    tools.set(name, { name, id, kind: kindOf(id, andante) });
+    tools.set(name, { name, id, kind });
   }
-  return { tools, operator, wait, url: url?.replace(/\/$/, "") };
-}
-
-/** The address of the server for clients, with the base path. */
-export function publicUrl(
-  { url }: Pick<CheckedMcpOptions, "url">,
-  basePath: string,
-  { req }: Pick<Context, "req">,
-): string {
-  return url ?? new URL(req.url).origin + basePath;
-}
-
-function kindOf(id: string, andante: Andante): ExposedTool["kind"] {
-  const isWorkflow = succeeds(() => andante.checkWorkflow(id));
-  const isAgent = succeeds(() => andante.agents.check(id));
-  if (isWorkflow !== isAgent) return isWorkflow ? "workflow" : "agent";
-  const problem = isWorkflow ? "is a workflow and an agent" : "is neither a workflow nor an agent";
-  throw new OptionError({ option: "mcp.expose", problem: `"${id}" ${problem}` });
-}
-
-function succeeds(check: () => void): boolean {
-  try {
-    check();
-    return true;
-  } catch {
-    return false;
-  }
+  return { tools, operator, wait, url: checkUrl("mcp", url) };
 }

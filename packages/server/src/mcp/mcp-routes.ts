@@ -1,11 +1,12 @@
 // The routes of the Model Context Protocol: its messages, and the metadata that name the issuer of tokens.
 import type { Context } from "hono";
+import { publicUrl } from "../exposed/exposed.ts";
+import type { InnerService } from "../exposed/inner-call.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
-import { checkMcpOptions, type McpOptions, publicUrl } from "./mcp-options.ts";
+import { checkMcpOptions, type McpOptions } from "./mcp-options.ts";
 import { checkSdk, loadSdk } from "./sdk.ts";
-import type { MessageService } from "./serve-message.ts";
 
 export const mcpPath = "/mcp";
 const metadataPath = "/.well-known/oauth-protected-resource";
@@ -20,7 +21,7 @@ const shared = {
 /** The rows, which are not part of the API description. `issuer` gives the tokens that the server takes. */
 export function mcpRoutes(
   given: McpOptions,
-  service: MessageService,
+  service: InnerService,
   issuer: string | undefined,
 ): readonly Route[] {
   checkSdk();

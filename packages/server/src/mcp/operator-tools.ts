@@ -1,10 +1,10 @@
 // Tools for operators: the inbox, executions and schedules. Each is a row of the route table under an action of its own, such
 // as `mcp.inbox_list`, beside the actions of the row.
-import { ForbiddenError } from "../errors/auth-errors.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
+import { rowOf } from "../exposed/inner-call.ts";
 import type { Route, RouteContext } from "../route.ts";
 import { resumeBody } from "../schemas/execution-schemas.ts";
-import { type McpCall, rowOf } from "./call.ts";
+import type { McpCall } from "./call.ts";
 import { type Result, valueResult } from "./results.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -104,15 +104,7 @@ export async function operatorTools(call: McpCall): Promise<readonly Fields[]> {
   if (!call.options.operator) return [];
   const listed = await Promise.all(
     Object.entries(tools).map(async ([name, { description, properties, required = [] }]) => {
-      const isAllowed = await Promise.resolve()
-        .then(() => call.permission({ action: actionOf(name) }).scopeOf({}))
-        .then(
-          () => true,
-          (error: unknown) => {
-            if (error instanceof ForbiddenError) return false;
-            throw error;
-          },
-        );
+      const isAllowed = await call.may(actionOf(name), {});
       const inputSchema = { type: "object", properties, required, additionalProperties: false };
       return isAllowed ? [{ name, description, inputSchema }] : [];
     }),

@@ -1,8 +1,9 @@
 // Resources: journals of executions and messages of conversations that the caller may see.
 import { AndanteError } from "@andante/core";
 import { ForbiddenError } from "../errors/auth-errors.ts";
+import { rowOf } from "../exposed/inner-call.ts";
 import { isObject } from "../is-object.ts";
-import { type McpCall, rowOf } from "./call.ts";
+import type { McpCall } from "./call.ts";
 import type { Result } from "./results.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,18 +1,17 @@
 // One POST to /mcp: a message of an MCP client of either generation, handled by a server of the official SDK of its own.
-import { AndanteError } from "@andante/core";
 import type { Context } from "hono";
 import { z } from "zod";
+import type { InnerService } from "../exposed/inner-call.ts";
+import { readMessage, refusal } from "../exposed/read-message.ts";
 import { isObject } from "../is-object.ts";
-import { type ClientOf, originOf } from "../request/client.ts";
+import { originOf } from "../request/client.ts";
 import { headerOf } from "../request/node-request.ts";
-import { type BodyBounds, readJsonBody } from "../request/request-body.ts";
-import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import type { RouteContext } from "../route.ts";
 import { placeOf } from "../sse/open-stream.ts";
-import type { OpenStream, OpenStreams } from "../sse/open-streams.ts";
+import type { OpenStream } from "../sse/open-streams.ts";
 import { version } from "../version.ts";
-import { McpCall, type McpService, tasksExtension } from "./call.ts";
+import { McpCall, tasksExtension } from "./call.ts";
 import type { CheckedMcpOptions } from "./mcp-options.ts";
 import { listResources, listTemplates, readResource } from "./resources.ts";
 import { protocolError, type Result } from "./results.ts";
@@ -27,16 +26,8 @@ const maxBatch = 50;
 
 type Connected = ConstructorParameters<typeof McpCall>[0];
 
-export interface MessageService extends McpService {
-  readonly bounds: BodyBounds & {
-    readonly clientOf: ClientOf;
-    readonly streams: OpenStreams;
-    readonly exports: OpenStreams;
-  };
-}
-
 export async function serveMessage(
-  service: MessageService,
+  service: InnerService,
   options: CheckedMcpOptions,
   { http, caller, logger }: RouteContext,
 ): Promise<RouteResponse> {
@@ -84,22 +75,6 @@ function lightRequest({ req }: Context, signal: AbortSignal): Request {
   const { method, url } = req;
   const fields = { method, url, headers, signal };
   return Object.create(Request.prototype, Object.getOwnPropertyDescriptors(fields));
-}
-
-/** The parsed message, or the protocol's response to a body that is none. */
-async function readMessage(http: Context, bounds: BodyBounds, client: () => string): Promise<unknown> {
-  try {
-    const message = await readJsonBody(http.req, bounds, client);
-    return message === undefined ? refusal(400, "The request needs a JSON body") : message;
-  } catch (error) {
-    if (!(error instanceof AndanteError) || error.status === 499) throw error;
-    return refusal(error.status, error.message);
-  }
-}
-
-function refusal(status: number, message: string, code = status === 400 ? -32_700 : -32_000): RouteResponse {
-  const body = JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null });
-  return new RouteResponse(body, { status, headers: jsonHeaders });
 }
 
 function hasProgress(params: unknown): boolean {

@@ -1,8 +1,9 @@
 // The methods of the extension for tasks.
-import { NotCancellableError } from "@andante/core/errors";
-import { readReply, stopReply } from "./agent-tool.ts";
-import { type McpCall, rowOf, tasksExtension } from "./call.ts";
-import { answer, questionsOf, visibleState, waysToDecide } from "./executions.ts";
+import { cancelExecution, visibleState } from "../exposed/executions.ts";
+import { stopReply } from "../exposed/replies.ts";
+import { readReply } from "./agent-tool.ts";
+import { type McpCall, tasksExtension } from "./call.ts";
+import { answer, questionsOf, waysToDecide } from "./executions.ts";
 import { endResult, type Result } from "./results.ts";
 import { type ReplyId, readReplyTaskId, taskFields, taskNotFound } from "./task-shape.ts";
 
@@ -34,12 +35,8 @@ async function handleExecution(call: McpCall, method: TaskMethod, executionId: s
     return {};
   }
   if (method === "tasks/cancel") {
-    await call
-      .ask(rowOf("cancelFoundExecution"), { params: { executionId }, body: {} })
-      .catch((error: unknown) => {
-        // One that has ended is acknowledged too.
-        if (!(error instanceof NotCancellableError)) throw error;
-      });
+    // One that has ended is acknowledged too.
+    await cancelExecution(call, executionId);
     return {};
   }
   const { status, startAt, endAt, suspension, parked } = state;
@@ -68,7 +65,8 @@ async function handleReply(
   if (!call.isExposed("agent", reply.agentId)) throw taskNotFound(call.sdk, taskId);
   const { status, result } = await readReply(call, reply);
   if (method === "tasks/cancel") {
-    if (status === "running" || status === "waiting") await stopReply(call, reply);
+    if (status === "running" || status === "waiting")
+      await stopReply(call, reply.agentId, reply.conversationId);
     return {};
   }
   // People decide about the tools of a reply in its chat and in the inbox.

@@ -1,9 +1,11 @@
 // A call of a workflow as a tool: starts an execution, waits for it, and responds with its result, a task or a question.
 import { AndanteError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
 import { withTimeout } from "@andante/core/internal";
+import { visibleState } from "../exposed/executions.ts";
+import { rowOf } from "../exposed/inner-call.ts";
 import { startOptions } from "../routes/start-options.ts";
-import { type McpCall, rowOf } from "./call.ts";
-import { answer, questionsOf, visibleState, waysToDecide } from "./executions.ts";
+import type { McpCall } from "./call.ts";
+import { answer, questionsOf, waysToDecide } from "./executions.ts";
 import { reportProgress } from "./progress.ts";
 import { type ExecutionOutcome, endResult, type Result, waitingResult } from "./results.ts";
 import { createdTask } from "./task-shape.ts";

@@ -2,11 +2,13 @@
 import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import { isRecord } from "../../values/fields.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import type { JsonSchema, Schema } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { type ConversationMessage, type OwnerOption, viewMessage } from "../conversation/conversations.ts";
+import { messageOf } from "../conversation/kept-message.ts";
 import { lastOf, readMessages } from "../messages/given-messages.ts";
 import { shapeOf } from "../schema/object-shape.ts";
 import type { AgentCallOptions } from "./call-options.ts";
@@ -16,7 +18,7 @@ import { objectReply } from "./object-reply.ts";
 import { runChat } from "./run-chat.ts";
 import { startTurn } from "./start-turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
-import type { TurnExecutions } from "./turn-host.ts";
+import type { ReplyQuestion, TurnExecutions } from "./turn-host.ts";
 
 /** Options of a reply that is read later. */
 export interface StartReplyOptions
@@ -45,6 +47,12 @@ export interface ReplyState {
   readonly status: ReplyStatus;
   /** As far as it is kept. */
   readonly message: ConversationMessage | undefined;
+  /** The message that it replies to; undefined where the conversation has none of this id. */
+  readonly asked: ConversationMessage | undefined;
+  /** True while the message waits for the replies before it. */
+  readonly queued: boolean;
+  /** What a person can answer while it waits. */
+  readonly questions: readonly ReplyQuestion[];
 }
 
 /** Milliseconds to wait for the beginning: a message behind another reply is kept by then. */
@@ -100,19 +108,24 @@ export async function readReply(
   // Before the messages: one that leaves the queue, and a reply that ends, in between are there.
   const queued = (await conversations.queue({ conversationId, userId })) ?? [];
   const live = await executions.live(conversationId);
-  const [asked] = (await conversations.recent({ conversationId, userId, upTo: messageId, limit: 1 })) ?? [];
-  if (asked?.messageId !== messageId) {
-    const isQueued = queued.some((each) => each.messageId === messageId);
-    return { status: isQueued ? "running" : "none", message: undefined };
+  const [kept] = (await conversations.recent({ conversationId, userId, upTo: messageId, limit: 1 })) ?? [];
+  if (kept?.messageId !== messageId) {
+    const waiting = queued.find((each) => each.messageId === messageId);
+    const nothing = { message: undefined, questions: [] };
+    if (waiting === undefined) return { ...nothing, status: "none", asked: undefined, queued: false };
+    const asked = { ...messageOf(waiting), createdAt: isoTime(waiting.createdAt) };
+    return { ...nothing, status: "running", asked, queued: true };
   }
-  const mine = viewMessage(asked);
+  const mine = viewMessage(kept);
   const [next] =
     mine.role === "assistant"
-      ? [asked]
-      : ((await conversations.messages({ conversationId, userId, after: asked.sequence, limit: 1 })) ?? []);
+      ? [kept]
+      : ((await conversations.messages({ conversationId, userId, after: kept.sequence, limit: 1 })) ?? []);
   const found = next && viewMessage(next);
   const message = found?.role === "assistant" ? found : undefined;
-  return { status: statusOf(live, messageId, message), message };
+  const status = statusOf(live, messageId, message);
+  const questions = status === "waiting" ? (live?.questions ?? []) : [];
+  return { status, message, asked: mine, queued: false, questions };
 }
 
 function statusOf(

@@ -78,6 +78,18 @@ export interface LiveTurn {
   readonly waitsSince: number | undefined;
   /** It waits for its tools alone, not for a decision. */
   readonly waitsForTools: boolean;
+  /** What a person can answer meanwhile. */
+  readonly questions: readonly ReplyQuestion[];
+}
+
+/** A call of a tool that waits for a person. */
+export interface ReplyQuestion {
+  readonly suspensionId: string;
+  /** Of an approval; null for a tool that waits in its own code. */
+  readonly approvalId: string | null;
+  readonly reason: string;
+  readonly data?: unknown;
+  readonly resumeSchema?: Readonly<Record<string, unknown>>;
 }
 
 /** A turn that is run, now or again after a crash. */

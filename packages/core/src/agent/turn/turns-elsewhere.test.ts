@@ -13,6 +13,7 @@ const live = (mode = "chat"): LiveTurn => ({
     context: "{}",
     waitsSince: undefined,
     waitsForTools: false,
+    questions: [],
   },
   input: { agentId: "a", messageId: "m", mode, replyTo: "u" },
 });

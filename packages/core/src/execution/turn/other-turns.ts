@@ -1,10 +1,13 @@
 // The turns of all processes that share the store, as this one sees them.
 import { approvalIdOf } from "../../agent/turn/approval-waits.ts";
-import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
+import type { LiveTurn, OtherTurns, ReplyQuestion } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { ClusterChannel } from "../../store/cluster-channel.ts";
+import type { Suspension } from "../../store/store.ts";
+import { isChildWait } from "../../store/suspension.ts";
 import { unlessAborted } from "../../values/unless-aborted.ts";
 import type { Engine } from "../engine/engine.ts";
+import { viewSuspension } from "../stream/views.ts";
 
 /** The parts of the engine that turns of other processes are seen through. */
 export type OtherTurnParts = Pick<Engine, "store" | "waiters" | "keepAlive">;
@@ -29,7 +32,14 @@ export async function liveTurn(
   const waitsSince = waits ? (suspension?.suspendedAt ?? state.execution.startAt) : undefined;
   const waitsForTools = waits && state.suspensions.every(({ path }) => approvalIdOf(path) === null);
   const stored: unknown = JSON.parse(input ?? "null");
-  return { executionId, agentId, userId, input: stored, context, waitsSince, waitsForTools };
+  const questions = state.suspensions.flatMap((open) => (isChildWait(open) ? [] : [questionOf(open)]));
+  return { executionId, agentId, userId, input: stored, context, waitsSince, waitsForTools, questions };
+}
+
+function questionOf(open: Suspension): ReplyQuestion {
+  const { suspensionId, reason, data, resumeSchema } = viewSuspension(undefined, open);
+  const approvalId = approvalIdOf(open.path);
+  return { suspensionId, approvalId, reason, data, ...(resumeSchema && { resumeSchema }) };
 }
 
 function turnsBeside(engine: OtherTurnParts, clusterChannel: ClusterChannel): OtherTurns {

@@ -1,0 +1,168 @@
+// Who may use A2A: the same authentication, owners and policy as over HTTP.
+import { memoryStore } from "@andante/core";
+import { RecordingLogger } from "@andante/core/test";
+import { createApp } from "@andante/server";
+import { expect, test } from "vitest";
+import { gates } from "../support/gates.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { workflows } from "../support/workflows.ts";
+import { a2aClient, messageOf } from "./client.ts";
+
+const a2a = { expose: ["echo", "approval", "mirror", "held"] };
+const cardPath = "/.well-known/agent-card.json";
+const clientOf = async (url: string, agentId: string, user: string) =>
+  a2aClient(url, agentId, bearer(await tokenFor(user)));
+
+test("with authentication a request needs a token, and the public card names the scheme", async () => {
+  const auth = { ...provider(), issuer: "https://login.example" };
+  const { url, get } = await serveForTest({ auth, a2a });
+  const refused = await a2aClient(url, "echo").post("{}");
+  expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  const { status, text, headers } = await get(cardPath);
+  const card = JSON.parse(text);
+  expect([status, card]).toMatchObject([
+    200,
+    {
+      supportedInterfaces: [{ url: `${url}/a2a/echo`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      securitySchemes: {
+        bearer: {
+          httpAuthSecurityScheme: { scheme: "Bearer", description: "A token of https://login.example" },
+        },
+      },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    },
+  ]);
+  const again = await get(cardPath, { "if-none-match": headers.get("etag") ?? "" });
+  expect([again.status, again.text]).toEqual([304, ""]);
+  expect((await (await clientOf(url, "echo", "ada")).say([{ text: "hi" }])).error).toBeUndefined();
+});
+
+test("each exposed agent has a card, and no other has a card or an address", async () => {
+  const { url, get, post } = await serveForTest({ a2a: { ...a2a, url: "https://ai.example/x/" } });
+  const { text } = await get(`/a2a/approval${cardPath}`);
+  const card = JSON.parse(text);
+  expect(card.supportedInterfaces[0].url).toBe("https://ai.example/x/a2a/approval");
+  expect(card.securitySchemes).toBeUndefined();
+  for (const id of ["careful", "toString", "__proto__"])
+    expect([(await get(`/a2a/${id}${cardPath}`)).status, (await post(`/a2a/${id}`, {})).status]).toEqual([
+      404, 404,
+    ]);
+  expect((await a2aClient(url, "echo").say([{ text: "hi" }])).error).toBeUndefined();
+  const without = await serveForTest();
+  expect([(await without.get(cardPath)).status, (await without.post("/a2a/echo", {})).status]).toEqual([
+    404, 404,
+  ]);
+});
+
+test.each([
+  [{ expose: ["unknown"] }, "a2a.expose"],
+  [{ expose: "echo" }, "a2a.expose"],
+  [{ expose: [], wait: -1 }, "a2a.wait"],
+  [{ expose: [], url: "ftp://x" }, "a2a.url"],
+  [{ expose: [], names: {} }, "a2a"],
+])("the options %j are refused", (wrong, named) => {
+  const options = { workflows, store: memoryStore(), logger: new RecordingLogger() };
+  expect(() => createApp({ ...options, a2a: wrong as never })).toThrow(named);
+});
+
+test.each([
+  [[], true],
+  [[`GET ${cardPath}`, "GET /a2a/*"], false],
+])(
+  "where every route is private, a start with the public routes %j warns: %s",
+  async (publicRoutes, warns) => {
+    const logger = new RecordingLogger();
+    await serveForTest({ auth: provider({ defaultPrivate: true, publicRoutes }), a2a, logger });
+    const warned = logger.lines.filter(({ msg }) =>
+      String(msg).includes("clients of A2A cannot find agents"),
+    );
+    expect(warned.length > 0).toBe(warns);
+  },
+);
+
+test("a task belongs to the user of the token, and another user finds none", async () => {
+  const { url } = await serveForTest({ auth: provider(), a2a });
+  for (const [agentId, part] of [
+    ["approval", { data: { topic: "tea" } }],
+    ["echo", { text: "secret" }],
+  ] as const) {
+    const [ada, bob] = [await clientOf(url, agentId, "ada"), await clientOf(url, agentId, "bob")];
+    const { task } = (await ada.say([part])).result;
+    const { id: taskId, contextId } = task;
+    for (const [method, params] of [
+      ["GetTask", { id: taskId }],
+      ["CancelTask", { id: taskId }],
+      ["SubscribeToTask", { id: taskId }],
+      ["SendMessage", { message: messageOf([part], { taskId }) }],
+      ["SendStreamingMessage", { message: messageOf([part], { taskId }) }],
+    ] as const)
+      expect([method, (await bob.send(method, params)).error?.code]).toEqual([method, -32_001]);
+    expect((await bob.send("ListTasks", { contextId })).result.tasks).toEqual([]);
+    expect((await bob.send("ListTasks")).result.tasks).toEqual([]);
+    expect((await ada.send("ListTasks")).result.tasks).toMatchObject([{ id: taskId, contextId }]);
+    expect((await ada.send("ListTasks", { contextId })).result.tasks).toMatchObject([{ id: taskId }]);
+  }
+  // Bob's message into Ada's conversation is refused, and begins no other.
+  const [ada, bob] = [await clientOf(url, "echo", "ada"), await clientOf(url, "echo", "bob")];
+  const { contextId } = (await ada.say([{ text: "mine" }])).result.task;
+  expect((await bob.say([{ text: "hers" }], { contextId })).error?.code).toBe(-32_602);
+  const mirror = await clientOf(url, "mirror", "ada");
+  const [{ parts }] = (await mirror.say([{ data: 1 }])).result.task.artifacts;
+  expect(parts[0].data).toMatchObject({ data: 1, userId: "ada", context: { user: { id: "ada" } } });
+});
+
+test("`authorize` decides about each agent, and who may not answer is not asked", async () => {
+  const { url } = await serveForTest({
+    auth: provider(),
+    a2a,
+    authorize: ({ action, resource }) => {
+      if (action === "a2a.connect") return true;
+      if (action === "workflows.execute") return resource.workflowId === "approval";
+      return action === "executions.read" ? "own" : false;
+    },
+  });
+  const say = async (agentId: string, part: Record<string, unknown>) =>
+    (await clientOf(url, agentId, "ada")).say([part], {}, { returnImmediately: true });
+  expect((await say("echo", { text: "hi" })).error).toMatchObject({
+    code: -32_000,
+    message: "Not allowed: agents.text",
+  });
+  expect((await say("mirror", { data: 1 })).error?.code).toBe(-32_000);
+  const { task } = (await say("approval", { data: { topic: "tea" } })).result;
+  const ada = await clientOf(url, "approval", "ada");
+  await expect
+    .poll(async () => (await ada.task(task.id)).status)
+    .toMatchObject({
+      state: "TASK_STATE_WORKING",
+      message: { parts: [{ text: "Waiting for approval" }] },
+    });
+});
+
+test("a user without an id gets a message, no task", async () => {
+  const auth = provider({ mapUser: () => ({ name: "somebody" }) });
+  const { url } = await serveForTest({ auth, a2a });
+  const { result } = await (await clientOf(url, "echo", "x")).say([{ text: "hi" }]);
+  expect(result.message.parts).toEqual([{ text: "You said: hi" }]);
+});
+
+test("streams hold places: a client at the limit is refused before anything is started", async () => {
+  const { url, get } = await serveForTest({
+    a2a: { expose: ["gated"] },
+    limits: { streams: 1, clientShare: 1 },
+  });
+  const stream = (door: string) =>
+    a2aClient(url, "gated").post(
+      JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage" },
+        params: { message: messageOf([{ data: { door } }]) },
+      }),
+    );
+  const first = await stream("a2a-places");
+  const second = await stream("a2a-none");
+  expect(await second.json()).toMatchObject({ error: { code: -32_000 } });
+  const { executions } = JSON.parse((await get("/api/executions")).text).data;
+  expect(executions).toHaveLength(1);
+  gates.open("a2a-places");
+  expect(await first.text()).toContain("TASK_STATE_COMPLETED");
+});

@@ -20,7 +20,7 @@ const slow = new Agent({
 const { url } = await serve({
   workflows: { publish },
   agents: { slow },
-  a2a: { expose: ["slow", "publish"] },
+  a2a: { expose: ["slow", "publish"], push: { allowPrivate: true } },
   store: sqliteStore({ path }),
   port: 0,
   logger: createLogger({ level: "silent" }),

@@ -18,6 +18,7 @@ export { cancelledBy } from "./event/cause.ts";
 export type { EventToSend } from "./event/define-event.ts";
 export { anyKey, matchKey, targetOf } from "./event/match-key.ts";
 export type { LinkState } from "./execution/commands/links.ts";
+export type { PushedTask, PushSettings, PushSource } from "./execution/commands/pushes.ts";
 export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";

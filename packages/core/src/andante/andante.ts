@@ -140,7 +140,7 @@ export interface Andante<
   /** Where events of executions are sent. */
   readonly endpoints: Pick<Endpoints, "list" | "get" | "set" | "remove" | "rotate" | "enable">;
   /** The events that are sent to them. */
-  readonly deliveries: Pick<Deliveries, "list" | "get" | "redeliver" | "test">;
+  readonly deliveries: Pick<Deliveries, "list" | "get" | "redeliver" | "test" | "pushes">;
   /** The decisions behind links that bodies have made, by the last part of their addresses. */
   readonly links: Pick<Links, "read" | "decide">;
   /** The facts that agents keep of users and conversations. */

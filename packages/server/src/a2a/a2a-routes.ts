@@ -7,6 +7,7 @@ import type { InnerService } from "../exposed/inner-call.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
 import { type A2aOptions, checkA2aOptions } from "./a2a-options.ts";
 import { a2aPath, cardResponse } from "./agent-card.ts";
+import { pushSource } from "./push-methods.ts";
 
 const cardPath = "/.well-known/agent-card.json";
 
@@ -23,7 +24,8 @@ export function a2aRoutes(
   issuer: string | undefined,
 ): readonly Route[] {
   const options = checkA2aOptions(given, service.andante);
-  const { gate, basePath, logger } = service;
+  const { gate, basePath, logger, andante } = service;
+  if (options.push) andante.deliveries.pushes.serve(pushSource(andante, options.push.allowPrivate));
   const [first] = options.agents.values();
   const agentOf = ({ http, params }: RouteContext): Exposed => {
     const agent = options.agents.get(params.id ?? "");
@@ -31,7 +33,11 @@ export function a2aRoutes(
     return agent;
   };
   const card = (context: RouteContext, exposed: Exposed) =>
-    cardResponse(exposed, { service, url: publicUrl(options, basePath, context.http), issuer }, context);
+    cardResponse(
+      exposed,
+      { service, url: publicUrl(options, basePath, context.http), issuer, push: options.push !== undefined },
+      context,
+    );
   const cards = { ...shared, access: "public", method: "GET", action: "a2a.card", resource: [] } as const;
   if (gate.requiresAuth("GET", cardPath, "public"))
     logger.warn(

@@ -16,6 +16,8 @@ interface CardParts {
   /** The address of the server for clients. */
   readonly url: string;
   readonly issuer: string | undefined;
+  /** Whether pushes are made. */
+  readonly push: boolean;
 }
 
 export async function cardResponse(
@@ -30,7 +32,7 @@ export async function cardResponse(
   return new RouteResponse(body, { headers });
 }
 
-async function cardOf({ kind, id }: Exposed, { service: { andante, gate }, url, issuer }: CardParts) {
+async function cardOf({ kind, id }: Exposed, { service: { andante, gate }, url, issuer, push }: CardParts) {
   const { name, purpose } = kind === "agent" ? await andante.agents.read(id) : andante.workflow(id);
   const description = purpose === "" ? `Runs ${name}` : purpose;
   const modes = ["text/plain", "application/json"];
@@ -44,7 +46,7 @@ async function cardOf({ kind, id }: Exposed, { service: { andante, gate }, url, 
     supportedInterfaces: [
       { url: `${url}${a2aPath}/${encodeURIComponent(id)}`, protocolBinding: "JSONRPC", protocolVersion },
     ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: push, extendedAgentCard: false },
     ...(gate.enabled && security),
     defaultInputModes: modes,
     defaultOutputModes: kind === "agent" ? ["text/plain"] : modes,

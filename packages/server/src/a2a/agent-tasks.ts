@@ -1,6 +1,6 @@
 // Replies of an agent as tasks: a context is a conversation, and a task the reply to one of its messages.
 import { setTimeout } from "node:timers/promises";
-import { AndanteError } from "@andante/core";
+import { type Andante, AndanteError } from "@andante/core";
 import type { ReplyQuestion, ReplyState } from "@andante/core/internal";
 import { rowOf } from "../exposed/inner-call.ts";
 import { askAgent, startReply, stopReply, textOf, visibleReply } from "../exposed/replies.ts";
@@ -19,7 +19,10 @@ const lastAmong = 10;
 export const agentTasks: TaskSource = {
   read: async (call, taskId) => {
     const { conversationId, messageId } = placeOf(taskId);
-    return taskOf(call, conversationId, await replyOf(call, taskId), messageId);
+    const reply = await replyOf(call, taskId);
+    const mayAnswer =
+      reply.questions.length > 0 && (await call.may("conversations.decide", { conversationId }));
+    return taskOf(conversationId, reply, messageId, mayAnswer);
   },
 
   start: async (call, message) => {
@@ -153,7 +156,15 @@ async function replyOf(call: A2aCall, taskId: string): Promise<ReplyState> {
   return reply;
 }
 
-async function taskOf(call: A2aCall, contextId: string, reply: ReplyState, messageId: string): Promise<Task> {
+/** The task as its owner sees it who may answer. */
+export async function peekReply(andante: Andante, taskId: string): Promise<Task> {
+  const { conversationId, messageId } = placeOf(taskId);
+  const reply = await andante.agents.reply(conversationId, messageId, {});
+  if (reply.asked === undefined) throw taskNotFound(taskId);
+  return taskOf(conversationId, reply, messageId, true);
+}
+
+function taskOf(contextId: string, reply: ReplyState, messageId: string, mayAnswer: boolean): Task {
   const id = taskIdOf(contextId, messageId);
   const { status, message, asked, questions } = reply;
   const askedAt = asked?.createdAt ?? new Date(0).toISOString();
@@ -171,9 +182,7 @@ async function taskOf(call: A2aCall, contextId: string, reply: ReplyState, messa
     if (message?.partial !== true) return task(statusOf(of, "TASK_STATE_COMPLETED", at, ""));
     return task(statusOf(of, "TASK_STATE_CANCELED", at, "The reply was stopped before its end"));
   }
-  const mayAnswer =
-    questions.length > 0 && (await call.may("conversations.decide", { conversationId: contextId }));
-  if (!mayAnswer) return task(statusOf(of, "TASK_STATE_WORKING", askedAt, ""));
+  if (!mayAnswer || questions.length === 0) return task(statusOf(of, "TASK_STATE_WORKING", askedAt, ""));
   const at = message?.createdAt ?? askedAt;
   return task(statusOf(of, "TASK_STATE_INPUT_REQUIRED", at, "", questions.map(questionOf)));
 }

@@ -4,7 +4,17 @@ import { parse } from "../request/parse.ts";
 import type { A2aCall, TaskSource } from "./a2a-call.ts";
 import { A2aError } from "./a2a-errors.ts";
 import { agentTasks } from "./agent-tasks.ts";
-import { listParams, type MessageIn, sendParams, taskParams } from "./params.ts";
+import {
+  listParams,
+  type MessageIn,
+  onePushParams,
+  type PushIn,
+  pushListParams,
+  pushParams,
+  sendParams,
+  taskParams,
+} from "./params.ts";
+import { checkPush, createPush, listPushes, readPush, removePush } from "./push-methods.ts";
 import { hasEnded, type Message, statusOf, type Task, viewTask } from "./task.ts";
 import { settled, type Update, updatesOf } from "./updates.ts";
 import { workflowTasks } from "./workflow-tasks.ts";
@@ -20,7 +30,7 @@ const pageLength = 50;
 export const methods: Readonly<Record<string, Method>> = {
   SendMessage: async (call, params) => {
     const { message, configuration } = read(sendParams, params);
-    const sent = await send(call, message);
+    const sent = await send(call, message, configuration?.taskPushNotificationConfig);
     if (!("status" in sent)) return { result: { message: sent } };
     const signal = AbortSignal.any([call.http.req.raw.signal, AbortSignal.timeout(call.options.wait)]);
     const source = sourceOf(call);
@@ -30,7 +40,8 @@ export const methods: Readonly<Record<string, Method>> = {
   },
 
   SendStreamingMessage: async (call, params) => {
-    const sent = await send(call, read(sendParams, params).message);
+    const { message, configuration } = read(sendParams, params);
+    const sent = await send(call, message, configuration?.taskPushNotificationConfig);
     return { updates: "status" in sent ? follow(call, sent, "settled") : only({ message: sent }) };
   },
 
@@ -75,14 +86,32 @@ export const methods: Readonly<Record<string, Method>> = {
     return { result: viewTask(canceled, {}) };
   },
 
-  ...Object.fromEntries(
-    ["Create", "Get", "List", "Delete"].map((verb) => [
-      `${verb}TaskPushNotificationConfig${verb === "List" ? "s" : ""}`,
-      async () => {
-        throw new A2aError("PUSH_NOTIFICATION_NOT_SUPPORTED", "Push notifications are not supported");
-      },
-    ]),
-  ),
+  CreateTaskPushNotificationConfig: async (call, params) => {
+    await checkPush(call);
+    const { taskId, ...push } = read(pushParams, params);
+    await checkPush(call, push);
+    return { result: await createPush(call, await sourceOf(call).read(call, taskId), push) };
+  },
+
+  GetTaskPushNotificationConfig: async (call, params) => {
+    await checkPush(call);
+    const { taskId, id } = read(onePushParams, params);
+    return { result: await readPush(call, await sourceOf(call).read(call, taskId), id) };
+  },
+
+  ListTaskPushNotificationConfigs: async (call, params) => {
+    await checkPush(call);
+    const { taskId } = read(pushListParams, params);
+    const configs = await listPushes(call, await sourceOf(call).read(call, taskId));
+    return { result: { configs, nextPageToken: "" } };
+  },
+
+  DeleteTaskPushNotificationConfig: async (call, params) => {
+    await checkPush(call);
+    const { taskId, id } = read(onePushParams, params);
+    await removePush(call, await sourceOf(call).read(call, taskId), id);
+    return { result: {} };
+  },
 
   GetExtendedAgentCard: async () => {
     throw new A2aError("UNSUPPORTED_OPERATION", "There is no extended card");
@@ -90,7 +119,14 @@ export const methods: Readonly<Record<string, Method>> = {
 };
 
 /** Begins a task, or answers the question of one. */
-async function send(call: A2aCall, message: MessageIn): Promise<Task | Message> {
+async function send(call: A2aCall, message: MessageIn, push: PushIn | undefined): Promise<Task | Message> {
+  if (push !== undefined) await checkPush(call, push);
+  const sent = await begin(call, message);
+  if (push !== undefined && "status" in sent) await createPush(call, sent, push);
+  return sent;
+}
+
+async function begin(call: A2aCall, message: MessageIn): Promise<Task | Message> {
   const source = sourceOf(call);
   const { taskId, contextId } = message;
   if (taskId === undefined) return source.start(call, message);

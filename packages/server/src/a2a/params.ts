@@ -84,9 +84,6 @@ export const listParams = z.object({
 });
 
 export const pushParams = push.extend({ taskId: id() });
-export const pushListParams = z.object({
-  taskId: id(),
-  pageSize: optional(z.int().min(0).max(100)),
-  pageToken: optionalId(),
-});
+/** A task has so few that there is one page. */
+export const pushListParams = z.object({ taskId: id() });
 export const onePushParams = z.object({ taskId: id(), id: id() });

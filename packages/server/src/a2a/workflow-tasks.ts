@@ -1,8 +1,15 @@
 // Executions of a workflow as tasks: the input is the data of the message, a suspension is a question, and the result an artifact.
 import { randomUUID } from "node:crypto";
-import type { ExecutionState, StartOptions } from "@andante/core";
+import type { Andante, ExecutionState, StartOptions } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
-import { cancelExecution, questionsFor, resumeSuspension, visibleState } from "../exposed/executions.ts";
+import {
+  cancelExecution,
+  type OpenSuspension,
+  questionsFor,
+  resumeSuspension,
+  suspensionsOf,
+  visibleState,
+} from "../exposed/executions.ts";
 import { rowOf } from "../exposed/inner-call.ts";
 import { isObject } from "../is-object.ts";
 import { startOptions } from "../routes/start-options.ts";
@@ -26,8 +33,7 @@ const turns = new Set(["workflow-suspended", "workflow-resumed", "workflow-resul
 export const workflowTasks: TaskSource = {
   read: async (call, taskId) => {
     const state = await stateOf(call, taskId);
-    const ids = await call.service.andante.idsOf(taskId);
-    return taskOf(call, state, ids?.conversationId ?? taskId);
+    return taskOf(state, await contextOf(call.service.andante, taskId), await questionsFor(call, state));
   },
 
   start: async (call, message) => {
@@ -95,7 +101,18 @@ async function stateOf(call: A2aCall, taskId: string): Promise<ExecutionState> {
   return state;
 }
 
-async function taskOf(call: A2aCall, state: ExecutionState, contextId: string): Promise<Task> {
+/** The task as its owner sees it who may answer. */
+export async function peekExecution(andante: Andante, taskId: string): Promise<Task> {
+  const state = await andante.find(taskId);
+  const open = suspensionsOf(state).filter(({ stepPath }) => stepPath !== undefined);
+  return taskOf(state, await contextOf(andante, taskId), open);
+}
+
+async function contextOf(andante: Andante, taskId: string): Promise<string> {
+  return (await andante.idsOf(taskId))?.conversationId ?? taskId;
+}
+
+function taskOf(state: ExecutionState, contextId: string, open: readonly OpenSuspension[]): Task {
   const { executionId: id, status, startAt, endAt, result, error, input, suspension, parked } = state;
   const of = { id, contextId };
   const sent = {
@@ -117,7 +134,7 @@ async function taskOf(call: A2aCall, state: ExecutionState, contextId: string): 
     return { ...shared, status: statusOf(of, "TASK_STATE_FAILED", settledAt, error ?? "The task failed") };
   if (status === "cancelled")
     return { ...shared, status: statusOf(of, "TASK_STATE_CANCELED", settledAt, "") };
-  const questions = (await questionsFor(call, state)).map(({ suspensionId, reason, data, resumeSchema }) => ({
+  const questions = open.map(({ suspensionId, reason, data, resumeSchema }) => ({
     ...{ questionId: suspensionId, reason },
     ...(data !== undefined && { data }),
     ...(resumeSchema && { schema: resumeSchema }),

@@ -26,6 +26,7 @@ import { isoTime } from "../../values/iso-time.ts";
 import type { Engine, FiredDeliveries } from "../engine/engine.ts";
 import type { Processed } from "../engine/scheduler.ts";
 import type { Endpoints, Target } from "./endpoints.ts";
+import { isPush, Pushes } from "./pushes.ts";
 
 /** A delivery as lists show it. */
 export interface Delivery {
@@ -81,6 +82,8 @@ const maxTurnedAway = 100;
 const [shortestWait, longestWait] = [1_000, 5 * 60_000];
 
 export class Deliveries implements FiredDeliveries {
+  /** Those of the states of tasks. */
+  readonly pushes: Pushes;
   readonly #engine: () => Parts;
   readonly #endpoints: Endpoints;
   readonly #ready: () => Promise<void>;
@@ -99,6 +102,7 @@ export class Deliveries implements FiredDeliveries {
     this.#endpoints = endpoints;
     this.#ready = ready;
     this.#post = post;
+    this.pushes = new Pushes(engine, ready, post, this.#stopping.signal);
   }
 
   /** Cuts the requests under way: they are made again by another process, or after a restart. */
@@ -125,6 +129,7 @@ export class Deliveries implements FiredDeliveries {
       for (const row of rows) {
         read++;
         after = row.scheduleId;
+        if (isPush(row.scheduleId)) continue;
         const view = viewOf(row, readDelivery(row.body));
         if (state !== undefined && view.state !== state) continue;
         found.push(view);
@@ -184,6 +189,7 @@ export class Deliveries implements FiredDeliveries {
   }
 
   async deliver(deliveryId: string): Promise<Processed> {
+    if (isPush(deliveryId)) return this.pushes.fire(deliveryId);
     const engine = this.#engine();
     const stored = await engine.store.schedules.read(deliveryId);
     const now = engine.clock.now();
@@ -364,7 +370,7 @@ export class Deliveries implements FiredDeliveries {
   async #stored(deliveryId: string): Promise<StoredSchedule> {
     await this.#ready();
     const found = await this.#engine().store.schedules.read(deliveryId);
-    if (found?.kind !== "delivery") throw new DeliveryNotFoundError({ deliveryId });
+    if (found?.kind !== "delivery" || isPush(deliveryId)) throw new DeliveryNotFoundError({ deliveryId });
     return found;
   }
 }

@@ -13,6 +13,7 @@ const benchmarks: readonly (readonly string[])[] = [
   ["bench/http/main.ts"],
   ["bench/agents/main.ts"],
   ["bench/observe/main.ts"],
+  ["bench/mcp/main.ts"],
 ];
 
 buildPackages();

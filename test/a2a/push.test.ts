@@ -113,6 +113,8 @@ test("addresses that are not public are refused, and pushes can be off", async (
     const message = await say([{ data: { topic: "x" } }], {}, { taskPushNotificationConfig: { url } });
     expect(message.error?.code).toBe(-32_602);
   }
+  const headers = { taskId: task.id, url: "https://example.com/", token: "a\r\nx-other: b" };
+  expect((await send("CreateTaskPushNotificationConfig", headers)).error?.code).toBe(-32_602);
   expect((await send("ListTasks")).result.tasks).toHaveLength(1);
   const off = await serveForTest({ a2a: { expose: ["approval"], push: false } });
   const client = a2aClient(off.url, "approval");

@@ -44,7 +44,12 @@ export type PartIn = z.output<typeof part>;
 const push = z.object({
   id: optional(z.string().regex(/^[\w.~-]{1,100}$/, "expected 1 to 100 letters, digits and - _ . ~")),
   url: z.string().min(1).max(2000),
-  token: optional(z.string().max(2000)),
+  token: optional(
+    z
+      .string()
+      .max(2000)
+      .regex(/^[\x20-\x7e]*$/),
+  ),
   authentication: optional(
     z.object({
       scheme: z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,50}$/),

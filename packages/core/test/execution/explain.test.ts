@@ -21,11 +21,14 @@ const waitsFor = async (andante: Andante, executionId: string, kind: string) => 
 
 onMemoryAndFile((bench) => {
   test.each([
+    [{ resume: { ok: false } }, { onDeadline: "resume", resume: { ok: false } }, "it continues with ok: no"],
+    [{ resume: true }, { onDeadline: "resume", resume: true }, "it continues with the answer yes"],
     [
-      { resume: { ok: false } },
-      { onDeadline: "resume", resume: { ok: false } },
-      'it continues with {"ok":false}',
+      { resume: { amount: 90, note: null, more: [1] } },
+      { onDeadline: "resume", resume: { amount: 90 } },
+      "it continues with amount: 90, note: nothing",
     ],
+    [{ resume: [1, 2] }, { onDeadline: "resume", resume: [1, 2] }, "it continues with prepared data"],
     ["fail", { onDeadline: "fail" }, "the step fails"],
     ["cancel", { onDeadline: "cancel" }, "the execution is cancelled"],
   ] as const)("a suspension with a deadline that does %j", async (onDeadline, fact, words) => {

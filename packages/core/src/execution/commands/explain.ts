@@ -275,8 +275,27 @@ function deadlineClause({ until, onDeadline, resume }: Wait): string {
         ? "the step fails"
         : resume === undefined
           ? "it continues"
-          : `it continues with ${short(JSON.stringify(resume))}`;
+          : `it continues with ${short(dataWords(resume))}`;
   return `; without one ${effect} at ${until}`;
+}
+
+/** "approved: no, amount: 90", "the answer no". */
+function dataWords(data: unknown): string {
+  const plain = plainWord(data);
+  if (plain !== undefined) return `the answer ${plain}`;
+  const fields = isObject(data) && !Array.isArray(data) ? Object.entries(data) : [];
+  const words = fields.flatMap(([name, value]) => {
+    const word = plainWord(value);
+    return word === undefined ? [] : [`${name}: ${word}`];
+  });
+  return words.length === 0 ? "prepared data" : words.join(", ");
+}
+
+/** Undefined for a value that has no short word. */
+function plainWord(value: unknown): string | undefined {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (value === null) return "nothing";
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
 function endSentence(execution: ExecutionRow, tail: readonly JournalEvent[]): string {

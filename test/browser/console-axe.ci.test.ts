@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults } from "axe-core";
 import { describe, expect, test } from "vitest";
+import { mcpClient } from "../mcp/client.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { sendOrders, triggerWorkflows } from "./console/triggers.ts";
+import { sendOrders, triggerOptions, triggerWorkflows } from "./console/triggers.ts";
 import { openBrowser, openPage } from "./open-browser.ts";
 
 const script = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -19,7 +20,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   const browser = await openBrowser();
   const budgets = [{ per: "all", window: "1d", tokens: 10_000_000 }] as const;
   const workflows = { ...houseWorkflows, ...triggerWorkflows };
-  const server = await serveForTest({ workflows, agents: houseAgents, budgets });
+  const server = await serveForTest({ workflows, agents: houseAgents, budgets, ...triggerOptions });
   const { andante } = server;
   await sendOrders(andante);
   await andante.execute("measure", { text: "one two" });
@@ -30,6 +31,8 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   await andante.schedules.set("report", often);
   await andante.schedules.trigger("report");
   await andante.schedules.pause("report", { reason: "holidays", by: "olga" });
+  await mcpClient(server.url).call("measure_text", { text: "one two" });
+  const { deliveryId } = await andante.deliveries.test("crm");
   const { traces } = await andante.traces.list({ executionId });
   const traceId = traces[0]?.traceId;
   // The policy of the page stays as it is; axe comes from outside of it.
@@ -50,6 +53,10 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/events", "tbody tr"],
     ["/events?tab=waits", "tbody tr"],
     ["/events/evt_ord_8810", ".event-page .json"],
+    ["/endpoints", "tbody tr"],
+    ["/endpoints/crm", "tbody tr"],
+    [`/deliveries?item=${encodeURIComponent(deliveryId)}`, ".delivery-cards .json"],
+    ["/mcp", ".tools tbody tr"],
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     ["/failures", "tr"],
@@ -104,6 +111,9 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/inbox", ".inbox-item"],
     [`/executions/${executionId}`, ".asks .form-acts"],
     ["/agents/assistant", ".composer"],
+    ["/events", "tbody tr"],
+    ["/endpoints", "tbody tr"],
+    ["/mcp", ".tools tbody tr"],
     ["/logs", ".log-line"],
     ["/api?item=executeWorkflow", ".operation-body"],
   ])("on a phone: %s", async (address, ready) => {
@@ -128,6 +138,9 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
       ["/inbox", "Nothing waits for a person"],
       ["/executions", "Nothing has run yet"],
       ["/events", "No events yet"],
+      ["/events?tab=waits", "Nothing waits for an event"],
+      ["/endpoints", "No endpoints"],
+      ["/mcp", "MCP is off"],
       ["/failures", "Nothing failed"],
       ["/traces", "No traces yet"],
     ] as const) {

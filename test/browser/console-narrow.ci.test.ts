@@ -8,7 +8,7 @@ import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { sendOrders, triggerWorkflows } from "./console/triggers.ts";
+import { sendOrders, triggerOptions, triggerWorkflows } from "./console/triggers.ts";
 import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const phone = { width: 390, height: 844 };
@@ -49,6 +49,7 @@ describe("in Chromium", async () => {
     workflows: { ...houseWorkflows, ...triggerWorkflows, chain, endless, verbose },
     agents: { ...houseAgents, wordy },
     logs: { level: "info" as const },
+    ...triggerOptions,
   };
   const server = await serveForTest(house);
   const { andante } = server;
@@ -98,6 +99,8 @@ describe("in Chromium", async () => {
       ...[[`/traces/${traces[0]?.traceId}`, ".fall"] as const, ["/nodes", "tbody tr"] as const],
       ...[["/schedules", "tbody tr"] as const, ["/schedules/weekly", ".schedule-facts"] as const],
       ...[["/events", "tbody tr"] as const, ["/events/evt_ord_8810", ".event-page"] as const],
+      ...[["/endpoints", "tbody tr"] as const, ["/endpoints/crm", "tbody tr"] as const],
+      ...[["/deliveries", "tbody tr"] as const, ["/mcp", ".tools .card"] as const],
       ...[["/usage", "tbody tr"] as const, ["/api", ".operation"] as const],
     ]) {
       await open(path);

@@ -1,7 +1,8 @@
 // Tools over MCP: names and schemas, results, questions, progress and the protocol's own errors.
-import { memoryStore } from "@andante/core";
+import { createWorkflow, memoryStore } from "@andante/core";
 import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { agents } from "../support/agents.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { silentLogger } from "../support/silent-logger.ts";
@@ -173,4 +174,30 @@ test("an option that could never work is refused at the start", () => {
   expect(() => start({ wait: -1 })).toThrow("mcp.wait");
   expect(() => start({ url: "ftp://x" })).toThrow("mcp.url");
   expect(() => start({ exposed: [] })).toThrow("exposed");
+});
+
+test("an execution has the name of the client as a tag, of either generation, beside those of its workflow", async () => {
+  const own = (count: number) => Array.from({ length: count }, (_, index) => `own-${index}`);
+  const step = { id: "step", execute: () => "done" };
+  const few = createWorkflow({ id: "few", tags: own(2), input: z.object({}) }).andThen(step);
+  const full = createWorkflow({ id: "full", tags: own(20), input: z.object({}) }).andThen(step);
+  const mcp = { expose: ["few", "full"], wait: 5000 };
+  const { url, andante } = await serveForTest({ workflows: { few, full }, agents: {}, mcp });
+  const tagsOf = async (workflowId: string) => (await andante.list({ workflowId })).executions[0]?.tags;
+  await mcpClient(url).call("few");
+  expect(await tagsOf("few")).toEqual([...own(2), "mcp:test"]);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "few" } });
+  const accept = "application/json, text/event-stream";
+  for (const [agent, tag] of [
+    ["claude-code/2.1 (cli)", "mcp:claude-code"],
+    [`${"x".repeat(200)}/1`, `mcp:${"x".repeat(80)}`],
+    ["", "mcp:unknown"],
+  ]) {
+    const headers = { "content-type": "application/json", accept, "user-agent": agent ?? "" };
+    expect((await fetch(`${url}/mcp`, { method: "POST", headers, body })).status).toBe(200);
+    expect(await tagsOf("few")).toEqual([...own(2), tag]);
+  }
+  const { result } = await mcpClient(url).call("full");
+  expect(result.structuredContent).toEqual({ result: "done" });
+  expect(await tagsOf("full")).toEqual(own(20));
 });

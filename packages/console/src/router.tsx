@@ -115,6 +115,24 @@ const routes = root.addChildren([
     component: page(() => import("./pages/events/event-page.tsx").then(({ EventPage }) => EventPage)),
   }),
   createRoute({
+    ...at("/endpoints"),
+    component: page(() =>
+      import("./pages/endpoints/endpoints-page.tsx").then(({ EndpointsPage }) => EndpointsPage),
+    ),
+  }),
+  createRoute({
+    ...at("/endpoints/$endpointId"),
+    component: page(() =>
+      import("./pages/endpoints/endpoint-page.tsx").then(({ EndpointPage }) => EndpointPage),
+    ),
+  }),
+  createRoute({
+    ...at("/deliveries"),
+    component: page(() =>
+      import("./pages/endpoints/deliveries-page.tsx").then(({ DeliveriesPage }) => DeliveriesPage),
+    ),
+  }),
+  createRoute({
     ...at("/failures"),
     component: page(() =>
       import("./pages/failures/failures-page.tsx").then(({ FailuresPage }) => FailuresPage),
@@ -139,6 +157,10 @@ const routes = root.addChildren([
   createRoute({
     ...at("/nodes"),
     component: page(() => import("./pages/nodes/nodes-page.tsx").then(({ NodesPage }) => NodesPage)),
+  }),
+  createRoute({
+    ...at("/mcp"),
+    component: page(() => import("./pages/mcp/mcp-page.tsx").then(({ McpPage }) => McpPage)),
   }),
   createRoute({
     ...at("/api"),

@@ -139,6 +139,7 @@ function buildApp(options: AppOptions, { andante, basePath, bounds, checkHost }:
     basePath,
     authorize,
     receivers,
+    hasMcp: options.mcp !== undefined,
     compression,
     bounds,
     ...caches,
@@ -267,6 +268,7 @@ interface Service {
   readonly built: BuiltResponses;
   readonly cachedReads: CachedReads;
   hasConsole(): boolean;
+  readonly hasMcp: boolean;
   isReplaced(row: Route): boolean;
   readonly compression: boolean;
 }

@@ -42,6 +42,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly view: View;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
+  /** Whether clients of MCP are served. */
+  readonly hasMcp: boolean;
   /** Whether a custom route replaces this one. */
   isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */

@@ -6,17 +6,21 @@ import path from "node:path";
 import { createLogger, memoryStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { chromium } from "playwright-core";
+import { mcpClient } from "../../mcp/client.ts";
 import { browserFlags, findChromium } from "../find-chromium.ts";
 import { houseAgents, houseWorkflows } from "./house.ts";
 import { ShiftedClock, seed } from "./seed.ts";
+import { sendOrders, triggerOptions, triggerWorkflows } from "./triggers.ts";
 
 const [folder = "pictures", ...wanted] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
 const clock = new ShiftedClock();
 const server = await serve({
-  workflows: houseWorkflows,
+  workflows: { ...houseWorkflows, ...triggerWorkflows },
   agents: houseAgents,
+  ...triggerOptions,
+  budgets: [{ per: "all", window: "1d", tokens: 100_000 }],
   store: memoryStore(),
   logger: createLogger({ level: "silent" }),
   logs: { level: "info" },
@@ -55,6 +59,17 @@ const asked = (await andante.live.waiting({ limit: 200 })).items.find(
 const approval = { approvalId: asked?.approvalId ?? "", approved: true, by: "olga" };
 await andante.agents.decide("c-43", { ...approval, reason: "the ticket is checked" });
 
+await sendOrders(andante);
+await andante.schedules.set("nightly", {
+  ...{ workflowId: "measure", cron: "30 2 * * *", zone: "Europe/Berlin", input: { text: "one two" } },
+});
+for (let n = 0; n < 3; n++) await andante.schedules.trigger("nightly");
+await andante.schedules.set("weekly", { workflowId: "measure", every: "7d", input: { text: "one two" } });
+await andante.schedules.pause("weekly", { reason: "holidays", by: "olga" });
+for (const text of ["one two", "three"]) await mcpClient(server.url).call("measure_text", { text });
+await mcpClient(server.url).call("refund", { order: "ord_9001", amount: 2000, reason: "damaged" });
+const { deliveryId } = await andante.deliveries.test("crm");
+
 /** The address of each page, an element on it once it is drawn, and one that is then clicked. */
 const pages: Readonly<Record<string, readonly [address: string, drawn: string, clicked?: string]>> = {
   landing: ["/", "h1"],
@@ -72,6 +87,16 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string, c
   reply: ["/console/agents/assistant?chat=c-42", ".markdown table"],
   decided: ["/console/agents/assistant?chat=c-43", ".decided"],
   playground: ["/console/agents/assistant?chat=c-42", ".playground", ".playground button"],
+  usage: ["/console/usage?by=agent", "tbody tr"],
+  schedules: ["/console/schedules", "tbody tr"],
+  schedule: ["/console/schedules/nightly", ".outcomes"],
+  events: ["/console/events", "tbody tr"],
+  waits: ["/console/events?tab=waits", "tbody tr"],
+  event: ["/console/events/evt_ord_8810", ".event-page"],
+  endpoints: ["/console/endpoints", "tbody tr"],
+  endpoint: ["/console/endpoints/crm", "tbody tr"],
+  delivery: [`/console/deliveries?item=${encodeURIComponent(deliveryId)}`, ".delivery-cards .json"],
+  mcp: ["/console/mcp", ".tools tbody tr"],
   failures: ["/console/failures", "tbody tr"],
   nodes: ["/console/nodes", "tbody tr"],
   definitions: ["/console/workflows/publish?tab=definitions", ".steps"],

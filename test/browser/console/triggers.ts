@@ -22,6 +22,19 @@ const shipment = createWorkflow({
 
 export const triggerWorkflows = { shipment };
 
+/** An endpoint that no receiver listens at. */
+const crm = {
+  url: "http://127.0.0.1:9/hooks/andante",
+  secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
+  allowPrivate: true,
+};
+
+/** The options of a host with an endpoint and tools for clients of MCP. */
+export const triggerOptions = {
+  endpoints: { crm },
+  mcp: { expose: ["measure", "refund", "assistant"], names: { measure: "measure_text" }, operator: true },
+};
+
 /** Orders of which one is paid, one withdrawn, and two wait; and a payment with a mistyped key. */
 export async function sendOrders(andante: Andante): Promise<void> {
   for (const [order, total] of Object.entries({ ord_8810: 120, ord_8811: 64, ord_8812: 18, ord_8813: 240 }))

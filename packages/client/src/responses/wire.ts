@@ -879,6 +879,8 @@ export interface ServerStatus {
   readonly suspended: number | null;
   /** Whether executions can be found by their values. */
   readonly search: boolean;
+  /** Whether clients of MCP are served at /mcp. */
+  readonly mcp: boolean;
   readonly authentication: boolean;
   /** The caller. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;

@@ -2,6 +2,8 @@
 import {
   AndanteApiError,
   type Conversation,
+  type Delivery,
+  type DeliveryFilter,
   type EventFilter,
   type ExecutionFilter,
   type ExecutionStatus,
@@ -189,6 +191,51 @@ export const eventWaitsQuery = queryOptions({
   },
   refetchInterval: askEvery,
 });
+
+export const endpointsQuery = queryOptions({
+  queryKey: ["endpoints", "list"],
+  queryFn: ({ signal }) => andante.endpoints.list({ signal }),
+  refetchInterval: askEvery,
+});
+
+export const endpointQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: ["endpoints", "one", endpointId],
+    queryFn: ({ signal }) => andante.endpoints.get(endpointId, { signal }),
+    retry: false,
+    refetchInterval: askEvery,
+  });
+
+/** The newest deliveries of an endpoint, counted by their states. */
+export const deliveryCountsQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: ["deliveries", "counts", endpointId],
+    queryFn: async ({ signal }) => {
+      const { deliveries } = await andante.deliveries.list({ endpointId, limit: 100, signal });
+      const of = (...states: readonly Delivery["state"][]) =>
+        deliveries.filter(({ state }) => states.includes(state)).length;
+      return { delivered: of("delivered"), pending: of("pending", "scheduled"), failed: of("failed") };
+    },
+    refetchInterval: askEvery,
+  });
+
+export const deliveriesQuery = (filter: Pick<DeliveryFilter, "endpointId" | "state">) =>
+  infiniteQueryOptions({
+    queryKey: ["deliveries", "list", filter],
+    queryFn: async ({ pageParam, signal }) =>
+      await andante.deliveries.list({ ...filter, cursor: pageParam || undefined, limit: 100, signal }),
+    ...pages,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
+  });
+
+/** A delivery with its body and its attempts. */
+export const deliveryQuery = (deliveryId: string) =>
+  queryOptions({
+    queryKey: ["deliveries", "one", deliveryId],
+    queryFn: ({ signal }) => andante.deliveries.get(deliveryId, { signal }),
+    retry: false,
+    refetchInterval: ({ state }) => (state.data?.state === "pending" ? 2000 : askEvery),
+  });
 
 export const nodesQuery = queryOptions({
   queryKey: ["nodes"],

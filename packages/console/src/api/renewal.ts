@@ -28,7 +28,7 @@ const renewEvery = 1000;
 const slowlyEvery = 4000;
 /** Maximum later pages that are read again at once. */
 const mostBelow = 5;
-/** Longer lists of traces and events are not refreshed automatically. */
+/** Longer lists of traces, events and deliveries are not refreshed automatically. */
 const mostPages = 3;
 
 export class Renewal {
@@ -138,10 +138,10 @@ function isSlow({ queryKey, state }: Query): boolean {
   if (name === "activity" || name === "observed") return true;
   // Not the spans of replies, whose keys are longer: they need many reads.
   if (name === "conversations") return queryKey.length === 2;
-  // `tracesQuery`, `eventsQuery` and `traceQuery` define the data of these keys.
-  if (name === "traces" || (name === "events" && queryKey[1] === "list"))
+  // `tracesQuery`, `eventsQuery`, `deliveriesQuery` and `traceQuery` define the data of these keys.
+  if (name === "traces" || ((name === "events" || name === "deliveries") && queryKey[1] === "list"))
     return ((state.data as InfiniteData<unknown>)?.pages.length ?? 0) <= mostPages;
-  if (name === "events") return true;
+  if (name === "events" || name === "deliveries") return true;
   if (name === "trace") return (state.data as Trace)?.roots.some(({ endTime }) => endTime === null) ?? true;
   return false;
 }

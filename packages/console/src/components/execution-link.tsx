@@ -3,6 +3,18 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { shortId } from "../format/numbers.ts";
 
+/** The longest id that is shown whole in a table. */
+const longestId = 28;
+
+/** An id in a table: one that was given, such as `order:evt_1`, says more than its beginning. */
+export function NamedExecution({ id }: { readonly id: string }) {
+  return (
+    <ExecutionLink className="link mono" id={id}>
+      <span title={id}>{id.length > longestId ? shortId(id) : id}</span>
+    </ExecutionLink>
+  );
+}
+
 /** Shows the short id, unless there are children. */
 export function ExecutionLink({
   id,

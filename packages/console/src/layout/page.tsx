@@ -9,7 +9,15 @@ import type { Search } from "./search.ts";
 /** A link to a parent page. */
 export interface Crumb {
   readonly name: string;
-  readonly to: "/agents" | "/events" | "/executions" | "/schedules" | "/traces" | "/workflows";
+  readonly to:
+    | "/agents"
+    | "/deliveries"
+    | "/endpoints"
+    | "/events"
+    | "/executions"
+    | "/schedules"
+    | "/traces"
+    | "/workflows";
   readonly search?: Search;
 }
 

@@ -5,7 +5,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { ArrowRight, Bot, Inbox, List, Play, Search } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
-import { agentsQuery, inboxQuery, searchQuery, serverQuery, workflowsQuery } from "../api/queries.ts";
+import {
+  agentsQuery,
+  executionsQuery,
+  inboxQuery,
+  searchQuery,
+  serverQuery,
+  workflowsQuery,
+} from "../api/queries.ts";
 import { focusAtEnd } from "../components/focus-at-end.ts";
 import { shortId } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
@@ -62,33 +69,50 @@ function useCommands(text: string): readonly Command[] {
     })),
   ];
   const matching = all.filter(({ name, hint }) => `${name} ${hint}`.toLowerCase().includes(wanted));
-  const found = useFound(text.trim());
-  // A pasted id has no spaces; the execution's page reports an unknown id.
-  if (wanted.length < 3 || /\s/.test(text.trim())) return [...matching, ...found];
-  const open: Command = {
-    name: `Open execution ${text.trim()}`,
-    hint: "id",
-    icon: <ArrowRight />,
-    run: () => void navigate({ to: "/executions/$executionId", params: { executionId: text.trim() } }),
-  };
-  return [...matching, ...found, open];
+  const searched = useSearched(text.trim());
+  return [...matching, ...useOpened(text.trim(), searched), ...useFound(searched)];
 }
 
 /** Milliseconds without a key after which the values are searched. */
 const searchAfter = 150;
 
-/** The newest executions with this value, and the list of all of them. */
-function useFound(text: string): readonly Command[] {
-  const navigate = useNavigate();
-  const { data: server } = useQuery(serverQuery);
+/** The text once no key was pressed for a moment; "" before, and for one that is too short. */
+function useSearched(text: string): string {
   const [searched, setSearched] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text), searchAfter);
     return () => clearTimeout(timer);
   }, [text]);
-  const isSearched = server?.search === true && searched === text && text.length >= 3;
+  return searched === text && text.length >= 3 ? text : "";
+}
+
+const wholeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The newest executions whose ids begin with this text; a whole id also before it is looked up, for those who paste. */
+function useOpened(text: string, searched: string): readonly Command[] {
+  const navigate = useNavigate();
   const { data, isPlaceholderData } = useInfiniteQuery({
-    ...searchQuery({ text: searched }, 5),
+    ...executionsQuery({ id: searched }, 3),
+    enabled: searched !== "" && !/\s/.test(searched),
+  });
+  const isKnown = searched !== "" && data !== undefined && !isPlaceholderData;
+  const unread = wholeId.test(text) ? [{ executionId: text, workflowId: "id" }] : [];
+  const executions = isKnown ? (data.pages[0]?.executions ?? []) : unread;
+  return executions.map(({ executionId, workflowId }) => ({
+    name: `Open execution ${executionId}`,
+    hint: workflowId,
+    icon: <ArrowRight />,
+    run: () => void navigate({ to: "/executions/$executionId", params: { executionId } }),
+  }));
+}
+
+/** The newest executions with this value, and the list of all of them. */
+function useFound(text: string): readonly Command[] {
+  const navigate = useNavigate();
+  const { data: server } = useQuery(serverQuery);
+  const isSearched = server?.search === true && text !== "";
+  const { data, isPlaceholderData } = useInfiniteQuery({
+    ...searchQuery({ text }, 5),
     enabled: isSearched,
     refetchInterval: false,
   });

@@ -3,6 +3,7 @@ import { isWithoutId } from "../auth/inject-user.ts";
 import { publicUrl } from "../exposed/exposed.ts";
 import { InnerCall } from "../exposed/inner-call.ts";
 import { isObject } from "../is-object.ts";
+import { headerOf } from "../request/node-request.ts";
 import type { CheckedMcpOptions, ExposedTool } from "./mcp-options.ts";
 import type { Sdk } from "./sdk.ts";
 
@@ -19,6 +20,9 @@ interface SdkContext {
   };
 }
 
+const clientKey = "io.modelcontextprotocol/clientInfo";
+/** Characters of a client's name that are kept. */
+const longestName = 80;
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
@@ -49,6 +53,18 @@ export class McpCall extends InnerCall {
   get supportsForms(): boolean {
     const { elicitation } = this.#capabilities;
     return isObject(elicitation) && ("form" in elicitation || Object.keys(elicitation).length === 0);
+  }
+
+  /** The name of the program that calls: clients of the protocol of 2025 name themselves in `user-agent` alone. */
+  get client(): string {
+    const info = this.#context.mcpReq.envelope?.[clientKey];
+    const [agent = ""] = (headerOf(this.http.req, "user-agent") ?? "").split(/[/\s]/, 1);
+    const name = isObject(info) && typeof info.name === "string" ? info.name : agent;
+    const plain = name
+      .replaceAll(/\p{Cc}/gu, "")
+      .slice(0, longestName)
+      .toWellFormed();
+    return plain === "" ? "unknown" : plain;
   }
 
   /** The answers of the client to questions of an earlier result, by their keys. */

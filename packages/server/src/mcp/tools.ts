@@ -66,17 +66,18 @@ async function describe(call: McpCall, { kind, id, name }: ExposedTool): Promise
   const { andante } = call.service;
   if (kind === "agent") {
     const { name: title, purpose } = await andante.agents.read(id);
-    return describedAs(name, title, purpose, { inputSchema: agentInput, outputSchema: agentOutput });
+    const schemas = { inputSchema: agentInput, outputSchema: agentOutput };
+    return describedAs(name, title, purpose, { ...schemas, _meta: { "andante/agentId": id } });
   }
   const { name: title, purpose, inputSchema, resultSchema } = andante.workflow(id);
   const outputSchema = outputOf(resultSchema);
   const schemas = { inputSchema: inputOf(inputSchema), ...(outputSchema && { outputSchema }) };
-  return describedAs(name, title, purpose, schemas);
+  return describedAs(name, title, purpose, { ...schemas, _meta: { "andante/workflowId": id } });
 }
 
-function describedAs(name: string, title: string, purpose: string, schemas: Fields): Fields {
+function describedAs(name: string, title: string, purpose: string, others: Fields): Fields {
   // Clients show a tool without a description to no model.
-  return { name, title, description: purpose === "" ? `Runs ${title}` : purpose, ...schemas };
+  return { name, title, description: purpose === "" ? `Runs ${title}` : purpose, ...others };
 }
 
 /** Arguments are an object: other input is their field `input`. */

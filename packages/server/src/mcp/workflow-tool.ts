@@ -1,5 +1,6 @@
 // A call of a workflow as a tool: starts an execution, waits for it, and responds with its result, a task or a question.
 import { AndanteError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
+import { InvalidOptionError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
 import { visibleState } from "../exposed/executions.ts";
 import { rowOf } from "../exposed/inner-call.ts";
@@ -19,9 +20,16 @@ export async function callWorkflow(call: McpCall, workflowId: string, given: Fie
   // Arguments are an object. Other input is a field of it.
   const input = type === "object" ? given : given.input;
   const request = { params: { id: workflowId }, body: { input: input ?? null } };
-  const started = await call.perform(rowOf("executeWorkflow"), request, (context) =>
-    andante.start(workflowId, input, startOptions(context, {})),
-  );
+  const started = await call.perform(rowOf("executeWorkflow"), request, async (context) => {
+    const options = startOptions(context, {});
+    try {
+      return await andante.start(workflowId, input, { ...options, tags: [`mcp:${call.client}`] });
+    } catch (error) {
+      // A workflow that has as many tags as an execution may have.
+      if (!(error instanceof InvalidOptionError)) throw error;
+      return andante.start(workflowId, input, options);
+    }
+  });
   return settle(call, workflowId, started);
 }
 

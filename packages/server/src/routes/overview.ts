@@ -62,7 +62,7 @@ export const overviewRoutes = [
     summary: "Show how the server is, and who the caller is",
     response: { kind: "json", description: "The server", data: serverStatus },
     errors: [],
-    handle: async ({ andante, caller, gate, scope }) => {
+    handle: async ({ andante, caller, gate, scope, hasMcp }) => {
       await andante.ready();
       const { bytes, nodes = null } = await andante.health();
       const { running, limit } = andante.live.slots;
@@ -75,6 +75,7 @@ export const overviewRoutes = [
         slots: { running: seesAll ? running : null, limit },
         suspended: seesAll ? await andante.store.observations.countSuspended() : null,
         search: andante.store.search !== undefined,
+        mcp: hasMcp,
         authentication: gate.enabled,
         user:
           caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },

@@ -20,6 +20,7 @@ export const serverStatus = component("ServerStatus", () =>
     }),
     suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
     search: z.boolean().describe("Whether executions can be found by their values"),
+    mcp: z.boolean().describe("Whether clients of MCP are served at /mcp"),
     authentication: z.boolean(),
     user: z.looseObject({ id: z.string().optional() }).nullable().describe("The caller"),
   }),

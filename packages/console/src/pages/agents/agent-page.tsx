@@ -2,7 +2,7 @@
 import type { AgentDetail } from "@andante/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { newId } from "../../api/new-id.ts";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import { Fact } from "../../components/fact.tsx";
@@ -12,6 +12,7 @@ import { Status } from "../../components/status.tsx";
 import { count, duration, plural } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { useSearchChange } from "../../layout/search.ts";
+import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { ModelCalls } from "./model-calls.tsx";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";
@@ -52,7 +53,17 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
     enabled: conversations.some(({ conversationId }) => conversationId === chat),
   });
   const facts = useMemo(() => replyFacts(traces ?? []), [traces]);
-  const begin = useCallback(() => change({ chat: newId() }), [change]);
+  const begun = useRef<string>(undefined);
+  const begin = useCallback(() => {
+    begun.current = newId();
+    change({ chat: begun.current });
+  }, [change]);
+  const load = useCallback(async (conversationId: string): Promise<KeptMessages> => {
+    if (begun.current !== conversationId) return loadMessages(conversationId);
+    // A conversation that has just begun is not on the server. The next time it may be.
+    begun.current = undefined;
+    return { messages: [], older: null };
+  }, []);
   // A conversation has its address from the start, so that a reload during a reply returns to it. Opening the page
   // without an id starts a new conversation.
   useEffect(() => {
@@ -100,6 +111,7 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
               agentId={agent.id}
               name={agent.name}
               conversationId={chat}
+              load={load}
               tools={facts?.tools ?? noTools}
             />
           </Suspense>

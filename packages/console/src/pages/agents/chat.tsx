@@ -28,6 +28,8 @@ interface ChatProps {
   readonly agentId: string;
   readonly name: string;
   readonly conversationId: string;
+  /** Reads its newest messages. */
+  readonly load: (conversationId: string) => Promise<KeptMessages>;
   /** Durations of tool calls in milliseconds, by call id. */
   readonly tools: ReadonlyMap<string, number>;
 }
@@ -35,7 +37,7 @@ interface ChatProps {
 export default function Chat(props: ChatProps) {
   const { data, error } = useQuery({
     queryKey: ["messages", props.conversationId],
-    queryFn: () => loadMessages(props.conversationId),
+    queryFn: () => props.load(props.conversationId),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -49,7 +51,7 @@ function OpenChat({
   conversationId,
   tools,
   kept,
-}: ChatProps & { readonly kept: KeptMessages }) {
+}: Omit<ChatProps, "load"> & { readonly kept: KeptMessages }) {
   const client = useQueryClient();
   const { data: choices } = useQuery(playgroundQuery(agentId));
   const { settings, change } = usePlayground(conversationId);

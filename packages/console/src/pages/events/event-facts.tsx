@@ -1,6 +1,6 @@
 // Facts of an event that its page and the list share.
 import type { SentEvent } from "@andante/client";
-import { ExecutionLink } from "../../components/execution-link.tsx";
+import { NamedExecution } from "../../components/execution-link.tsx";
 import { count } from "../../format/numbers.ts";
 
 /** Whether it has started, continued or cancelled an execution. */
@@ -25,7 +25,7 @@ export function Executions({ ids, total }: { readonly ids: readonly string[]; re
   return (
     <span className="executions-cell">
       {named.map((id) => (
-        <ExecutionLink key={id} className="link mono" id={id} />
+        <NamedExecution key={id} id={id} />
       ))}
       {total > named.length && <span className="faint num">and {count(total - named.length)}</span>}
     </span>

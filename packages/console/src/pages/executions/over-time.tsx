@@ -1,4 +1,4 @@
-// A chart of the executions started in each interval: completed, failed and waiting, stacked.
+// A chart of the executions started in each interval: failed ones, and the others, stacked.
 import type { ActivityPoint } from "@andante/client";
 import { memo } from "react";
 import { clock, plural } from "../../format/numbers.ts";
@@ -27,12 +27,11 @@ export const OverTime = memo(function OverTime({ search }: { readonly search: Se
 
 function Bar({ point, most }: { readonly point: ActivityPoint; readonly most: number }) {
   const { started, failed, at } = point;
-  const { fine, waiting, bad } = barParts(point);
+  const { fine, bad } = barParts(point);
   const tall = (part: number) => ({ height: part === 0 ? 0 : Math.max(2, (part / most) * height) });
   return (
     <span title={`${clock(at)}: ${started} started, ${failed} failed`}>
       <i style={tall(fine)} />
-      {waiting > 0 && <i className="wait" style={tall(waiting)} />}
       {bad > 0 && <i className="bad" style={tall(bad)} />}
     </span>
   );

@@ -72,9 +72,11 @@ export class LinkMaker {
   }
 }
 
-/** A step beside this one, beside a container of it, or anywhere by its path. */
+/** A step anywhere by its path, beside this one, or beside a container of it. */
 function pathOf(workflow: WorkflowDefinition, from: string, stepId: unknown): string | undefined {
   if (typeof stepId !== "string" || stepId === "" || stepId.includes("#")) return undefined;
+  // Steps of containers may have the same ids: a whole path is not read as one inside of them.
+  if (stepId.includes("/") && findStep(workflow, stepId) !== undefined) return stepId;
   for (let prefix = from; prefix !== ""; ) {
     prefix = prefix.slice(0, prefix.lastIndexOf("/", prefix.length - 2) + 1);
     if (findStep(workflow, prefix + stepId) !== undefined) return prefix + stepId;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { LinkState } from "../../src/execution/commands/links.ts";
-import { createAndante } from "../../src/index.ts";
+import { andAll, andThen, createAndante } from "../../src/index.ts";
 import { LinkTokens } from "../../src/link/link-token.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
@@ -310,6 +310,25 @@ function casesOn({ andanteWith, store }: Bench): void {
     for (const token of made.values()) await press(andante, token);
     await andante.settled();
     expect(await andante.state(workflow.id, executionId)).toMatchObject({ result: ["A", "B"] });
+  });
+
+  test("a whole path is that of the step also where steps of containers have the same ids", async () => {
+    let made = "";
+    const inner = andAll({ id: "a", steps: [andThen({ id: "b", execute: () => "no gate" })] });
+    const gate = andThen({
+      id: "b",
+      execute: ({ resumeData, suspend, link, stepPath }) => {
+        if (resumeData !== undefined) return resumeData;
+        made = tokenOf(link(stepPath, { resume: yes }));
+        return suspend("Publish?");
+      },
+    });
+    const workflow = flow().andAll({ id: "a", steps: [inner, gate] });
+    const andante = andanteWith({ links }, workflow);
+    const { executionId } = await andante.execute(workflow.id, null);
+    await press(andante, made);
+    await andante.settled();
+    expect(await andante.state(workflow.id, executionId)).toMatchObject({ result: [["no gate"], yes] });
   });
 
   test("options that are wrong fail the step with the name of the field", async () => {

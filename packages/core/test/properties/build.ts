@@ -44,6 +44,8 @@ export interface Stage {
   asked(): void;
   /** Resolves when the world lets a slow body go on. */
   slow(): Promise<void>;
+  /** A body has made a link for its next gate. */
+  linked(url: string): void;
   /** A body waits for its timeout. */
   hangs(signal: AbortSignal): Promise<void>;
   /** The last step: everything that a body can see of the others. */
@@ -224,6 +226,9 @@ function bodyOf(body: Body, stage: Stage) {
   const timeout = attempts.includes("hang") ? { timeout: "10m" as const } : {};
   const execute = (context: StepContext): unknown => {
     const leaves = stage.enters(context);
+    const gate = answered(context);
+    // Before it waits: the world may decide early.
+    if (body.gates[gate] === "link") stage.linked(context.link(context.stepPath, { resume: { gate } }));
     if (attempts[context.attempt - 1] === "hang" && isThrough(body, context)) {
       return stage.hangs(context.signal).finally(() => leaves());
     }
@@ -268,6 +273,12 @@ function answered({ resumeData }: StepContext): number {
 /** The event that ends a gate; its data is the answer. */
 export const opened = defineEvent({ name: "opened", data: z.object({ gate: z.number() }) });
 
+/** For the links that end gates. */
+export const links = {
+  url: "https://app.example.com",
+  secret: "a secret of more than thirty-two characters",
+};
+
 /** Where a gate and its event meet. */
 export function gateKey(executionId: string, stepPath: string, gate: number): string {
   return createHash("sha256")
@@ -289,7 +300,7 @@ function behave(body: Body, context: StepContext): unknown {
   const gate = answered(context);
   const kind = body.gates[gate];
   if (kind !== undefined) {
-    if (kind === "answer") return context.suspend("gate", { gate });
+    if (kind === "answer" || kind === "link") return context.suspend("gate", { gate });
     if (kind === "event") {
       const key = gateKey(context.executionId, stepPath, gate);
       return context.suspend("gate", { gate }, { event: opened, key });

@@ -10,7 +10,7 @@ import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts"
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { fingerprintOf } from "../../src/workflow/outline.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { buildWorkflow, opened, type Stage, witnessId } from "./build.ts";
+import { buildWorkflow, links, opened, type Stage, witnessId } from "./build.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { endingsOf, keyOf } from "./reference.ts";
 import { type Chain, named, type Steps, type Tree, treeIn } from "./tree.ts";
@@ -188,7 +188,7 @@ class DefinitionTrial {
     this.#chains.set(fingerprintOf(workflow).definition, this.#chain);
     const logger = new RecordingLogger();
     const base = { store: life.store, logger, clock: this.#clock };
-    const options = { ...base, workflows: { workflow }, events: { opened } };
+    const options = { ...base, workflows: { workflow }, events: { opened }, links };
     const andante = createAndante(options);
     try {
       await andante.ready();
@@ -212,6 +212,7 @@ class DefinitionTrial {
     };
     return {
       begin: this.#begin,
+      linked: () => undefined,
       enters: ({ stepPath }) => {
         enter(stepPath);
         return () => undefined;

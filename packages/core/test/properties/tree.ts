@@ -7,7 +7,7 @@ import { type Budget, budgets, type Talk, talks } from "./talk.ts";
 export type Behaviour = "value" | "throw" | "permanent" | "bail" | "hang";
 
 /** How a suspension ends: the world answers it, or its deadline passes. */
-export type Gate = "answer" | "event" | "deadline-resume" | "deadline-fail" | "deadline-cancel";
+export type Gate = "answer" | "event" | "link" | "deadline-resume" | "deadline-fail" | "deadline-cancel";
 
 export interface Body {
   /** One for each attempt that the step allows. */
@@ -95,6 +95,7 @@ const gate = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Gate>("answer") },
   { weight: 2, arbitrary: fc.constant<Gate>("deadline-resume") },
   { weight: 3, arbitrary: fc.constant<Gate>("event") },
+  { weight: 5, arbitrary: fc.constant<Gate>("link") },
   { weight: 1, arbitrary: fc.constant<Gate>("deadline-fail") },
   { weight: 1, arbitrary: fc.constant<Gate>("deadline-cancel") },
 );

@@ -11,9 +11,10 @@ import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
-import { buildWorkflow, type Entered, opened, type Stage } from "./build.ts";
+import { buildWorkflow, type Entered, links, opened, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
 import { countingEvents } from "./counting-events.ts";
+import { deliveryProblems, endpointOf } from "./delivered.ts";
 import { foldProblems, snapshotProblems } from "./fold-rules.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { isOutcome, Mirror, topLevelIndex } from "./mirror.ts";
@@ -36,6 +37,8 @@ export interface TrialPlan extends Interference {
   readonly ticks: boolean;
   /** Which of the steps that it came to it is replayed from; undefined for no replay. */
   readonly replay: number | undefined;
+  /** An endpoint receives its events. */
+  readonly delivers: boolean;
 }
 
 /** Looks at the store after which an execution counts as stuck. */
@@ -107,6 +110,7 @@ class WorkflowTrial {
   readonly #store: Store;
   readonly #world: World;
   #testimony: Testimony | undefined;
+  #endpoints: Awaited<ReturnType<typeof endpointOf>> | undefined;
   readonly #snapshots: Snapshot[] = [];
 
   constructor(store: Store, plan: TrialPlan, scene: Scene, begun: Begun) {
@@ -134,7 +138,8 @@ class WorkflowTrial {
   }
 
   async run(): Promise<void> {
-    const { crashes, steps } = this.#plan;
+    const { crashes, steps, delivers } = this.#plan;
+    if (delivers) this.#endpoints = await endpointOf(this.#scene.workflowId);
     for (const crash of [...crashes, undefined]) {
       if (await this.#live(crash)) break;
     }
@@ -197,9 +202,14 @@ class WorkflowTrial {
     const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
     const logger = new RecordingLogger();
     const { clock } = this.#scene;
-    const options = { store: life.store, logger, clock, workflows: { workflow }, events: { opened } };
-    const andante = new AndanteService(options, this.#plan.folds);
-    const ended = await this.#drive(andante, life).catch((error: unknown) => {
+    const andante = new AndanteService(
+      {
+        ...{ store: life.store, logger, clock, workflows: { workflow }, events: { opened }, links },
+        ...(this.#endpoints && { endpoints: this.#endpoints }),
+      },
+      this.#plan.folds,
+    );
+    const ended = await this.#toTheEnd(andante, life).catch((error: unknown) => {
       if (!life.crashed)
         this.problems.push(`the world failed: ${error instanceof Error ? error.stack : error}`);
       return !life.crashed;
@@ -223,12 +233,26 @@ class WorkflowTrial {
         const objection = life.crashed ? undefined : this.#mirror.enter();
         if (objection !== undefined) this.problems.push(objection);
       },
+      linked: (url) => void (life.crashed || this.#world.links.push(url)),
       slow: () => (life.crashed ? Promise.resolve() : this.#world.slow()),
       hangs: (signal) => (life.crashed ? Promise.resolve() : this.#world.hangs(signal)),
       witness: ({ state, getStepData }: StepContext) => {
         this.#testimony = { state, stepData: getStepData };
       },
     };
+  }
+
+  async #toTheEnd(andante: Andante, life: { readonly crashed: boolean }): Promise<boolean> {
+    if (!(await this.#drive(andante, life))) return false;
+    const { execution } = (await this.#state()) ?? {};
+    if (this.#endpoints === undefined || execution?.endAt == null) return true;
+    const { executionId } = this.#begun;
+    const { clock, workflowId: id } = this.#scene;
+    const ended = { id, executionId, status: execution.status };
+    const problems = await deliveryProblems(andante, clock, ended);
+    if (life.crashed) return false;
+    this.problems.push(...problems);
+    return true;
   }
 
   async #drive(andante: Andante, life: { readonly crashed: boolean }): Promise<boolean> {

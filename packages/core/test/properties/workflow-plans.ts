@@ -36,6 +36,7 @@ function plansOf(steps: fc.Arbitrary<Steps>): fc.Arbitrary<TrialPlan> {
     cancels: fc.constantFrom(false, false, false, true),
     timeout: fc.boolean(),
     ticks: fc.boolean(),
+    delivers: fc.constantFrom(false, false, false, true),
     replay: fc.option(fc.nat({ max: 10 }), { nil: undefined, freq: 2 }),
   });
 }

@@ -36,6 +36,7 @@ const lateCodes = new Set([
   "not-suspendable",
   "not-cancellable",
   "resume-target",
+  "link-expired",
   "shutting-down",
 ]);
 
@@ -64,6 +65,9 @@ export class World {
 
   /** The keys of the events that it has sent. */
   readonly keys = new Set<string>();
+
+  /** The links that bodies have made. */
+  readonly links: string[] = [];
 
   /** Resolves when the world lets a slow function go on. */
   slow(): Promise<void> {
@@ -116,6 +120,9 @@ export class World {
     if (this.#cancels && this.cancel === "none" && this.#random.chance(0.02)) {
       actions.push(() => this.#cancel(andante));
     }
+    // The newest is often for a step that does not wait yet, others for gates that are behind it.
+    const link = this.#random.chance(0.5) ? this.links.at(-1) : this.#random.pick(this.links);
+    if (link !== undefined && this.#random.chance(0.6)) actions.push(() => press(andante, link));
     const isPaused = suspensions.some(({ path }) => path === null);
     if (this.#hasTimeout && isPaused && this.#random.chance(0.5)) {
       actions.push(() => this.#clock.advance("2000h"));
@@ -168,6 +175,12 @@ export class World {
     if (suspension.awaits && this.#random.chance(0.7)) return this.#send(andante, suspension);
     return andante.startResume(workflowId, executionId, answerTo(treeAt, suspension), { suspensionId });
   }
+}
+
+async function press({ links }: Andante, url: string): Promise<void> {
+  const token = url.slice(url.lastIndexOf("/") + 1);
+  const { form } = await links.read(token);
+  await links.decide(token, form);
 }
 
 /** The answer does not depend on when it is given: a person always decides the same about the same call. */

@@ -2,7 +2,7 @@
 // Where a quick statement does nothing, no row has changed.
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
-import { type Decision, decisions, isAbandoned, takeOver } from "../../src/store/decide/index.ts";
+import { type Decision, decisions, isAbandoned, noteWork, takeOver } from "../../src/store/decide/index.ts";
 import { rowText } from "../../src/store/sql/journal-row.ts";
 import { insertRow } from "../../src/store/sqlite/journal-rows.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
@@ -113,6 +113,16 @@ test(`resumes, seed ${seed}`, () => {
     if (compare(of, resume(of), quick, decisions.resume)) done++;
   }
   expect(done).toBeGreaterThan(trials / 100);
+});
+
+test("a resume with an effect of an event is left to the decision", () => {
+  const { execution, resume } = randomWrites(createRandom(seed).next);
+  const quick = quickResume(database);
+  const note = noteWork("wait", "w", { seq: 1, effect: { kind: "woken", id: "e" }, dueAt: 1 });
+  for (let trial = 0; trial < trials; trial++) {
+    const of = execution();
+    expect(compare(of, { ...resume(of), note }, quick, decisions.resume)).toBe(false);
+  }
 });
 
 test(`claims of abandoned executions, seed ${seed}`, () => {

@@ -13,6 +13,9 @@ const endPath = "";
 export function announceEnd(record: ExecutionRecord, changes: Changes): void {
   const { executionId, links, endAt } = record;
   if (links === null || endAt === null) return;
+  // Decisions that no step has taken are no relation.
+  record.links = withEarlyPaths(links, []);
+  if (record.links === null) return;
   record.idle = true;
   changes.setTimer(executionId, { path: endPath, dueAt: endAt });
 }

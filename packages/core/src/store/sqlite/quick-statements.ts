@@ -123,10 +123,10 @@ export function quickResume(database: DatabaseSync) {
          where journal.execution = executions.id and journal.sequence = executions.sequence) = ?`,
   );
   return (resume: Resume): ResumeResult | undefined => {
-    const { executionId, suspensionIds, rewind, last, pausedFor, claim } = resume;
+    const { executionId, suspensionIds, rewind, last, pausedFor, claim, note } = resume;
     const [suspensionId, ...others] = suspensionIds;
     if (last === undefined || suspensionId === undefined || others.length > 0) return undefined;
-    if (rewind !== null || pausedFor) return undefined;
+    if (rewind !== null || pausedFor || note !== undefined) return undefined;
     const count = resume.events.length;
     const which = [executionId, last.sequence, suspensionId, last.at];
     if (take.run(count, count, claim.owner, claim.token, ...which).changes === 0) return undefined;

@@ -117,6 +117,24 @@ test("a user without an id gets no tasks: nothing that is read later could be it
   expect(result.structuredContent).toEqual({ total: 2 });
 });
 
+test("a call with progress holds a place among the streams, in a batch too", async () => {
+  const { url } = await serveForTest({ mcp, limits: { streams: 1 } });
+  const { call } = mcpClient(url);
+  const post = (id: number) => {
+    const params = { name: "approval", arguments: { topic: "tea" }, _meta: { progressToken: id } };
+    const message = { jsonrpc: "2.0", id, method: "tools/call", params };
+    return fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify([message, { ...message, id: id + 1 }]),
+    });
+  };
+  expect((await call("sum", { a: 1, b: 1 })).result.isError).toBeUndefined();
+  const responses = await Promise.all([1, 3, 5].map(post));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
+  await Promise.all(responses.map(({ body }) => body?.cancel()));
+});
+
 test("operators read the inbox, decide, and look at executions", async () => {
   const { url } = await serveForTest({ mcp });
   const { call } = mcpClient(url);

@@ -84,7 +84,7 @@ export const maxWaiting = 100;
 const removedFor = 2_592_000_000;
 
 /** Milliseconds after which a schedule with times that wait is looked at in any case. */
-const longestWait = 60_000;
+export const longestWait = 60_000;
 
 /** The id of the execution of an occurrence. */
 export function executionIdOf(scheduleId: string, at: number): string {

@@ -139,6 +139,24 @@ test("a prompt does not end a reply that waits for a person", async () => {
   await expect.poll(() => asked.at(-1)).toBe("The prompt");
 });
 
+test("prompts to conversations that wait for a person keep no other schedule waiting", async () => {
+  const remove = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "removed" });
+  const held = host({ tools: { remove }, said: () => ({ calls: [{ name: "remove", input: {} }] }) });
+  const { andante, clock } = held;
+  await andante.ready();
+  await andante.agents.text("clerk", "Remove it", { conversationId: "talk" });
+  const often = { agentId: "clerk", every: "1h", prompt: "The prompt" } as const;
+  const set = (id: number) => andante.schedules.set(`s${id}`, { ...often, conversationId: "talk" });
+  await Promise.all(Array.from({ length: 1300 }, (_, id) => set(id)));
+  clock.advance("1h");
+  await andante.settled();
+  await andante.schedules.set("other", { ...often, every: "1m" });
+  clock.advance("1m");
+  await andante.settled();
+  expect(await andante.schedules.get("other")).toMatchObject({ started: 1 });
+  expect(await andante.schedules.get("s0")).toMatchObject({ started: 0, waiting: 1 });
+});
+
 test.each([
   ["before the prompt is posted", false],
   ["after it is posted", true],

@@ -38,12 +38,12 @@ export async function serveMessage(
   if (message instanceof RouteResponse) return message;
   if (Array.isArray(message) && message.length > maxBatch)
     return refusal(400, `A batch has at most ${maxBatch} messages`, -32_600);
-  const { method, params } = isObject(message) ? message : {};
-  const place =
-    method === "subscriptions/listen" || hasProgress(params)
-      ? await placeOf(service, "stream", http, { client: client(), user: caller.user })
-      : undefined;
+  const messages: readonly unknown[] = Array.isArray(message) ? message : [message];
+  const place = messages.some(isFollowed)
+    ? await placeOf(service, "stream", http, { client: client(), user: caller.user })
+    : undefined;
   const from: Connected = { sdk, service, options, http, caller };
+  const method = isObject(message) ? message.method : undefined;
   const named = Array.isArray(message) ? undefined : typeof method === "string" ? method : "";
   const handler = sdk.createMcpHandler(({ era }) => serverFor(from, era, named), {
     onerror: (err) => logger.debug({ err }, "a message of MCP was refused"),
@@ -77,8 +77,12 @@ function lightRequest({ req }: Context, signal: AbortSignal): Request {
   return Object.create(Request.prototype, Object.getOwnPropertyDescriptors(fields));
 }
 
-function hasProgress(params: unknown): boolean {
-  return isObject(params) && isObject(params._meta) && params._meta.progressToken !== undefined;
+/** Whether the response to a message is a stream that goes on while the message is handled. */
+function isFollowed(message: unknown): boolean {
+  if (!isObject(message)) return false;
+  const { method, params } = message;
+  const hasProgress = isObject(params) && isObject(params._meta) && params._meta.progressToken !== undefined;
+  return method === "subscriptions/listen" || hasProgress;
 }
 
 /** A stream that frees its place at its end. */

@@ -12,7 +12,7 @@ import {
   withRefused,
   withStartWaiting,
 } from "../../schedule/decide-occurrences.ts";
-import { dueAtOf, readRecord, type ScheduleRecord } from "../../schedule/schedule-record.ts";
+import { dueAtOf, longestWait, readRecord, type ScheduleRecord } from "../../schedule/schedule-record.ts";
 import type { ChangeScheduleResult, StoredSchedule } from "../../store/schedule-store.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -51,6 +51,9 @@ interface FiringHost extends Pick<OccurrenceParts, "owners" | "post"> {
   /** Whether this process declares a schedule as it is kept. */
   isOwn(schedule: ScheduleTarget & { readonly set: string | null }): boolean;
 }
+
+/** Milliseconds until a conversation that waits is looked at again. */
+const shortestWait = 1000;
 
 /** Why the conversation of an agent did not take a prompt. */
 export const problemOfPost = {
@@ -97,6 +100,7 @@ export class ScheduleFiring {
           ? await this.#write(stored, step)
           : await this.#attempt(stored, step, start);
       if (result === "later") return "later";
+      if (result === "put-off") return "done";
       // A caller may choose the id of an occurrence that is to come: that keeps no occurrence from starting.
       if (result === "exists" && start !== null)
         ((await this.hasStarted(scheduleId, start)) ? taken : foreign).add(start.executionId);
@@ -139,11 +143,10 @@ export class ScheduleFiring {
     stored: StoredSchedule,
     step: ScheduleStep,
     start: OccurrenceStart,
-  ): Promise<ChangeScheduleResult | "later"> {
+  ): Promise<ChangeScheduleResult | "later" | "put-off"> {
     try {
       const result = await this.begin(stored, step, start);
-      // The conversation is free again some time.
-      if (result === "waits") return "later";
+      if (result === "waits") return await this.#putOff(stored, start);
       if (result !== "full" && result !== "foreign") return result;
       return await this.#write(stored, withRefused(step, readRecord(stored.body), problemOfPost[result]));
     } catch (error) {
@@ -162,6 +165,21 @@ export class ScheduleFiring {
       }
       return result;
     }
+  }
+
+  /**
+   * The conversation is free again some time: looked at then, at first soon. A row that is due all the time would keep others out
+   * of the query for due ones.
+   */
+  async #putOff(stored: StoredSchedule, { at }: OccurrenceStart): Promise<"put-off" | "changed"> {
+    const { store, clock } = this.#engine();
+    const { scheduleId, version: expected } = stored;
+    const now = clock.now();
+    const dueAt = now + Math.min(longestWait, Math.max(shortestWait, now - at));
+    const row = { ...stored, dueAt, version: randomUUID() };
+    if ((await store.schedules.change({ scheduleId, expected, row })) !== "written") return "changed";
+    wakeUpFor(this.#engine(), row);
+    return "put-off";
   }
 
   async begin(

@@ -95,6 +95,30 @@ test("a question in place of a result is a suspension too, and the call is repea
   expect(calls).toEqual([undefined, { approved: true }]);
 });
 
+test("a server that asks nothing yet is asked again after a while, not at once", async () => {
+  const times: number[] = [];
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: "desk", version: "1" });
+    server.registerTool("publish", { inputSchema: z.object({ text: z.string() }) }, async (given) => {
+      times.push(performance.now());
+      return times.length < 3
+        ? inputRequired({ inputRequests: {}, requestState: "s-1" })
+        : { content: [{ type: "text", text: `published ${given.text}` }] };
+    });
+    return server;
+  });
+  const listening = Promise.withResolvers<number>();
+  const server = listen(
+    { fetch: (request) => handler.fetch(request), port: 0, hostname: "127.0.0.1" },
+    ({ port }) => listening.resolve(port),
+  );
+  onTestFinished(() => void server.close());
+  const { text } = await asked(callerOf(`http://127.0.0.1:${await listening.promise}`));
+  await expect.poll(text, { timeout: 20_000 }).toContain("published hello");
+  const [first = 0, second = 0, third = 0] = times;
+  expect([second - first, third - second].map((each) => each >= 900)).toEqual([true, true]);
+});
+
 test("a token that is refused is asked for once more", async () => {
   const remote = await serveForTest({
     workflows: { publish },

@@ -3,6 +3,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { connect } from "./connect.ts";
 import { checkServer } from "./mcp-server.ts";
+import { remoteCalls } from "./remote-calls.ts";
 
 const message = z.object({
   id: z.number().optional(),
@@ -92,6 +93,33 @@ test("the tools of every page, asked for with the host's headers and our name", 
   });
   expect(await call()).toMatchObject({ content: [{ text: "5" }] });
   expect([connection.lost.aborted, connection.isForgotten]).toEqual([false, false]);
+});
+
+test("a server without an end of its tools is refused", async () => {
+  serve(({ method }) =>
+    method === "tools/list" ? { result: { tools: [tool("add")], nextCursor: "again" } } : undefined,
+  );
+  await expect(connected()).rejects.toThrow("more than 100 pages of tools");
+  expect(heard.filter(({ method }) => method === "tools/list")).toHaveLength(100);
+});
+
+test("a response without an end is cut off", async () => {
+  let sent = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        sent += 1024 * 1024;
+        controller.enqueue(new Uint8Array(1024 * 1024).fill(32));
+      },
+    });
+  const headers = { ...session, "content-type": "application/json" };
+  serve(({ method }) => (method === "tools/call" ? new Response(endless(), { headers }) : undefined));
+  const { connection, call } = await connected();
+  await expect(call()).rejects.toThrow("the server responded with more than 33554432 bytes");
+  expect(connection.lost.aborted).toBe(true);
+  const ask = remoteCalls(url, {}, globalThis.fetch);
+  await expect(ask("tools/call", {}, AbortSignal.timeout(60_000))).rejects.toThrow("more than 33554432");
+  expect(sent).toBeLessThan(100 * 1024 * 1024);
 });
 
 test("closing ends the session at the server", async () => {

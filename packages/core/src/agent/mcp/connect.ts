@@ -3,7 +3,10 @@ import type { MCPClient } from "@ai-sdk/mcp";
 import type { ToolSet } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import type { CheckedServer, McpAddress, McpCommand } from "./mcp-server.ts";
-import { type Ask, modernVersion, remoteCalls } from "./remote-calls.ts";
+import { type Ask, boundedBytes, modernVersion, remoteCalls } from "./remote-calls.ts";
+
+/** Pages of tools that a server may have. */
+const maxPages = 100;
 
 /** A server that is connected. */
 export interface Connected {
@@ -58,12 +61,13 @@ export async function connect({ server, connectTimeout }: CheckedServer): Promis
 async function toolsOf(client: MCPClient, signal: AbortSignal): Promise<ToolSet> {
   const tools: ToolSet = {};
   let cursor: string | undefined;
-  do {
+  for (let pages = 0; pages === 0 || cursor !== undefined; pages++) {
+    if (pages === maxPages) throw new Error(`the server has more than ${maxPages} pages of tools`);
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.listTools({ params, options: { signal } });
     Object.assign(tools, client.toolsFromDefinitions(page));
     cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  }
   return tools;
 }
 
@@ -124,7 +128,7 @@ class WatchedFetch {
   };
 
   #watch(body: Body, signal: AbortSignal | null | undefined): Body {
-    const reader = body.getReader();
+    const reader = body.pipeThrough(boundedBytes()).getReader();
     return new ReadableStream({
       pull: async (controller) => {
         try {

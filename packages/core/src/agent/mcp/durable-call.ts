@@ -28,13 +28,20 @@ export interface RemoteTool {
 export async function callDurably(tool: RemoteTool, steps: DurableTool): Promise<Fields> {
   const call = { name: tool.name, arguments: tool.input };
   let params: Fields = call;
+  let pause = shortest;
   for (let round = 0; ; round++) {
     const given = params;
     const result = fieldsOf(await steps.checkpoint(`call-${round}`, () => tool.ask("tools/call", given)));
     if (result.resultType === "task") return pollTask(tool, steps, result);
     if (result.resultType !== "input_required") return result;
     const { requestState } = result;
-    const inputResponses = await answersTo(steps, fieldsOf(result.inputRequests), new Set());
+    const questions = fieldsOf(result.inputRequests);
+    // Without a question the server wants the call to be repeated later.
+    if (Object.keys(questions).length === 0) {
+      await steps.sleep(pause);
+      pause = Math.min(pause * growth, longest);
+    }
+    const inputResponses = await answersTo(steps, questions, new Set());
     params = { ...call, inputResponses, ...(requestState !== undefined && { requestState }) };
   }
 }

@@ -42,8 +42,24 @@ export function remoteCalls(
       },
       body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } }),
     });
-    return resultIn(await response.text(), id, response);
+    const body = response.body?.pipeThrough(boundedBytes());
+    return resultIn(await new Response(body).text(), id, response);
   };
+}
+
+/** Bytes that a server may respond with: everything is held in memory, and strangers write it. */
+export const maxResponse = 32 * 1024 * 1024;
+
+/** Passes the bytes of a response, and fails when there are too many. */
+export function boundedBytes(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > maxResponse) throw new Error(`the server responded with more than ${maxResponse} bytes`);
+      controller.enqueue(chunk);
+    },
+  });
 }
 
 /** An error of the protocol, which the server has responded with. */

@@ -112,6 +112,22 @@ test("a task belongs to the user of the token, and another user finds none", asy
   expect(parts[0].data).toMatchObject({ data: 1, userId: "ada", context: { user: { id: "ada" } } });
 });
 
+test("an agent shows the replies of its own conversations alone", async () => {
+  const { url, post } = await serveForTest({ a2a: { expose: ["echo", "held"] } });
+  const [echo, held] = [a2aClient(url, "echo"), a2aClient(url, "held")];
+  const { id: taskId, contextId } = (await echo.say([{ text: "hi" }])).result.task;
+  for (const method of ["GetTask", "CancelTask", "SubscribeToTask"])
+    expect([method, (await held.send(method, { id: taskId })).error?.code]).toEqual([method, -32_001]);
+  expect((await held.send("ListTasks", { contextId })).result.tasks).toEqual([]);
+  expect((await held.say([{ text: "hi" }], { contextId })).error).toMatchObject({ code: -32_602 });
+  // An agent that is not exposed has no tasks.
+  const hidden = { input: [{ id: "u1", role: "user", parts: [{ type: "text", text: "hi" }] }] };
+  const options = { conversationId: "hidden" };
+  expect((await post("/agents/careful/text", { ...hidden, options })).status).toBe(200);
+  expect((await echo.send("GetTask", { id: "hidden/u1" })).error?.code).toBe(-32_001);
+  expect((await echo.send("GetTask", { id: taskId })).result).toMatchObject({ id: taskId });
+});
+
 test("`authorize` decides about each agent, and who may not answer is not asked", async () => {
   const { url } = await serveForTest({
     auth: provider(),

@@ -1,9 +1,17 @@
-// Replies of an agent as tasks: a context is a conversation, and a task the reply to one of its messages.
+// Replies of an agent as tasks: a context is a conversation that began with the agent, and a task the reply to one of its
+// messages.
 import { setTimeout } from "node:timers/promises";
 import { type Andante, AndanteError } from "@andante/core";
 import type { ReplyQuestion, ReplyState } from "@andante/core/internal";
 import { rowOf } from "../exposed/inner-call.ts";
-import { askAgent, startReply, stopReply, textOf, visibleReply } from "../exposed/replies.ts";
+import {
+  agentOfConversation,
+  askAgent,
+  startReply,
+  stopReply,
+  textOf,
+  visibleReply,
+} from "../exposed/replies.ts";
 import { isObject } from "../is-object.ts";
 import { type A2aCall, type TaskSource, whileOpen } from "./a2a-call.ts";
 import { A2aError, taskNotFound } from "./a2a-errors.ts";
@@ -28,6 +36,9 @@ export const agentTasks: TaskSource = {
   start: async (call, message) => {
     const { id } = call.agent;
     const { contextId: conversationId, messageId } = message;
+    const owner = conversationId === undefined ? id : await agentOfConversation(call, conversationId);
+    if (owner !== undefined && owner !== id)
+      throw new A2aError("INVALID_PARAMS", "message.contextId: the context belongs to another agent");
     const input = [{ id: messageId, role: "user", parts: message.parts.map(inputOf) }];
     const options = conversationId === undefined ? {} : { conversationId };
     const started = await startReply(call, id, input, options);
@@ -79,7 +90,10 @@ export const agentTasks: TaskSource = {
   },
 
   list: async (call, { contextId, limit, cursor }) => {
-    if (contextId !== undefined) return tasksIn(call, contextId, limit, cursor);
+    if (contextId !== undefined) {
+      const isOurs = (await agentOfConversation(call, contextId)) === call.agent.id;
+      return isOurs ? tasksIn(call, contextId, limit, cursor) : { tasks: [], next: undefined };
+    }
     const query = { agentId: call.agent.id, limit, ...(cursor !== undefined && { cursor }) };
     const page = await call.ask(rowOf("listConversations"), { params: {}, query });
     const found =
@@ -114,13 +128,7 @@ export const agentTasks: TaskSource = {
 /** The tasks of a conversation, the newest first; at most `most` of the page. */
 async function tasksIn(call: A2aCall, conversationId: string, limit: number, cursor?: string, most = limit) {
   const query = { order: "newest", limit, ...(cursor !== undefined && { cursor }) };
-  const page = await call
-    .ask(rowOf("listMessages"), { params: { conversationId }, query })
-    .catch((error: unknown) => {
-      // A context of another user is an empty one.
-      if (error instanceof AndanteError && error.status === 404) return undefined;
-      throw error;
-    });
+  const page = await call.ask(rowOf("listMessages"), { params: { conversationId }, query });
   const messages = isObject(page) && Array.isArray(page.messages) ? page.messages.filter(isObject) : [];
   const asked = messages.filter(({ role }) => role === "user").slice(0, most);
   const tasks: Task[] = [];
@@ -152,7 +160,7 @@ async function replyOf(call: A2aCall, taskId: string): Promise<ReplyState> {
     if (error instanceof AndanteError && [400, 404].includes(error.status)) throw taskNotFound(taskId);
     throw error;
   });
-  if (reply.asked?.role !== "user") throw taskNotFound(taskId);
+  if (reply.asked?.role !== "user" || reply.agentId !== call.agent.id) throw taskNotFound(taskId);
   return reply;
 }
 

@@ -1,6 +1,7 @@
 // Replies of agents as a caller of another protocol sees them.
+import type { Andante } from "@andante/core";
 import { ConversationNotFoundError, InvalidOptionError } from "@andante/core/errors";
-import type { ReplyState, StartedReply } from "@andante/core/internal";
+import type { OwnerOption, ReplyState, StartedReply } from "@andante/core/internal";
 import { isWithoutId } from "../auth/inject-user.ts";
 import { optionsOf } from "../routes/agents.ts";
 import { ownerFor } from "../routes/conversation-ids.ts";
@@ -12,11 +13,37 @@ export function visibleReply(
   conversationId: string,
   messageId: string,
 ): Promise<ReplyState> {
-  const request = { params: { conversationId }, query: { replyTo: messageId } };
-  return call.perform(rowOf("listMessages"), request, (context) => {
+  return inConversation(call, conversationId, { replyTo: messageId }, ({ agents }, owner) =>
+    agents.reply(conversationId, messageId, owner),
+  );
+}
+
+/** The agent that a conversation began with; undefined for one that is not there, or that the caller may not see. */
+export async function agentOfConversation(
+  call: InnerCall,
+  conversationId: string,
+): Promise<string | undefined> {
+  try {
+    return await inConversation(call, conversationId, {}, async ({ conversations }, owner) => {
+      const { agentId } = await conversations.read(conversationId, owner);
+      return agentId;
+    });
+  } catch (error) {
+    if (error instanceof ConversationNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+function inConversation<Found>(
+  call: InnerCall,
+  conversationId: string,
+  query: Readonly<Record<string, unknown>>,
+  read: (andante: Andante, owner: OwnerOption) => Promise<Found>,
+): Promise<Found> {
+  return call.perform(rowOf("listMessages"), { params: { conversationId }, query }, (context) => {
     const owner = ownerFor(context);
     if (owner === undefined) throw new ConversationNotFoundError({ conversationId });
-    return context.andante.agents.reply(conversationId, messageId, owner);
+    return read(context.andante, owner);
   });
 }
 

@@ -7,7 +7,7 @@ import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, lastText } from "../support/controlled-model.ts";
 import { sharedStore } from "../support/shared-store.ts";
-import { wrapStore } from "../support/wrapped-store.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
 
@@ -194,6 +194,27 @@ test("messages on two processes keep their order, and each has one reply", async
   expect((await kept(second)).map(([role, text]) => (role === "user" ? text : ""))).toEqual(
     ["u1", "u2", "u3", "u4", "u5", "u6"].flatMap((id) => [id, ""]),
   );
+});
+
+test("a message that waits on two processes has one reply, which both callers read", async () => {
+  const store = await openStore();
+  const join = sharedStore(store);
+  const held = heldModel();
+  const begin = heldOperation(store.beginTurn);
+  const first = startProcess(join({ beginTurn: begin.run }), { model: echo() }).andante;
+  const second = startProcess(join(), { model: held.model }).andante;
+  await first.ready();
+  const reply = all(await ask(second, "u1"));
+  await held.asked;
+  const callers = [first, second].map((andante) => ask(andante, "u2").then(all));
+  await expect.poll(() => queued(second)).toEqual(["u2"]);
+  begin.hold();
+  held.go();
+  await reply;
+  // The first process begins the message only after the second one has replied.
+  await callers[1];
+  begin.release();
+  expect((await Promise.all(callers)).map(said)).toEqual(["hello", "hello"]);
 });
 
 test("a message that is older than its agent recovers stays without a reply", async () => {

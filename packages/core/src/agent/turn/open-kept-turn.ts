@@ -93,6 +93,15 @@ export async function openKeptTurn(
       const opened = await begin(environment, asked, files, place, options);
       if (opened.kind === "changed") continue;
       if (opened.kind === "new") return opened;
+      if (opened.kind === "has-reply") {
+        // A message that waited: the process that took its place over has replied.
+        const made =
+          place.isTaken && mode === "chat"
+            ? await environment.elsewhere?.keptReply(sent.id, { conversationId, userId })
+            : undefined;
+        if (made !== undefined) return { kind: "shared", reply: made };
+        throw refusal("has-reply", { conversationId, messageId: sent.id, limit: environment.maxQueued });
+      }
       files.forget();
       if (opened.kind === "behind") {
         await waitBehind(environment, asked, place, options.isLeft === true || whenBusy === "reject");
@@ -104,7 +113,7 @@ export async function openKeptTurn(
   } catch (error) {
     if (error instanceof JoinsReply) return { kind: "shared", reply: error.reply };
     if (error instanceof MessageWithdrawnError && place.steers) {
-      const reply = await environment.elsewhere?.steeredBy(sent.id, { conversationId, userId });
+      const reply = await environment.elsewhere?.keptReply(sent.id, { conversationId, userId });
       if (reply !== undefined) return { kind: "shared", reply };
     }
     await place.giveUp(active.signal.aborted ? active.signal.reason : error);
@@ -204,6 +213,7 @@ async function begin(
   | Extract<BeginTurnResult, { kind: "busy" }>
   | { readonly kind: "changed" }
   | { readonly kind: "behind" }
+  | { readonly kind: "has-reply" }
 > {
   const at = clock.now();
   const named = replaces !== undefined;
@@ -246,7 +256,7 @@ async function begin(
   const where = { agentId: agent.id, conversationId, userId, context };
   const begun = await kept.begin(turn, { ...where, message, before: agent.window });
   if (begun.kind === "busy") return begun;
-  if (begun.kind === "behind") return { kind: "behind" };
+  if (begun.kind === "behind" || begun.kind === "has-reply") return { kind: begun.kind };
   // The call, or another one of the message, was decided meanwhile.
   if (begun.kind === "changed" && sent.role === "assistant") return { kind: "changed" };
   if (begun.kind !== "begun")

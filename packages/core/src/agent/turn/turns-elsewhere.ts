@@ -13,8 +13,8 @@ import type { LiveTurn, OtherTurns } from "./turn-host.ts";
 /** Milliseconds until a process is asked again to stop a turn. */
 const askAgain = 1000;
 
-/** The newest messages among which the reply is that a message has steered. */
-const steeredAmong = 50;
+/** The newest messages among which a kept reply is looked for. */
+const keptAmong = 50;
 
 export interface WhichTurn {
   readonly agentId: string;
@@ -100,15 +100,20 @@ export class TurnsElsewhere {
     return undefined;
   }
 
-  /** The kept reply that a message has steered. */
-  async steeredBy(
+  /** The kept reply to a message, or the one that the message has steered. */
+  async keptReply(
     messageId: string,
     which: { readonly conversationId: string; readonly userId: string | null },
   ): Promise<SharedReply | undefined> {
-    const recent = await this.#conversations.recent({ ...which, limit: steeredAmong });
+    const recent = await this.#conversations.recent({ ...which, limit: keptAmong });
     const isIt = (part: KeptMessage["parts"][number]) =>
       part.type === "steering-message" && part.id === messageId;
-    const reply = recent?.findLast((message) => messageOf(message).parts.some(isIt));
+    const at = recent?.findIndex((message) => message.messageId === messageId) ?? -1;
+    const next = at < 0 ? undefined : recent?.[at + 1];
+    const reply =
+      next && messageOf(next).role === "assistant"
+        ? next
+        : recent?.findLast((message) => messageOf(message).parts.some(isIt));
     return reply && { mode: "chat", read: () => this.#kept(reply) };
   }
 

@@ -1,40 +1,48 @@
-// The lock for the key of an event on PostgreSQL: the statements of a sender with it and without it, on a thousand keys.
+// The locks for the keys of events on PostgreSQL: the store's own operation with them and without them, on a thousand keys.
 import { randomUUID } from "node:crypto";
+import { postgresStore } from "@andante/postgres";
 import pg from "pg";
+import { Readers } from "../../packages/postgres/src/connection/readers.ts";
+import { Servers } from "../../packages/postgres/src/connection/servers.ts";
+import { signals } from "../../packages/postgres/src/operations/signals.ts";
+import { addressesIn, readOptions } from "../../packages/postgres/src/options.ts";
 import { median, throughput } from "../measure.ts";
 import type { Budget } from "../results.ts";
 
 const keys = 1000;
 
 export async function keyLock(url: string, count: number): Promise<Budget> {
-  const pool = new pg.Pool({ connectionString: url, max: 16 });
-  await pool.query("create table sent (id text primary key, key text, data text)");
-  const send = async (index: number, isLocked: boolean) => {
-    const client = await pool.connect();
-    const key = index % keys;
-    try {
-      await client.query("begin");
-      if (isLocked) await client.query("select pg_advisory_xact_lock($1)", [key]);
-      await client.query("select 1 from sent where id = $1", [randomUUID()]);
-      await client.query("insert into sent values ($1, $2, '{}')", [randomUUID(), String(key)]);
-      await client.query("commit");
-    } finally {
-      client.release();
-    }
+  const schema = "locked";
+  const store = postgresStore({ url, schema });
+  await store.open();
+  const settings = readOptions({ url, schema });
+  const servers = new Servers(addressesIn(url), settings.connectTimeout);
+  const readers = new Readers({ ...settings, servers }, settings.readers, { idle: 5_000, lock: 5_000 });
+  const unlocked: Pick<Readers, "write" | "read" | "search" | "forCallers"> = {
+    read: (...asked) => readers.read(...asked),
+    search: (...asked) => readers.search(...asked),
+    forCallers: (read) => read,
+    write: (operation, work) => readers.write(operation, work),
   };
+  const s = pg.escapeIdentifier(schema);
+  const [locked, without] = [signals(readers, s), signals(unlocked, s)];
+  const rateOf = (to: typeof locked) =>
+    throughput(count, 50, async (index) => {
+      const signal = { signalId: randomUUID(), scope: "", name: "sent", key: `${index % keys}`, data: "{}" };
+      const by = { userId: null, sentBy: null, sentAt: Date.now() };
+      await to.send([{ ...signal, ...by, starts: [], dueAt: Date.now() }]);
+    });
+  await rateOf(locked);
   const ratios: number[] = [];
-  for (let round = 0; round < 5; round++) {
-    const without = await throughput(count, 16, (index) => send(index, false));
-    const locked = await throughput(count, 16, (index) => send(index, true));
-    ratios.push(1 - locked / without);
-  }
-  await pool.end();
+  for (let round = 0; round < 5; round++) ratios.push(1 - (await rateOf(locked)) / (await rateOf(without)));
+  await readers.close();
+  await store.close();
   const cost = median(ratios) * 100;
   return {
-    name: `the lock for the key of an event on PostgreSQL, with ${keys} keys`,
-    value: `${cost.toFixed(0)} % of the transactions in a second`,
+    name: `the locks for the keys of events on PostgreSQL, with ${keys} keys`,
+    value: `${cost.toFixed(0)} % of the events in a second`,
     budget: "at most 10 %",
     held: cost <= 10,
-    note: "a transaction of four statements with a fifth for the lock, 16 at once, the median of 5 rounds",
+    note: "the store's operation with its locks and without, 50 senders, the median of 5 rounds",
   };
 }

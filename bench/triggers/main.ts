@@ -52,7 +52,7 @@ async function eventsOnSqlite(folder: string): Promise<Budget[]> {
   const stores = { many: open("waiters.db"), empty: open("no-waiters.db"), files };
   return [
     ...(await oneOfMany(stores, { name: "SQLite", count: waiters, woken, perSecond: 4000 })),
-    ...(await fanOut(open("everyone.db"), { name: "SQLite", count: everyone })),
+    ...(await fanOut(open("everyone.db"), { name: "SQLite", count: everyone, perSecond: 3000 })),
   ];
 }
 
@@ -77,7 +77,7 @@ async function eventsOnPostgres(url: string): Promise<Budget[]> {
   const stores = { many: open("waiters"), empty: open("no_waiters") };
   return [
     ...(await oneOfMany(stores, { name: "PostgreSQL", count: waiters, woken, perSecond: undefined })),
-    ...(await fanOut(open("everyone"), { name: "PostgreSQL", count: everyone })),
+    ...(await fanOut(open("everyone"), { name: "PostgreSQL", count: everyone, perSecond: 500 })),
     await keyLock(url, sent),
   ];
 }

@@ -141,18 +141,21 @@ function memoryOf([many, empty]: readonly [string, string], count: number): Budg
   return {
     name: `memory of a process with ${count} waiters`,
     value: `${more.toFixed(0)} MB more`,
-    budget: "within 20 MB of none",
-    held: more <= 20,
+    budget: "within 40 MB of none",
+    held: more <= 40,
+    note: "the page cache of SQLite takes up to 32",
   };
 }
 
 /** One event for all of them, while others are sent. */
 export async function fanOut(
   store: Store,
-  { name, count }: { readonly name: string; readonly count: number },
+  { name, count, perSecond }: { readonly name: string; readonly count: number; readonly perSecond: number },
 ): Promise<Budget[]> {
   const andante = openWith(store);
   await andante.ready();
+  // Lines of other stores in this run.
+  const before = onLine.passed;
   const begun = performance.now();
   let isOver = false;
   const others: number[] = [];
@@ -165,7 +168,7 @@ export async function fanOut(
     }
   })();
   await andante.send(everyone, {});
-  while (onLine.passed < count) await wait(20);
+  while (onLine.passed - before < count) await wait(20);
   const rate = count / ((performance.now() - begun) / 1000);
   isOver = true;
   await beside;
@@ -175,8 +178,8 @@ export async function fanOut(
     {
       name: `executions that one event for ${count} waiters wakes in a second, on ${name}`,
       value: rate.toFixed(0),
-      budget: "at least 3000",
-      held: rate >= 3000,
+      budget: `at least ${perSecond}`,
+      held: rate >= perSecond,
     },
     {
       name: `other events sent meanwhile on ${name}, p99`,

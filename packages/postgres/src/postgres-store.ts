@@ -139,7 +139,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
       }
     },
     endTurn: async (argument) => {
-      const result = await readers.write("endTurn", (query) => end(query, argument), true);
+      const result = await readers.write("endTurn", (query) => end(query, argument), { patient: true });
       hints.wrote([argument.commit.executionId]);
       return result;
     },

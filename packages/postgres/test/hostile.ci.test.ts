@@ -174,7 +174,8 @@ test("writes that wait for a locked row leave the connections to others, and one
   try {
     await other.query("begin");
     await other.query(lock, [made.executionId]);
-    const write = () => readers.write("endTurn", (query) => query(lock, [made.executionId]), true);
+    const write = () =>
+      readers.write("endTurn", (query) => query(lock, [made.executionId]), { patient: true });
     const writing = Promise.all(Array.from({ length: 4 }, write));
     const tooLong = expect(hasty.read("select pg_sleep(10)", [])).rejects.toMatchObject({ status: 503 });
     const took: number[] = [];

@@ -75,6 +75,9 @@ test("two nodes start one execution and post one prompt for each occurrence", {
       await expect
         .poll(async () => (await node?.schedules.get(id))?.started, { timeout: 30_000 })
         .toBe(minute);
+    // An occurrence beside an execution that runs would be skipped.
+    const ended = async () => (await node?.list({ workflowId: "tick", status: "completed" }))?.executions;
+    await expect.poll(ended, { timeout: 30_000 }).toHaveLength(minute);
   }
   const page = await node?.list({ workflowId: "tick", limit: 100 });
   expect(page?.executions).toHaveLength(5);

@@ -199,7 +199,13 @@ export class AndanteService implements Andante {
       ...(events.size > 0 && { events: { process: (workId) => this.sentEvents.process(workId) } }),
       postEnd: (end) => this.agents.postEnd(end),
       links,
-      outbox: options.endpoints && new Outbox({ endpoints: () => this.endpoints.active, links }),
+      outbox:
+        options.endpoints &&
+        new Outbox({
+          endpoints: () => this.endpoints.active,
+          dueAt: (endpointId) => this.deliveries.dueAt(endpointId),
+          links,
+        }),
       deliveries: { deliver: (deliveryId) => this.deliveries.deliver(deliveryId) },
     });
     this.sentEvents = new Events(

@@ -103,6 +103,11 @@ export function deliveriesOf(endpointId: string): string {
   return `${deliveryPrefix}${endpointId}/`;
 }
 
+/** The endpoint of a delivery with this id. */
+export function endpointOf(deliveryId: string): string {
+  return deliveryId.slice(deliveryPrefix.length, deliveryId.indexOf("/", deliveryPrefix.length));
+}
+
 /** The beginning of the ids of the events of the same execution for the same endpoint. */
 export function siblingsOf(deliveryId: string): string {
   return deliveryId.slice(0, deliveryId.lastIndexOf("/") + 1);

@@ -61,6 +61,8 @@ const maxValue = 100_000;
 interface OutboxOptions {
   /** Read at each write. */
   endpoints(): readonly ActiveEndpoint[];
+  /** When a delivery of now is sent at the earliest. */
+  dueAt(endpointId: string): number;
   readonly links: LinkMaker;
 }
 
@@ -177,7 +179,8 @@ export class Outbox {
         payload: payloadOf(type, at, data),
         ...{ suspensionId: wait?.suspensionId ?? null, every: wait?.every ?? null },
       };
-      return [deliveryRow(id, { workflowId, userId, dueAt: at }, record, "[]")];
+      const dueAt = wait === undefined ? Math.max(at, this.#options.dueAt(endpointId)) : at;
+      return [deliveryRow(id, { workflowId, userId, dueAt }, record, "[]")];
     });
   }
 }

@@ -91,6 +91,8 @@ export interface FindSignals {
   readonly since: number;
   readonly after: number;
   readonly limit: number;
+  /** Of a wait that has just been kept: senders under way are waited for, whose signals have not found it. Default: false. */
+  readonly isNew?: boolean | undefined;
 }
 
 export interface SignalsQuery {

@@ -127,11 +127,17 @@ export class Readers {
 
   /**
    * Runs a transaction, again when it clashed with another. `work` must be safe to repeat also when it was committed.
-   * `patient`: it waits until the trouble ends, without a limit.
+   * `patient`: it waits until the trouble ends, without a limit. `first`: a statement that it begins with, in the same message.
    */
-  write<Value>(operation: string, work: (query: Query) => Promise<Value>, patient = false): Promise<Value> {
-    const attempt = (query: Query, again: boolean) =>
-      transaction(query, again ? this.#beginAgain : this.#begin, () => work(query));
+  write<Value>(
+    operation: string,
+    work: (query: Query) => Promise<Value>,
+    { patient = false, first }: { readonly patient?: boolean; readonly first?: string } = {},
+  ): Promise<Value> {
+    const attempt = (query: Query, again: boolean) => {
+      const begun = again ? this.#beginAgain : this.#begin;
+      return transaction(query, first === undefined ? begun : `${begun}; ${first}`, () => work(query));
+    };
     return this.#attempt(operation, attempt, patient);
   }
 

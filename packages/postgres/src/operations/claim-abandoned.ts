@@ -37,7 +37,7 @@ function giveBackClaims(readers: Readers, s: string) {
   const update = `update ${s}.executions set owner = null, token = null
     where ${withWork} and owner = $1 and left(token, length($2)) = $2`;
   return ({ owner, key }: ClaimAbandoned): Promise<unknown> =>
-    readers.write("release", (query) => query(update, [owner, `${key}.`]), true);
+    readers.write("release", (query) => query(update, [owner, `${key}.`]), { patient: true });
 }
 
 export function claimAbandoned(readers: Readers, s: string): Store["claimAbandoned"] {

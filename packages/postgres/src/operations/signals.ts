@@ -31,19 +31,36 @@ import {
   settledSignal,
 } from "@andante/core/store";
 import { integer, type Row, text } from "../columns.ts";
+import { Batch } from "../connection/batch.ts";
 import type { Query } from "../connection/client.ts";
 import type { Readers } from "../connection/readers.ts";
 import { Where } from "../where.ts";
 import { workStatement } from "../write/signal-work.ts";
 
-export function signals(readers: Readers, s: string): SignalStore {
+type Reading = Pick<Readers, "read" | "search" | "write" | "forCallers">;
+
+/** Characters that an event counts as beside its data: a transaction takes some hundred locks, and not thousands. */
+const lengthOfLocks = 20_000;
+
+export function signals(readers: Reading, s: string): SignalStore {
   const one = async (condition: string, values: readonly unknown[]): Promise<SignalRow | undefined> => {
     const [row] = await readers.read(`select * from ${s}.signals where ${condition}`, values);
     return row && toSignal(row);
   };
+  const sends = new Batch<readonly SendSignal[], SentSignal[]>({
+    perform: (given) =>
+      readers.write("sendSignals", (query) => send(query, s, given), { first: locksOf(s, given.flat()) }),
+    keysOf: (given) => given.map(idOf),
+    lengthOf: (given) => given.reduce((sum, { data }) => sum + lengthOfLocks + (data?.length ?? 0), 0),
+  });
   return {
-    send: (given) => readers.write("sendSignals", (query) => send(query, s, given)),
-    find: (given) => readers.write("findSignals", (query) => find(query, s, given)),
+    send: (given) => sends.call(given),
+    find: (given) => {
+      if (!given.isNew) return find((...asked) => readers.read(...asked), s, given);
+      const inTransaction = (query: Query) =>
+        find(async (...asked) => (await query(...asked)).rows, s, given);
+      return readers.write("findSignals", inTransaction, { first: locksOfNew(s, given) });
+    },
     waits: async ({ scope, name, key, target, after = "", limit }) => {
       const rows = await readers.read(
         `select distinct wait_id, execution_id from ${s}.waits where scope = $1 and name = $2
@@ -126,63 +143,74 @@ function lockOf(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest().readBigInt64BE().toString();
 }
 
-/** Takes locks in one order, whichever transaction takes them. */
-async function lock(query: Query, locks: readonly string[], shared: "" | "_shared"): Promise<void> {
-  if (locks.length === 0) return;
-  const sorted = [...new Set(locks)].sort();
-  await query(
-    `select pg_advisory_xact_lock${shared}(lock) from unnest($1::bigint[]) with ordinality as given (lock, place)
-     order by place`,
-    [sorted],
+type Lock = readonly [lock: string, how: "shared" | "alone"];
+
+/** Takes locks in one order, whichever transaction takes them: first those of names. The numbers are part of the statement. */
+function lockStatement(ofNames: readonly Lock[], others: readonly Lock[]): string {
+  const inOrder = (locks: readonly Lock[]) => [...new Map(locks)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const locks = [...inOrder(ofNames), ...inOrder(others)];
+  const numbers = locks.map(([lock]) => lock).join();
+  const shared = locks.map(([, how]) => how === "shared").join();
+  return `select case when shared then pg_advisory_xact_lock_shared(lock) else pg_advisory_xact_lock(lock) end
+    from unnest('{${numbers}}'::bigint[], '{${shared}}'::boolean[]) with ordinality as given (lock, shared, place) order by place`;
+}
+
+function locksOf(s: string, given: readonly SendSignal[]): string {
+  return lockStatement(
+    given.map(({ scope, name }) => [lockOf(s, "name", scope, name), "shared"]),
+    given.flatMap(({ scope, name, key, signalId }): Lock[] => [
+      [lockOf(s, "key", scope, name, matchKey(key)), "alone"],
+      [lockOf(s, "id", scope, signalId), "alone"],
+    ]),
   );
 }
 
-async function send(query: Query, s: string, given: readonly SendSignal[]): Promise<SentSignal[]> {
-  await lock(
-    query,
-    given.map(({ scope, name }) => lockOf(s, "name", scope, name)),
-    "_shared",
-  );
-  const exclusive = given.flatMap(({ scope, name, key, signalId }) => [
-    lockOf(s, "key", scope, name, matchKey(key)),
-    lockOf(s, "id", scope, signalId),
-  ]);
-  await lock(query, exclusive, "");
-  const known = await knownIn(query, s, given);
-  const idOf = ({ scope, signalId }: Pick<NewSignal, "scope" | "signalId">) =>
-    JSON.stringify([scope, signalId]);
-  const conflicts = conflictsIn(given, (signal) => known.get(idOf(signal)));
-  if (conflicts.length > 0) return conflicts;
+function idOf({ scope, signalId }: Pick<NewSignal, "scope" | "signalId">): string {
+  return JSON.stringify([scope, signalId]);
+}
+
+/** Keeps the signals of several senders; no two of them have a signal in common. */
+async function send(
+  query: Query,
+  s: string,
+  senders: readonly (readonly SendSignal[])[],
+): Promise<SentSignal[][]> {
+  const all = senders.flat();
+  const known = await knownIn(query, s, all);
+  const conflicts = senders.map((given) => conflictsIn(given, (signal) => known.get(idOf(signal))));
   const ids = new Set(known.keys());
-  const fresh = given.filter((signal) => {
+  const kept = senders.filter((_, index) => conflicts[index]?.length === 0);
+  const fresh = kept.flat().filter((signal) => {
     const isKnown = ids.has(idOf(signal));
     ids.add(idOf(signal));
     return !isKnown;
   });
   const targets = await targetsIn(query, s, fresh);
   const seqs = await insert(query, s, fresh, targets);
-  const made = new Map(
-    fresh.map((signal, index) => {
-      const { starts: _, dueAt: _d, ...row } = signal;
-      return [idOf(signal), sentSignal(row, seqs[index] ?? 0, targets[index] ?? [])] as const;
-    }),
-  );
-  const dueAt = given[0]?.dueAt ?? 0;
-  const works = [...made.values()].flatMap(({ work }) => work);
+  const made = fresh.map((signal, index) => {
+    const { starts: _, dueAt, ...row } = signal;
+    return { dueAt, sent: sentSignal(row, seqs[index] ?? 0, targets[index] ?? []) };
+  });
+  const works = made.flatMap(({ sent: { work } }) => work);
   if (works.length > 0) {
-    const times = works.map(() => dueAt);
+    const times = made.flatMap(({ dueAt, sent: { work } }) => work.map(() => dueAt));
     await query(...workStatement(s, works, times));
   }
+  const madeById = new Map(made.map(({ sent }) => [idOf(sent.row), sent]));
   const seen = new Set<string>();
-  return given.map((signal) => {
+  const resultOf = (signal: SendSignal): SentSignal => {
     const id = idOf(signal);
     const before = known.get(id);
     if (before !== undefined) return knownSignal(before, signal);
-    const sent = made.get(id);
+    const sent = madeById.get(id);
     if (sent === undefined) throw new TypeError("a signal was not kept");
     if (seen.has(id)) return knownSignal(sent.row, signal);
     seen.add(id);
     return sent;
+  };
+  return senders.map((given, index) => {
+    const found = conflicts[index] ?? [];
+    return found.length > 0 ? found : given.map(resultOf);
   });
 }
 
@@ -196,7 +224,7 @@ async function knownIn(
      using (scope, signal_id)`,
     [given.map(({ scope }) => scope), given.map(({ signalId }) => signalId)],
   );
-  return new Map(rows.map(toSignal).map((row) => [JSON.stringify([row.scope, row.signalId]), row]));
+  return new Map(rows.map(toSignal).map((row) => [idOf(row), row]));
 }
 
 /** For each signal, the targets of the waits that it ends and of the workflows that it may start. */
@@ -238,24 +266,25 @@ async function insert(
   return made.map((row) => integer(row, "seq")).sort((a, b) => a - b);
 }
 
-async function find(query: Query, s: string, given: FindSignals): Promise<SignalRow[]> {
-  const { places, since, after, limit } = given;
+/** Waits for the senders that have the locks: what they send is found, and what is sent later finds the wait. */
+function locksOfNew(s: string, { places }: FindSignals): string {
   const ofAnyKey = places.filter(([, , key]) => key === anyKey);
   const keyed = places.filter(([, , key]) => key !== anyKey);
-  await lock(
-    query,
-    ofAnyKey.map(([scope, name]) => lockOf(s, "name", scope, name)),
-    "",
+  return lockStatement(
+    ofAnyKey.map(([scope, name]) => [lockOf(s, "name", scope, name), "alone"]),
+    keyed.map(([scope, name, key]) => [lockOf(s, "key", scope, name, key), "shared"]),
   );
-  await lock(
-    query,
-    keyed.map(([scope, name, key]) => lockOf(s, "key", scope, name, key)),
-    "_shared",
-  );
+}
+
+async function find(
+  read: (statement: string, values: readonly unknown[]) => Promise<readonly Row[]>,
+  s: string,
+  { places, since, after, limit }: FindSignals,
+): Promise<SignalRow[]> {
   const found: SignalRow[] = [];
   for (const [scope, name, key] of places) {
     const isKey = key === anyKey ? "" : "and match_key = $6";
-    const { rows } = await query(
+    const rows = await read(
       `select * from ${s}.signals where scope = $1 and name = $2 and data is not null and sent_at >= $3
          and seq > $4 ${isKey} order by seq limit $5`,
       [scope, name, since, after, limit, ...(key === anyKey ? [] : [key])],

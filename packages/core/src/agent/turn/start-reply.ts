@@ -45,6 +45,8 @@ export type ReplyStatus = "running" | "waiting" | "done" | "none";
 
 export interface ReplyState {
   readonly status: ReplyStatus;
+  /** The agent that the conversation began with. */
+  readonly agentId: string;
   /** As far as it is kept. */
   readonly message: ConversationMessage | undefined;
   /** The message that it replies to; undefined where the conversation has none of this id. */
@@ -104,14 +106,14 @@ export async function readReply(
   await ready;
   const conversation = await conversations.read({ conversationId, ...owner });
   if (conversation === undefined) throw new ConversationNotFoundError({ conversationId });
-  const { userId } = conversation;
+  const { agentId, userId } = conversation;
   // Before the messages: one that leaves the queue, and a reply that ends, in between are there.
   const queued = (await conversations.queue({ conversationId, userId })) ?? [];
   const live = await executions.live(conversationId);
   const [kept] = (await conversations.recent({ conversationId, userId, upTo: messageId, limit: 1 })) ?? [];
   if (kept?.messageId !== messageId) {
     const waiting = queued.find((each) => each.messageId === messageId);
-    const nothing = { message: undefined, questions: [] };
+    const nothing = { agentId, message: undefined, questions: [] };
     if (waiting === undefined) return { ...nothing, status: "none", asked: undefined, queued: false };
     const asked = { ...messageOf(waiting), createdAt: isoTime(waiting.createdAt) };
     return { ...nothing, status: "running", asked, queued: true };
@@ -125,7 +127,7 @@ export async function readReply(
   const message = found?.role === "assistant" ? found : undefined;
   const status = statusOf(live, messageId, message);
   const questions = status === "waiting" ? (live?.questions ?? []) : [];
-  return { status, message, asked: mine, queued: false, questions };
+  return { status, agentId, message, asked: mine, queued: false, questions };
 }
 
 function statusOf(

@@ -1,5 +1,6 @@
 // Deliveries: each attempt at one is claimed by a conditional write, made, and recorded by another.
 import { randomUUID } from "node:crypto";
+import { DeliveryPlaces } from "../../delivery/delivery-places.ts";
 import {
   type Attempt,
   attemptLease,
@@ -7,6 +8,7 @@ import {
   type DeliveryState,
   deliveriesOf,
   deliveryRow,
+  endpointOf,
   keptFor,
   longestDelay,
   messageIdOf,
@@ -63,23 +65,15 @@ export interface ListDeliveriesOptions {
   readonly limit?: number | undefined;
 }
 
-type Parts = Pick<
-  Engine,
-  "store" | "clock" | "logger" | "workflows" | "scheduleWakeup" | "lookForEnds" | "closing"
->;
+type Parts = Pick<Engine, "store" | "clock" | "logger" | "workflows" | "scheduleWakeup" | "closing">;
 
 type Claimed = StoredSchedule & { readonly record: DeliveryRecord };
 
 const maxPage = 100;
-/** Requests at once, and those to one endpoint. */
-const maxRequests = 64;
-const maxOfEndpoint = 16;
+/** Milliseconds until one that waits for an earlier one is looked at again. */
+const shortPause = 5_000;
 /** Rows that are read at most for one page of a list with a state. */
 const maxRead = 2_000;
-/** Deliveries that wait for a place until a request ends; more are due again later. */
-const maxTurnedAway = 100;
-/** Milliseconds that those wait: as long again as they have waited, within these bounds. */
-const [shortestWait, longestWait] = [1_000, 5 * 60_000];
 
 export class Deliveries implements FiredDeliveries {
   /** Those of the states of tasks. */
@@ -89,10 +83,7 @@ export class Deliveries implements FiredDeliveries {
   readonly #ready: () => Promise<void>;
   readonly #post: (webhook: WebhookRequest) => Promise<WebhookResponse>;
   readonly #stopping = new AbortController();
-  /** Requests under way, by endpoint. */
-  readonly #requests = new Map<string, number>();
-  /** Deliveries that found no place since the last request has ended. */
-  #turnedAway = 0;
+  readonly #places: DeliveryPlaces;
   /** When this process looked at its first delivery. */
   #since: number | undefined;
 
@@ -102,7 +93,14 @@ export class Deliveries implements FiredDeliveries {
     this.#endpoints = endpoints;
     this.#ready = ready;
     this.#post = post;
-    this.pushes = new Pushes(engine, ready, post, this.#stopping.signal);
+    const { signal } = this.#stopping;
+    this.#places = new DeliveryPlaces({ now: () => engine().clock.now() }, signal);
+    this.pushes = new Pushes(engine, ready, post, signal);
+  }
+
+  /** When a delivery of now is sent at the earliest. */
+  dueAt(endpointId: string): number {
+    return this.#places.dueAt(endpointId);
   }
 
   /** Cuts the requests under way: they are made again by another process, or after a restart. */
@@ -189,11 +187,24 @@ export class Deliveries implements FiredDeliveries {
   }
 
   async deliver(deliveryId: string): Promise<Processed> {
-    if (isPush(deliveryId)) return this.pushes.fire(deliveryId);
+    const place = await this.#places.take(endpointOf(deliveryId));
+    if (place.kind === "stopped") return "later";
     const engine = this.#engine();
-    const stored = await engine.store.schedules.read(deliveryId);
     const now = engine.clock.now();
-    if (stored?.kind !== "delivery" || stored.dueAt === null || stored.dueAt > now) return "refused";
+    try {
+      const stored = await engine.store.schedules.read(deliveryId);
+      if (stored?.kind !== "delivery" || stored.dueAt === null || stored.dueAt > now) return "refused";
+      if (place.kind === "full") return await this.#putOff(stored, place.tryAt);
+      if (!isPush(deliveryId)) return await this.#send(stored, now);
+      if (this.pushes.isServed) return await this.pushes.fire(stored, now);
+      return this.#isKnownElsewhere(stored, now) ? "later" : await this.#putOff(stored, now + attemptLease);
+    } finally {
+      if (place.kind === "taken") place.free();
+    }
+  }
+
+  async #send(stored: StoredSchedule, now: number): Promise<Processed> {
+    const engine = this.#engine();
     const record = readDelivery(stored.body);
     if (record.state === "delivered" || record.state === "failed") return this.#remove(stored);
     if (engine.closing || this.#stopping.signal.aborted) return "later";
@@ -203,51 +214,49 @@ export class Deliveries implements FiredDeliveries {
       return this.#fail(stored, record, "the endpoint is disabled");
     const earlierDueAt = await this.#earlier(stored, now);
     if (earlierDueAt !== undefined) {
-      // It may take a day: a row that is due all the time would keep others out of the query for due ones.
+      // A row that is due all the time would keep others out of the query for due ones. It follows the earlier one at once, but
+      // for one that has just been sent, or whose process has died.
       const isFar = earlierDueAt > now + attemptLease;
-      return isFar ? this.#putOff(stored, record, earlierDueAt) : "later";
+      return this.#putOff(stored, isFar ? earlierDueAt : now + shortPause);
     }
     if (target === undefined)
       return this.#isKnownElsewhere(stored, now)
         ? "later"
         : this.#fail(stored, record, "the endpoint is removed");
-    const underWay = this.#requests.get(record.endpointId) ?? 0;
-    const all = [...this.#requests.values()].reduce((sum, count) => sum + count, 0);
-    if (underWay >= maxOfEndpoint || all >= maxRequests) return this.#turnAway(stored, record, now);
-    this.#requests.set(record.endpointId, underWay + 1);
-    try {
-      if (record.state === "scheduled") await this.#scheduleNext(stored, record, now);
-      const claimed = await this.#claim(stored, record, now);
-      return claimed === undefined ? "refused" : await this.#attempt(claimed, target);
-    } finally {
-      const left = (this.#requests.get(record.endpointId) ?? 1) - 1;
-      if (left === 0) this.#requests.delete(record.endpointId);
-      else this.#requests.set(record.endpointId, left);
-      this.#turnedAway = 0;
-      // Others may have waited for this one, or for its place.
-      engine.lookForEnds();
-    }
+    if (record.state === "scheduled") await this.#scheduleNext(stored, record, now);
+    const claimed = await this.#claim(stored, record, now);
+    if (claimed === undefined) return "refused";
+    await this.#attempt(claimed, target);
+    await this.#sendNext(claimed);
+    return "done";
   }
 
-  /** The code of another process may have this endpoint, as while a new one is deployed: that process takes the delivery at once. */
+  /** An event of the same execution that has waited for this one. */
+  async #sendNext({ scheduleId, record }: Claimed): Promise<void> {
+    // Behind the end there is none.
+    if (record.type === "execution.ended") return;
+    const { store, clock } = this.#engine();
+    const before = endOf(siblingsOf(scheduleId));
+    const query = { kind: "delivery", after: scheduleId, before, limit: 1 } as const;
+    const [next] = await store.schedules.list(query);
+    if (next === undefined) return;
+    const { state, attempts, createdAt } = readDelivery(next.body);
+    const now = clock.now();
+    const isNext = state === "scheduled" || (state === "pending" && attempts === 0);
+    const stored = isNext && createdAt <= now ? await store.schedules.read(next.scheduleId) : undefined;
+    if (stored !== undefined) await this.#send(stored, now);
+  }
+
+  /** The code of another process may serve it, as while a new one is deployed: that process takes the delivery at once. */
   #isKnownElsewhere({ dueAt }: StoredSchedule, now: number): boolean {
     this.#since ??= now;
     const isShared = this.#engine().store.clusterChannel !== undefined;
     return isShared && now - Math.max(dueAt ?? now, this.#since) < attemptLease;
   }
 
-  /** There is no place for it now: a slow endpoint with many deliveries leaves room for what else is due. */
-  #turnAway(stored: StoredSchedule, record: DeliveryRecord, now: number): Promise<Processed> | Processed {
-    this.#turnedAway += 1;
-    if (this.#turnedAway <= maxTurnedAway) return "later";
-    const waited = Math.min(longestWait, Math.max(shortestWait, now - record.createdAt));
-    return this.#putOff(stored, record, now + Math.round(waited * (0.5 + Math.random())));
-  }
-
   /** Looked at again then. */
-  async #putOff(stored: StoredSchedule, record: DeliveryRecord, dueAt: number): Promise<Processed> {
-    const row = deliveryRow(stored.scheduleId, { ...stored, dueAt }, record, stored.occurrences);
-    return (await this.#change(stored, row)) ? "done" : "refused";
+  async #putOff(stored: StoredSchedule, dueAt: number): Promise<Processed> {
+    return (await this.#change(stored, { ...stored, dueAt, version: randomUUID() })) ? "done" : "refused";
   }
 
   /** From now on no other process makes this attempt; after a crash one does when the lease has passed. */
@@ -262,7 +271,7 @@ export class Deliveries implements FiredDeliveries {
     return (await this.#change(stored, row)) ? { ...row, record } : undefined;
   }
 
-  async #attempt(claimed: Claimed, target: Target): Promise<Processed> {
+  async #attempt(claimed: Claimed, target: Target): Promise<void> {
     const { clock } = this.#engine();
     const { record } = claimed;
     const { payload: body, messageId: id } = record;
@@ -283,7 +292,7 @@ export class Deliveries implements FiredDeliveries {
         claimed,
         deliveryRow(claimed.scheduleId, { ...claimed, dueAt: now }, again, claimed.occurrences),
       );
-      return "done";
+      return;
     }
     const milliseconds = Math.round(performance.now() - start);
     const history = withAttempt(claimed.occurrences, { at, status, error, milliseconds });
@@ -307,7 +316,6 @@ export class Deliveries implements FiredDeliveries {
       record.endpointId,
       isDelivered ? "ok" : status === 410 ? "gone" : "failed",
     );
-    return "done";
   }
 
   /** When an earlier event of the same execution is to be sent to the same endpoint; undefined where all are sent. */
@@ -335,9 +343,9 @@ export class Deliveries implements FiredDeliveries {
 
   /** The reminder after this one. */
   async #scheduleNext(stored: StoredSchedule, record: DeliveryRecord, now: number): Promise<void> {
-    if (record.every === null || stored.dueAt === null) return;
-    const missed = Math.floor((now - stored.dueAt) / record.every);
-    const at = stored.dueAt + (missed + 1) * record.every;
+    if (record.every === null) return;
+    const missed = Math.floor((now - record.createdAt) / record.every);
+    const at = record.createdAt + (missed + 1) * record.every;
     const siblings = siblingsOf(stored.scheduleId);
     const name = stored.scheduleId.slice(siblings.length).replace(/^\d+/, "");
     const deliveryId = `${siblings}${String(at).padStart(15, "0")}${name}`;

@@ -81,8 +81,8 @@ export interface ListEventsOptions {
 /** Events that are sent at once. */
 export const maxSent = 1000;
 const maxPage = 200;
-/** Waits that are read at once. */
-const waitsAtOnce = 200;
+/** Waits that are read at once, and those that are ended at once: other senders share the connections of the store. */
+const [waitsAtOnce, endedAtOnce] = [200, 50];
 /** Milliseconds after which another process does the work that a sender has left. */
 const ownTime = 1000;
 /** Milliseconds between two reads of the workflows of other processes, and of a receipt that is not complete. */
@@ -283,7 +283,7 @@ export class Events {
     const { store } = this.#engine();
     const state = await store.state(executionId);
     const suspension = state?.suspensions.find((each) => each.suspensionId === suspensionId);
-    const found = suspension?.awaits ? await this.#earlier(suspension.awaits) : undefined;
+    const found = suspension?.awaits ? await this.#earlier(suspension.awaits, true) : undefined;
     const note =
       state !== undefined && suspension !== undefined && found !== undefined
         ? await this.#resume(state, suspension, found)
@@ -292,14 +292,14 @@ export class Events {
     return "done";
   }
 
-  /** The first of the events that a wait may take. */
-  async #earlier(text: string): Promise<SignalRow | undefined> {
+  /** The first of the events that a wait may take. `isNew`: it has just been kept. */
+  async #earlier(text: string, isNew = false): Promise<SignalRow | undefined> {
     const { signals } = this.#engine().store;
     const { events, keys } = readAwaits(text);
     const found: SignalRow[] = [];
     for (const { name, since, after, not } of events) {
       const places = keys.filter(([, ofName]) => ofName === name);
-      const rows = await signals.find({ places, since, after, limit: not.length + 1 });
+      const rows = await signals.find({ places, since, after, limit: not.length + 1, isNew });
       const first = rows.find(({ seq }) => !not.includes(seq));
       if (first !== undefined) found.push(first);
     }
@@ -321,8 +321,10 @@ export class Events {
     const leave = async () => ({ row: await store.signals.settle({ seq, done: notes }), isDone: false });
     for (let after: string | undefined; ; ) {
       const waits = await store.signals.waits({ scope, name, key, target, after, limit: waitsAtOnce });
-      const made = await Promise.all(waits.map((wait) => this.#end(wait, row, isLive)));
-      notes.push(...doneNotes(made));
+      for (let from = 0; from < waits.length; from += endedAtOnce) {
+        const next = waits.slice(from, from + endedAtOnce);
+        notes.push(...doneNotes(await Promise.all(next.map((wait) => this.#end(wait, row, isLive)))));
+      }
       after = waits.at(-1)?.waitId;
       if (waits.length < waitsAtOnce || after === undefined) break;
       const left = await leave();

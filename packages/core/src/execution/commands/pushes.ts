@@ -46,7 +46,6 @@ type Parts = Pick<Engine, "store" | "clock" | "closing" | "scheduleWakeup">;
 /** No endpoint has this name. */
 const pushPrefix = `${deliveryPrefix}@push/`;
 const maxOfTask = 10;
-const maxRequests = 64;
 const maxTries = 10;
 /** Milliseconds between two looks at a task: a quarter of the time since its last change, within these. */
 const [shortest, longest] = [1_000, 60_000];
@@ -61,7 +60,6 @@ export class Pushes {
   readonly #post: (webhook: WebhookRequest) => Promise<WebhookResponse>;
   readonly #signal: AbortSignal;
   #source: PushSource | undefined;
-  #requests = 0;
 
   constructor(
     engine: () => Parts,
@@ -126,16 +124,16 @@ export class Pushes {
     throw new DeliveryConflictError({ deliveryId: pushId, problem: "changes too often" });
   }
 
+  /** Whether this process can describe tasks. */
+  get isServed(): boolean {
+    return this.#source !== undefined;
+  }
+
   /** Looks at the task of a row that is due, and posts a state that was not delivered. */
-  async fire(deliveryId: string): Promise<Processed> {
-    const { store, clock, closing } = this.#parts;
-    const stored = await store.schedules.read(deliveryId);
-    const now = clock.now();
-    if (stored?.dueAt == null || stored.dueAt > now) return "refused";
+  async fire(stored: StoredSchedule, now: number): Promise<Processed> {
     const source = this.#source;
-    if (closing || this.#signal.aborted || this.#requests >= maxRequests) return "later";
+    if (source === undefined || this.#parts.closing) return "later";
     const record = readPush(stored.body);
-    if (source === undefined) return this.#next(stored, record, now + longest);
     const state = await source.describe(record);
     if (state === undefined) return this.#done(await this.#change(stored, null));
     if (state.body === record.delivered) {
@@ -143,15 +141,11 @@ export class Pushes {
       const pause = Math.min(longest, Math.max(shortest, Math.round((now - record.since) / 4)));
       return this.#next(stored, record, now + pause);
     }
-    this.#requests++;
-    try {
-      // From now on no other process makes this attempt; after a crash one does when the lease has passed.
-      const claimed = rowOf(deliveryId, { ...record, attempts: record.attempts + 1 }, now + attemptLease);
-      if (!(await this.#change(stored, claimed))) return "refused";
-      return await this.#attempt(claimed, source, state);
-    } finally {
-      this.#requests--;
-    }
+    const next = { ...record, attempts: record.attempts + 1 };
+    // From now on no other process makes this attempt; after a crash one does when the lease has passed.
+    const claimed = rowOf(stored.scheduleId, next, now + attemptLease);
+    if (!(await this.#change(stored, claimed))) return "refused";
+    return this.#attempt(claimed, source, state);
   }
 
   async #attempt(

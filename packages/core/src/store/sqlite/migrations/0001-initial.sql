@@ -464,10 +464,11 @@ create table schedules (
 ) strict, without rowid;
 
 create index schedules_by_time on schedules (due_at) where due_at is not null;
-create index schedules_by_workflow on schedules (workflow_id, kind, schedule_id);
-create index schedules_by_kind on schedules (kind, schedule_id);
+-- Deliveries are many, and are listed by their ids alone.
+create index schedules_by_workflow on schedules (workflow_id, kind, schedule_id) where kind <> 'delivery';
+create index schedules_by_kind on schedules (kind, schedule_id) where kind <> 'delivery';
 create index schedules_by_agent on schedules (agent_id, schedule_id) where agent_id is not null;
-create index schedules_by_user on schedules (user_id, kind, schedule_id) where user_id is not null;
+create index schedules_by_user on schedules (user_id, kind, schedule_id) where user_id is not null and kind <> 'delivery';
 
 -- Events from outside.
 create table signals (

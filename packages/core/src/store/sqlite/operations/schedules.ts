@@ -67,6 +67,8 @@ export function listSchedules(database: DatabaseSync) {
       .add("user_id = ?", userId)
       .add("schedule_id > ?", after)
       .add("schedule_id < ?", before);
+    // The condition of the indexes.
+    if (kind !== "delivery") where.add("kind <> 'delivery'");
     const columns = "schedule_id, kind, workflow_id, agent_id, user_id, due_at, version";
     const statement = `select ${columns}, ${brief ? "'' as body" : "body"} from schedules ${where} order by schedule_id limit ?`;
     return readPage(database.prepare(statement).iterate(...where.values, limit), toScheduleRow, length);

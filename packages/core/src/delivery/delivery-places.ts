@@ -1,0 +1,113 @@
+// Places for requests of deliveries: so many at once in all, and to one endpoint. A delivery waits in a line for a place, and
+// where the line is full until a later time: a slow endpoint with many deliveries leaves room for what else is due.
+import type { Clock } from "../values/clock.ts";
+
+/** Requests at once, and those to one endpoint. */
+const maxRequests = 64;
+const maxOfEndpoint = 16;
+/** Deliveries in lines, and in that of one endpoint. */
+const maxWaiting = 500;
+const maxWaitingForEndpoint = 100;
+/** Milliseconds until the next try of those that found the line full. */
+const [shortestWait, longestWait] = [1_000, 5 * 60_000];
+/** Milliseconds that a place is taken for, until it is known. */
+const usual = 1_000;
+
+/** - `stopped`: no more requests are made. - `full`: to be tried again at `tryAt`. */
+export type PlaceResult =
+  | { readonly kind: "taken"; free(): void }
+  | { readonly kind: "full"; readonly tryAt: number }
+  | { readonly kind: "stopped" };
+
+interface Lane {
+  requests: number;
+  readonly line: ((isFree: boolean) => void)[];
+  /** Milliseconds that a place was taken for, on average. */
+  mean: number;
+  /** The time of the next try that was given last. */
+  tryAt: number;
+}
+
+export class DeliveryPlaces {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #signal: AbortSignal;
+  readonly #lanes = new Map<string, Lane>();
+  #requests = 0;
+  #waiting = 0;
+
+  constructor(clock: Pick<Clock, "now">, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#leave(), { once: true });
+  }
+
+  /** Waits for a place, if not too many do already. */
+  async take(endpointId: string): Promise<PlaceResult> {
+    if (this.#signal.aborted) return { kind: "stopped" };
+    const lane = this.#lanes.get(endpointId) ?? { requests: 0, line: [], mean: usual, tryAt: 0 };
+    this.#lanes.set(endpointId, lane);
+    if (!this.#hasRoom(lane)) {
+      if (this.#isFull(lane)) return { kind: "full", tryAt: this.#nextTry(lane) };
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      lane.line.push(resolve);
+      this.#waiting++;
+      if (!(await promise)) return { kind: "stopped" };
+    } else this.#enter(lane);
+    const since = performance.now();
+    const free = () => {
+      lane.mean += (performance.now() - since - lane.mean) / 10;
+      lane.requests--;
+      this.#requests--;
+      this.#admit();
+      if (lane.requests === 0 && lane.line.length === 0) this.#lanes.delete(endpointId);
+    };
+    return { kind: "taken", free };
+  }
+
+  /** Now; or where the line is full, the time of the next try: a delivery that is made now need not be put off later. */
+  dueAt(endpointId: string): number {
+    const lane = this.#lanes.get(endpointId);
+    return lane && this.#isFull(lane) ? this.#nextTry(lane) : this.#clock.now();
+  }
+
+  #isFull({ line }: Lane): boolean {
+    return this.#waiting >= maxWaiting || line.length >= maxWaitingForEndpoint;
+  }
+
+  #hasRoom({ requests }: Lane): boolean {
+    return requests < maxOfEndpoint && this.#requests < maxRequests;
+  }
+
+  #enter(lane: Lane): void {
+    lane.requests++;
+    this.#requests++;
+  }
+
+  /** Gives free places to those in line, an endpoint after the other. */
+  #admit(): void {
+    for (const [endpointId, lane] of this.#lanes) {
+      if (lane.line.length === 0 || !this.#hasRoom(lane)) continue;
+      this.#waiting--;
+      this.#enter(lane);
+      lane.line.shift()?.(true);
+      // Its next turn is after the others.
+      this.#lanes.delete(endpointId);
+      this.#lanes.set(endpointId, lane);
+      return;
+    }
+  }
+
+  /** Twice as many are tried again as the endpoint takes, in their order: it may become faster, and then has some at hand. */
+  #nextTry(lane: Lane): number {
+    const now = this.#clock.now();
+    const next = Math.max(lane.tryAt, now + shortestWait) + lane.mean / maxOfEndpoint / 2;
+    if (next > now + longestWait) return now + Math.round(longestWait * (0.5 + Math.random() / 2));
+    lane.tryAt = next;
+    return Math.round(next);
+  }
+
+  #leave(): void {
+    this.#waiting = 0;
+    for (const { line } of this.#lanes.values()) for (const leave of line.splice(0)) leave(false);
+  }
+}

@@ -1,0 +1,95 @@
+// Calls that come while others are performed are performed together, in one transaction: they share its round trips and its
+// commit. Two calls with a key in common are never in one batch.
+import { StoreRefusedError } from "@andante/core/errors";
+
+/** The most calls in one transaction, and about as many characters. */
+const maxCalls = 100;
+const maxLength = 4_000_000;
+/** Transactions at once. */
+const maxRunning = 4;
+
+export interface BatchOptions<Given, Result> {
+  /** Performs calls in one transaction; the results are in their order. */
+  perform(given: readonly Given[]): Promise<readonly Result[]>;
+  keysOf(given: Given): readonly string[];
+  /** About how many characters it is. */
+  lengthOf(given: Given): number;
+}
+
+interface Waiting<Given, Result> {
+  readonly given: Given;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+export class Batch<Given, Result> {
+  readonly #options: BatchOptions<Given, Result>;
+  #waiting: Waiting<Given, Result>[] = [];
+  #running = 0;
+  #scheduled = false;
+
+  constructor(options: BatchOptions<Given, Result>) {
+    this.#options = options;
+  }
+
+  call(given: Given): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ given, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** In the next turn of the event loop: it gathers the calls of this one. */
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= maxRunning || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    const batch = this.#take();
+    if (batch.length === 0) return;
+    this.#running++;
+    this.#schedule();
+    await this.#perform(batch);
+    this.#running--;
+    this.#schedule();
+  }
+
+  #take(): Waiting<Given, Result>[] {
+    const { keysOf, lengthOf } = this.#options;
+    const batch: Waiting<Given, Result>[] = [];
+    const left: Waiting<Given, Result>[] = [];
+    const taken = new Set<string>();
+    let length = 0;
+    for (const waiting of this.#waiting) {
+      length += lengthOf(waiting.given);
+      const keys = keysOf(waiting.given);
+      const fits = batch.length < maxCalls && (length <= maxLength || batch.length === 0);
+      if (fits && keys.every((key) => !taken.has(key))) batch.push(waiting);
+      else left.push(waiting);
+      for (const key of keys) taken.add(key);
+    }
+    this.#waiting = left;
+    return batch;
+  }
+
+  async #perform(batch: readonly Waiting<Given, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.perform(batch.map(({ given }) => given));
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const result = results[index];
+        if (result === undefined) reject(new TypeError("a call of a batch has no result"));
+        else resolve(result);
+      }
+    } catch (error) {
+      const isOfOne = batch.length === 1 || !(error instanceof StoreRefusedError);
+      // The database refuses a value of one of them.
+      if (!isOfOne) for (const one of batch) await this.#perform([one]);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+}

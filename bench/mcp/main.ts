@@ -33,7 +33,9 @@ const headers = [
   "Mcp-Name: one",
 ].join("\r\n");
 const overMcp = requestText({ path: "/mcp", body: message }).replace("\r\n\r\n", `\r\n${headers}\r\n\r\n`);
-const overHttp = requestText({ path: "/workflows/one/execute", body: ours.body });
+/** The same execution: over MCP it has the name of the client as a tag. */
+const body = JSON.stringify({ input: { n: 1 }, options: { tags: ["mcp:bench"] } });
+const overHttp = requestText({ path: "/workflows/one/execute", body });
 
 /** Milliseconds of processor time for each request. */
 async function costOf(server: Contender, request: string): Promise<number> {

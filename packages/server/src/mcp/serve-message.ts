@@ -6,7 +6,7 @@ import { readMessage, refusal } from "../exposed/read-message.ts";
 import { isObject } from "../is-object.ts";
 import { originOf } from "../request/client.ts";
 import { headerOf } from "../request/node-request.ts";
-import { RouteResponse } from "../response/route-response.ts";
+import { FinishedResponse, RouteResponse } from "../response/route-response.ts";
 import type { RouteContext } from "../route.ts";
 import { placeOf } from "../sse/open-stream.ts";
 import type { OpenStream } from "../sse/open-streams.ts";
@@ -52,9 +52,11 @@ export async function serveMessage(
   try {
     const signal = place === undefined ? unheard : http.req.raw.signal;
     const response = await handler.fetch(lightRequest(http, signal), { parsedBody: message });
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (!isStream && named === "tools/call") return new FinishedResponse(response);
     const { status, body } = response;
     const headers = Object.fromEntries(response.headers);
-    if (!headers["content-type"]?.startsWith("text/event-stream"))
+    if (!isStream)
       return new RouteResponse(body === null ? null : await response.text(), { status, headers });
     isOpen = true;
     return new RouteResponse(body && heldBy(place, body), { status, headers });
@@ -72,10 +74,14 @@ const unheard = new AbortController().signal;
  */
 function lightRequest({ req }: Context, signal: AbortSignal): Request {
   const headers = { get: (name: string) => headerOf(req, name.toLowerCase()) ?? null };
-  const { method, url } = req;
-  const fields = { method, url, headers, signal };
-  return Object.create(Request.prototype, Object.getOwnPropertyDescriptors(fields));
+  return Object.assign(Object.create(requestFields), { method: req.method, url: req.url, headers, signal });
 }
+
+/** A request whose fields can be set. */
+const requestFields: object = Object.create(
+  Request.prototype,
+  Object.fromEntries(["method", "url", "headers", "signal"].map((name) => [name, { writable: true }])),
+);
 
 /** Whether the response to a message is a stream that goes on while the message is handled. */
 function isFollowed(message: unknown): boolean {

@@ -32,3 +32,19 @@ export class RouteResponse {
     return new RouteResponse(null, this);
   }
 }
+
+/** A finished response of a library, passed on uncompressed: reading its body would take longer than making it. */
+export class FinishedResponse extends RouteResponse {
+  readonly #response: Response;
+
+  constructor(response: Response) {
+    super(null, { status: response.status, headers: Object.fromEntries(response.headers) });
+    this.#response = response;
+  }
+
+  override toResponse(further: HeaderFields = {}): Response {
+    const { headers } = this.#response;
+    for (const [name, value] of Object.entries({ ...this.headers, ...further })) headers.set(name, value);
+    return this.#response;
+  }
+}

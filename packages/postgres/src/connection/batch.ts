@@ -5,8 +5,8 @@ import { StoreRefusedError } from "@andante/core/errors";
 /** The most calls in one transaction, and about as many characters. */
 const maxCalls = 100;
 const maxLength = 4_000_000;
-/** Transactions at once. */
-const maxRunning = 4;
+/** Transactions at once: half of the usual connections. */
+const maxRunning = 2;
 
 export interface BatchOptions<Given, Result> {
   /** Performs calls in one transaction; the results are in their order. */

@@ -1,4 +1,4 @@
-// The connections that read, and that make the rare writes: each call takes one that is free.
+// The connections that read, and that make writes beside those of executions: each call takes one that is free.
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
 import pg from "pg";

@@ -23,16 +23,18 @@ export interface Received {
 type Reply = { readonly status: number; readonly headers?: Record<string, string> };
 
 /** A receiver on this machine. `reply` decides about each request. */
-export async function receiver(reply: (request: Received, count: number) => Reply = () => ({ status: 204 })) {
+export async function receiver(
+  reply: (request: Received, count: number) => Reply | Promise<Reply> = () => ({ status: 204 }),
+) {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
+    request.on("end", async () => {
       const body = Buffer.concat(chunks).toString();
       const one: Received = { headers: request.headers, body, event: JSON.parse(body) };
       received.push(one);
-      const { status, headers = {} } = reply(one, received.length);
+      const { status, headers = {} } = await reply(one, received.length);
       response.writeHead(status, headers).end("a body that nobody reads");
     });
   });
@@ -286,6 +288,53 @@ function casesOn(makeStore: () => Store): void {
     await at.close();
   });
 
+  test("an event that another process sends is not sent by the one that has sent the event before it", async () => {
+    const [first, second, asked, gate] = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+    const at = await receiver(async ({ event }) => {
+      await (event.type === "execution.ended" ? second : first)?.promise;
+      return { status: 204 };
+    });
+    const { store, clock, workflow, node, close } = await opened(makeStore, { url: at.url });
+    let holds = false;
+    const one = node({
+      schedules: {
+        ...store.schedules,
+        read: async (scheduleId) => {
+          if (holds && scheduleId.includes("-d.")) {
+            asked?.resolve();
+            await gate?.promise;
+          }
+          return store.schedules.read(scheduleId);
+        },
+      },
+    });
+    const { executionId } = await one.execute(workflow.id, null);
+    await until(() => at.received.length === 1);
+    await one.resume(workflow.id, executionId, 1);
+    // The end waits for the suspension, and both processes find it due in a moment.
+    const isPutOff = ({ type, nextAt }: { type: string; nextAt: string | null }) =>
+      type === "execution.ended" && nextAt !== null && Date.parse(nextAt) > clock.now();
+    await until(async () => (await one.deliveries.list()).deliveries.some(isPutOff));
+    holds = true;
+    first?.resolve();
+    await asked?.promise;
+    const two = node();
+    await two.ready();
+    clock.advance("5s");
+    await until(() => at.received.length === 2);
+    gate?.resolve();
+    await one.settled();
+    second?.resolve();
+    await two.settled();
+    expect(at.received.map(({ event }) => event.type)).toEqual(["execution.suspended", "execution.ended"]);
+    expect(await statesOf(two)).toEqual([
+      ["execution.suspended", "delivered", 1],
+      ["execution.ended", "delivered", 1],
+    ]);
+    await close();
+    await at.close();
+  });
+
   test("a process whose code has no such endpoint leaves its deliveries to one whose code has it", async () => {
     let status = 500;
     const at = await receiver(() => ({ status }));
@@ -355,6 +404,86 @@ function casesOn(makeStore: () => Store): void {
     ).toEqual([expect.objectContaining({ createdAt: first })]);
     await andante.close({ grace: 0 });
     await at.close();
+  });
+
+  describe("the reminder of a step that is resumed", () => {
+    const remindedBy = async (reply: Parameters<typeof receiver>[0]) => {
+      const at = await receiver(reply);
+      const store = makeStore();
+      await store.open();
+      const clock = new TestClock({ start: 1_800_000_000_000, skipSleeps: false });
+      const workflow = createWorkflow({ id: "resumed", input: z.unknown() }).andThen({
+        id: "gate",
+        execute: ({ resumeData, suspend }) => resumeData ?? suspend("Pay?", null, { remind: "1m" }),
+      });
+      const made = (operations: Partial<Store>) =>
+        createAndante({
+          ...{ workflows: { workflow }, store: wrapStore(store, operations), clock },
+          endpoints: endpointAt(at.url),
+        });
+      return { at, store, clock, made, types: () => at.received.map(({ event }) => event.type) };
+    };
+
+    test("is not tried again, and the end does not wait for it", async () => {
+      const { at, store, clock, made, types } = await remindedBy(({ event }) => ({
+        status: event.type === "suspension.reminder" ? 500 : 204,
+      }));
+      const andante = made({});
+      const { executionId } = await andante.execute("resumed", null);
+      await andante.settled();
+      clock.advance("1m");
+      await andante.settled();
+      clock.advance("6s");
+      await andante.settled();
+      const before = ["execution.suspended", "suspension.reminder", "suspension.reminder"];
+      expect(types()).toEqual(before);
+      await andante.resume("resumed", executionId, "paid");
+      await andante.settled();
+      expect(types()).toEqual([...before, "execution.ended"]);
+      for (let minutes = 0; minutes < 7; minutes++) {
+        clock.advance("1m");
+        await andante.settled();
+      }
+      expect(types()).toEqual([...before, "execution.ended"]);
+      const [failed] = (await andante.deliveries.list({ state: "failed" })).deliveries;
+      expect(failed).toMatchObject({ type: "suspension.reminder", lastError: "its step waits no longer" });
+      // By hand it is sent all the same.
+      await andante.deliveries.redeliver(failed?.deliveryId ?? "");
+      await andante.settled();
+      expect(types()).toEqual([...before, "execution.ended", "suspension.reminder"]);
+      await andante.close({ grace: 0 });
+      await store.close();
+      await at.close();
+    });
+
+    test("is not sent behind the end", async () => {
+      const { at, store, clock, made, types } = await remindedBy(() => ({ status: 204 }));
+      const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const andante = made({
+        schedules: {
+          ...store.schedules,
+          change: async (change) => {
+            if (change.row?.body.includes("suspension.reminder") && change.expected !== null) {
+              asked.resolve();
+              await gate.promise;
+            }
+            return store.schedules.change(change);
+          },
+        },
+      });
+      const { executionId } = await andante.execute("resumed", null);
+      await andante.settled();
+      clock.advance("1m");
+      await asked.promise;
+      await andante.resume("resumed", executionId, "paid");
+      await until(() => types().includes("execution.ended"));
+      gate.resolve();
+      await andante.settled();
+      expect(types()).toEqual(["execution.suspended", "execution.ended"]);
+      await andante.close({ grace: 0 });
+      await store.close();
+      await at.close();
+    });
   });
 
   test("thousands of deliveries that wait keep no schedule waiting", async () => {

@@ -208,7 +208,7 @@ export class Deliveries implements FiredDeliveries {
     const record = readDelivery(stored.body);
     if (record.state === "delivered" || record.state === "failed") return this.#remove(stored);
     if (engine.closing || this.#stopping.signal.aborted) return "later";
-    if (record.state === "scheduled" && !(await this.#stillWaits(record))) return this.#remove(stored);
+    if (await this.#isOver(stored, record)) return this.#drop(stored, record);
     const target = await this.#endpoints.target(record.endpointId);
     if (target !== undefined && target.state !== "active")
       return this.#fail(stored, record, "the endpoint is disabled");
@@ -226,6 +226,8 @@ export class Deliveries implements FiredDeliveries {
     if (record.state === "scheduled") await this.#scheduleNext(stored, record, now);
     const claimed = await this.#claim(stored, record, now);
     if (claimed === undefined) return "refused";
+    // Later events wait for it from now on: one of a step that was resumed before is not sent behind them.
+    if (await this.#isOver(stored, record)) return this.#drop(claimed, record);
     await this.#attempt(claimed, target);
     await this.#sendNext(claimed);
     return "done";
@@ -237,14 +239,15 @@ export class Deliveries implements FiredDeliveries {
     if (record.type === "execution.ended") return;
     const { store, clock } = this.#engine();
     const before = endOf(siblingsOf(scheduleId));
-    const query = { kind: "delivery", after: scheduleId, before, limit: 1 } as const;
+    const query = { kind: "delivery", after: scheduleId, before, limit: 1, brief: true } as const;
     const [next] = await store.schedules.list(query);
-    if (next === undefined) return;
-    const { state, attempts, createdAt } = readDelivery(next.body);
+    // Decided by the row whose version is claimed: another process may send it at this moment.
+    const stored = next && (await store.schedules.read(next.scheduleId));
+    if (stored === undefined) return;
+    const { state, attempts, createdAt } = readDelivery(stored.body);
     const now = clock.now();
     const isNext = state === "scheduled" || (state === "pending" && attempts === 0);
-    const stored = isNext && createdAt <= now ? await store.schedules.read(next.scheduleId) : undefined;
-    if (stored !== undefined) await this.#send(stored, now);
+    if (isNext && createdAt <= now) await this.#send(stored, now);
   }
 
   /** The code of another process may serve it, as while a new one is deployed: that process takes the delivery at once. */
@@ -328,7 +331,11 @@ export class Deliveries implements FiredDeliveries {
         // One that was sent is due for its deletion in a week.
         if (dueAt === null || dueAt > now + longestDelay) continue;
         const found = await this.#engine().store.schedules.read(id);
-        if (found && readDelivery(found.body).state === "pending") return found.dueAt ?? 0;
+        if (found === undefined) continue;
+        const record = readDelivery(found.body);
+        if (record.state !== "pending") continue;
+        const next = found.dueAt ?? 0;
+        if (next <= now + attemptLease || !(await this.#isOver(found, record))) return next;
       }
       const last = rows.at(-1);
       if (last === undefined) return undefined;
@@ -336,9 +343,18 @@ export class Deliveries implements FiredDeliveries {
     }
   }
 
-  async #stillWaits({ executionId, suspensionId }: DeliveryRecord): Promise<boolean> {
-    const state = executionId === null ? undefined : await this.#engine().store.state(executionId);
-    return state?.suspensions.some((open) => open.suspensionId === suspensionId) === true;
+  /** Whether it is a reminder or an escalation of a step that waits no longer. One that is sent again by hand is sent. */
+  async #isOver({ occurrences }: StoredSchedule, record: DeliveryRecord): Promise<boolean> {
+    const { executionId, suspensionId, state, attempts } = record;
+    const isByHand = state === "pending" && attempts === 0 && readAttempts(occurrences).length > 0;
+    if (suspensionId === null || isByHand) return false;
+    const stored = executionId === null ? undefined : await this.#engine().store.state(executionId);
+    return stored?.suspensions.some((open) => open.suspensionId === suspensionId) !== true;
+  }
+
+  #drop(stored: StoredSchedule, record: DeliveryRecord): Promise<Processed> {
+    if (record.state === "scheduled") return this.#remove(stored);
+    return this.#fail(stored, record, "its step waits no longer");
   }
 
   /** The reminder after this one. */

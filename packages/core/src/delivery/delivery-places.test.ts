@@ -5,8 +5,7 @@ function open() {
   const stopping = new AbortController();
   const places = new DeliveryPlaces({ now: () => 1_000_000 }, stopping.signal);
   /** Asks for places, and returns the results that there are. */
-  const ask = (endpointId: string, count: number) => {
-    const results: PlaceResult[] = [];
+  const ask = (endpointId: string, count: number, results: PlaceResult[] = []) => {
     for (let asked = 0; asked < count; asked++)
       void places.take(endpointId).then((result) => results.push(result));
     return results;
@@ -18,15 +17,40 @@ function open() {
 
 const free = (result: PlaceResult | undefined) => result?.kind === "taken" && result.free();
 
-test("an endpoint has 16 places, all have 64, and a free one goes to the first in line", async () => {
+test("an endpoint has 16 places at most, and no more than it leaves free of 64; endpoints take turns", async () => {
   const { ask, settled, taken } = open();
   const all = ["a", "b", "c", "d", "e"].map((endpointId) => ask(endpointId, 20));
   await settled();
-  expect(all.map(taken)).toEqual([16, 16, 16, 16, 0]);
+  expect(all.map(taken)).toEqual([16, 16, 16, 8, 4]);
   for (let freed = 0; freed < 3; freed++) free(all[0]?.shift());
   await settled();
-  // Endpoints take turns.
-  expect(all.map(taken)).toEqual([15, 16, 16, 16, 1]);
+  expect(all.map(taken)).toEqual([13, 16, 16, 8, 6]);
+});
+
+test("hanging endpoints with many deliveries leave places and a line to others, however many they are", async () => {
+  const { places, ask, settled, taken } = open();
+  const hanging = Array.from({ length: 20 }, (_, index) => ask(`hangs-${index}`, 200));
+  await settled();
+  expect(hanging.map(taken).reduce((sum, count) => sum + count)).toBe(64);
+  expect(places.dueAt("other")).toBe(1_000_000);
+  const other = ask("other", 1);
+  await settled();
+  expect(other).toEqual([]);
+  // Their requests end one after the other, and more follow.
+  for (let round = 0; round < 300; round++) {
+    const lane = hanging[round % 20] ?? [];
+    const [ended] = lane.splice(
+      lane.findIndex(({ kind }) => kind === "taken"),
+      1,
+    );
+    free(ended);
+    ask(`hangs-${round % 20}`, 1, lane);
+    await settled();
+  }
+  expect(taken(other)).toBe(1);
+  const healthy = ask("healthy", 2);
+  await settled();
+  expect(taken(healthy)).toBe(2);
 });
 
 test("behind a full line, deliveries get later and later times, twice as many as the endpoint takes", async () => {

@@ -1,5 +1,6 @@
 // Places for requests of deliveries: so many at once in all, and to one endpoint. A delivery waits in a line for a place, and
-// where the line is full until a later time: a slow endpoint with many deliveries leaves room for what else is due.
+// where the line is full until a later time. An endpoint gets no more of the places, and of the lines, than it leaves free: slow
+// endpoints with many deliveries, however many there are, leave room for what else is due.
 import type { Clock } from "../values/clock.ts";
 
 /** Requests at once, and those to one endpoint. */
@@ -71,11 +72,11 @@ export class DeliveryPlaces {
   }
 
   #isFull({ line }: Lane): boolean {
-    return this.#waiting >= maxWaiting || line.length >= maxWaitingForEndpoint;
+    return line.length >= Math.max(1, Math.min(maxWaitingForEndpoint, maxWaiting - this.#waiting));
   }
 
   #hasRoom({ requests }: Lane): boolean {
-    return requests < maxOfEndpoint && this.#requests < maxRequests;
+    return requests < Math.min(maxOfEndpoint, maxRequests - this.#requests);
   }
 
   #enter(lane: Lane): void {
@@ -85,6 +86,10 @@ export class DeliveryPlaces {
 
   /** Gives free places to those in line, an endpoint after the other. */
   #admit(): void {
+    while (this.#admitOne());
+  }
+
+  #admitOne(): boolean {
     for (const [endpointId, lane] of this.#lanes) {
       if (lane.line.length === 0 || !this.#hasRoom(lane)) continue;
       this.#waiting--;
@@ -93,8 +98,9 @@ export class DeliveryPlaces {
       // Its next turn is after the others.
       this.#lanes.delete(endpointId);
       this.#lanes.set(endpointId, lane);
-      return;
+      return true;
     }
+    return false;
   }
 
   /** Twice as many are tried again as the endpoint takes, in their order: it may become faster, and then has some at hand. */

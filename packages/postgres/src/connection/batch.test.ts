@@ -17,6 +17,8 @@ function open(length = 1) {
       const refused = given.find(({ value }) => value === "refused");
       if (refused !== undefined)
         throw new StoreRefusedError({ operation: "test", cause: new Error("a bad value") });
+      if (given.length > 1 && given.some(({ value }) => value === "locked"))
+        throw Object.assign(new Error("a lock"), { code: "55P03" });
       if (given.some(({ value }) => value === "lost")) throw new Error("the connection is lost");
       return given.map(({ value }) => `done ${value}`);
     },
@@ -54,6 +56,18 @@ test("a call that the database refuses fails alone", async () => {
   for (let each = 0; each < 4; each++) await next(1);
   expect((await results).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(batches).toEqual([["a", "refused", "c"], ["a"], ["refused"], ["c"]]);
+});
+
+test("a call that waits for a lock waits alone, as do later ones with its key", async () => {
+  const { call, batches, next } = open();
+  const results = Promise.all([call("a"), call("locked"), call("c")]);
+  await next(1);
+  // While they are performed alone, others are.
+  const others = Promise.all([call("d"), call("e"), call("f", "locked")]);
+  await next(5);
+  expect(await results).toEqual(["done a", "done locked", "done c"]);
+  expect(await others).toEqual(["done d", "done e", "done f"]);
+  expect(batches).toEqual([["a", "locked", "c"], ["a"], ["locked"], ["c"], ["f"], ["d", "e"]]);
 });
 
 test("a database that fails refuses all calls of the batch once", async () => {

@@ -1,6 +1,10 @@
 // Calls that come while others are performed are performed together, in one transaction: they share its round trips and its
 // commit. Two calls with a key in common are never in one batch.
+//
+// Where the database refuses a batch, or a lock keeps it waiting, its calls are performed alone: one of them does not harm the
+// others. While one waits for a lock, later calls with its keys are performed alone too.
 import { StoreRefusedError } from "@andante/core/errors";
+import { tookTooLong } from "./trouble.ts";
 
 /** The most calls in one transaction, and about as many characters. */
 const maxCalls = 100;
@@ -25,6 +29,8 @@ interface Waiting<Given, Result> {
 export class Batch<Given, Result> {
   readonly #options: BatchOptions<Given, Result>;
   #waiting: Waiting<Given, Result>[] = [];
+  /** The keys of calls of a batch that a lock has kept waiting, and how many calls have each. */
+  readonly #locked = new Map<string, number>();
   #running = 0;
   #scheduled = false;
 
@@ -34,7 +40,9 @@ export class Batch<Given, Result> {
 
   call(given: Given): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ given, resolve, reject });
+      const waiting = { given, resolve, reject };
+      if (this.#options.keysOf(given).some((key) => this.#locked.has(key))) return void this.#alone(waiting);
+      this.#waiting.push(waiting);
       this.#schedule();
     });
   }
@@ -86,10 +94,23 @@ export class Batch<Given, Result> {
         else resolve(result);
       }
     } catch (error) {
-      const isOfOne = batch.length === 1 || !(error instanceof StoreRefusedError);
+      if (batch.length === 1) for (const { reject } of batch) reject(error);
       // The database refuses a value of one of them.
-      if (!isOfOne) for (const one of batch) await this.#perform([one]);
+      else if (error instanceof StoreRefusedError) for (const one of batch) await this.#perform([one]);
+      // Not awaited: the next batch does not wait for the lock.
+      else if (tookTooLong(error)) for (const one of batch) void this.#alone(one);
       else for (const { reject } of batch) reject(error);
+    }
+  }
+
+  async #alone(waiting: Waiting<Given, Result>): Promise<void> {
+    const keys = this.#options.keysOf(waiting.given);
+    for (const key of keys) this.#locked.set(key, (this.#locked.get(key) ?? 0) + 1);
+    await this.#perform([waiting]);
+    for (const key of keys) {
+      const left = (this.#locked.get(key) ?? 0) - 1;
+      if (left > 0) this.#locked.set(key, left);
+      else this.#locked.delete(key);
     }
   }
 }

@@ -128,17 +128,22 @@ export class Readers {
   /**
    * Runs a transaction, again when it clashed with another. `work` must be safe to repeat also when it was committed.
    * `patient`: it waits until the trouble ends, without a limit. `first`: a statement that it begins with, in the same message.
+   * `isShared`: by several callers. Where it takes too long it is not repeated: one of them may meet a lock.
    */
   write<Value>(
     operation: string,
     work: (query: Query) => Promise<Value>,
-    { patient = false, first }: { readonly patient?: boolean; readonly first?: string } = {},
+    {
+      patient = false,
+      first,
+      isShared = false,
+    }: { readonly patient?: boolean; readonly first?: string; readonly isShared?: boolean } = {},
   ): Promise<Value> {
     const attempt = (query: Query, again: boolean) => {
       const begun = again ? this.#beginAgain : this.#begin;
       return transaction(query, first === undefined ? begun : `${begun}; ${first}`, () => work(query));
     };
-    return this.#attempt(operation, attempt, patient);
+    return this.#attempt(operation, attempt, patient, isShared);
   }
 
   /** Once, on a connection that is free within this time. */
@@ -156,6 +161,7 @@ export class Readers {
     /** `again`: it took too long before. */
     work: (query: Query, again: boolean) => Promise<Value>,
     patient = false,
+    isShared = false,
   ): Promise<Value> {
     const until = performance.now() + patience;
     let again = false;
@@ -172,6 +178,7 @@ export class Readers {
         }
         const kind = kindOf(error);
         if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
+        if (isShared && tookTooLong(error)) throw error;
         if (kind === "trouble") this.#settings.servers.doubt();
         if (kind === "clash" && !tookTooLong(error) && ++clashes <= maxClashes) continue;
         again ||= tookTooLong(error);

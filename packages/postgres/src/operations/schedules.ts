@@ -17,7 +17,8 @@ import { createdBefore, createStatement, idsIn } from "./create.ts";
 
 export function schedules(readers: Readers, s: string): ScheduleStore<NewExecution> {
   const changes = new Batch<Change, ChangeScheduleResult>({
-    perform: (given) => readers.write("changeSchedule", (query) => write(query, s, given)),
+    perform: (given) =>
+      readers.write("changeSchedule", (query) => write(query, s, given), { isShared: given.length > 1 }),
     keysOf: ({ scheduleId, create }) => [
       `schedule ${scheduleId}`,
       ...(create ? [`execution ${create.executionId}`] : []),

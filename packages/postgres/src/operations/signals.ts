@@ -49,7 +49,10 @@ export function signals(readers: Reading, s: string): SignalStore {
   };
   const sends = new Batch<readonly SendSignal[], SentSignal[]>({
     perform: (given) =>
-      readers.write("sendSignals", (query) => send(query, s, given), { first: locksOf(s, given.flat()) }),
+      readers.write("sendSignals", (query) => send(query, s, given), {
+        first: locksOf(s, given.flat()),
+        isShared: given.length > 1,
+      }),
     keysOf: (given) => given.map(idOf),
     lengthOf: (given) => given.reduce((sum, { data }) => sum + lengthOfLocks + (data?.length ?? 0), 0),
   });

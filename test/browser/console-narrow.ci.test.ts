@@ -253,6 +253,16 @@ describe("in Chromium", async () => {
     await eventually(() => hidden(".wait-row .btn")).toEqual([]);
   });
 
+  test("on a phone Home names the workflow of each execution", async () => {
+    await andante.execute("invoice", { customer: "shop-7", card: "good" }, { userId: "shop-7" });
+    await page.setViewportSize(phone);
+    await open("");
+    const row = page.locator(".wider tbody tr", { hasText: "invoice" }).first();
+    await row.waitFor();
+    await eventually(async () => (await row.locator("td").nth(1).boundingBox())?.width).toBeGreaterThan(80);
+    await eventually(() => cut(".wider th, .wider .pill, .wider td a")).toEqual([]);
+  });
+
   test("on a phone one signs out", async () => {
     const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
     const guarded = await serveForTest({ ...house, auth });

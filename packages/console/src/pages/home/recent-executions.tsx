@@ -15,7 +15,7 @@ export function RecentExecutions({
 }) {
   const counts = useStepsCounts();
   return (
-    <section className="card wider">
+    <section className="card wider recent">
       <h2>
         Executions <small>live</small>
         <Link className="right quiet" to="/executions">
@@ -25,14 +25,12 @@ export function RecentExecutions({
       <table className="plain fixed">
         <thead>
           <tr>
-            <th style={{ width: 128 }}>Status</th>
+            <th>Status</th>
             <th>Workflow</th>
-            <th style={{ width: 136 }}>Execution</th>
+            <th>Execution</th>
             <th>At</th>
-            <th style={{ width: "18%" }}>Steps</th>
-            <th className="right" style={{ width: 112 }}>
-              Duration
-            </th>
+            <th>Steps</th>
+            <th className="right">Duration</th>
           </tr>
         </thead>
         <tbody>

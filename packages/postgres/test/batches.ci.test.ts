@@ -101,6 +101,41 @@ test("one id sent by many at once to two stores is kept once, and other data are
   }
 });
 
+test("of two senders of two ids in opposite orders, with other keys, one is refused", async () => {
+  const stores = [await open(), await open()];
+  for (let round = 0; round < 20; round++) {
+    const ids = [randomUUID(), randomUUID()];
+    const [one, two] = await Promise.all(
+      stores.map((store, index) =>
+        store.signals.send((index === 0 ? ids : ids.toReversed()).map((signalId) => signalOf({ signalId }))),
+      ),
+    );
+    const kinds = [one, two].map((sent) => [...new Set(sent?.map(({ kind }) => kind))].join());
+    expect(kinds.toSorted()).toEqual(["conflict", "sent"]);
+  }
+});
+
+test("senders of many events leave locks of the server to others", async () => {
+  const store = await open();
+  const other = new pg.Client(server.url);
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query("begin; lock table batches.signals in exclusive mode");
+  const many = Array.from({ length: 4 }, () =>
+    store.signals.send(Array.from({ length: 1000 }, () => signalOf())),
+  );
+  const few = Array.from({ length: 20 }, () => store.signals.send([signalOf()]));
+  const locks = async () => {
+    const { rows } = await other.query("select count(*) from pg_locks where locktype = 'advisory'");
+    return Number(rows[0]?.count);
+  };
+  // Those of one of the callers with many events and of the others, and the name for each of the two.
+  await expect.poll(locks, { interval: 20, timeout: 3_000 }).toBe(1022);
+  await other.query("rollback");
+  const sent = await Promise.all([...many, ...few]);
+  expect(sent.flat().every(({ kind }) => kind === "sent")).toBe(true);
+});
+
 /** Callers at once: `ANDANTE_MANY=100` has so many. */
 const callers = Number(process.env.ANDANTE_MANY ?? 20);
 

@@ -58,6 +58,17 @@ test("a call that the database refuses fails alone", async () => {
   expect(batches).toEqual([["a", "refused", "c"], ["a"], ["refused"], ["c"]]);
 });
 
+test("of calls that are longer than a batch one is performed at a time", async () => {
+  const { call, batches, next } = open(9_000_000);
+  const results = Promise.all([call("a"), call("b"), call("c")]);
+  for (const expected of [["a"], ["b"], ["c"]]) {
+    await expect.poll(() => batches.length).toBeGreaterThan(0);
+    expect(batches.splice(0)).toEqual([expected]);
+    await next(1);
+  }
+  expect(await results).toEqual(["done a", "done b", "done c"]);
+});
+
 test("a call that waits for a lock waits alone, as do later ones with its key", async () => {
   const { call, batches, next } = open();
   const results = Promise.all([call("a"), call("locked"), call("c")]);

@@ -32,6 +32,8 @@ export class Batch<Given, Result> {
   /** The keys of calls of a batch that a lock has kept waiting, and how many calls have each. */
   readonly #locked = new Map<string, number>();
   #running = 0;
+  /** Whether a call that is longer than a batch is performed: one at a time, for it takes memory and locks of the database. */
+  #isLong = false;
   #scheduled = false;
 
   constructor(options: BatchOptions<Given, Result>) {
@@ -60,10 +62,14 @@ export class Batch<Given, Result> {
   async #run(): Promise<void> {
     const batch = this.#take();
     if (batch.length === 0) return;
+    const [first] = batch;
+    const isLong = first !== undefined && this.#isLongCall(first);
+    this.#isLong ||= isLong;
     this.#running++;
     this.#schedule();
     await this.#perform(batch);
     this.#running--;
+    if (isLong) this.#isLong = false;
     this.#schedule();
   }
 
@@ -74,6 +80,11 @@ export class Batch<Given, Result> {
     const taken = new Set<string>();
     let length = 0;
     for (const waiting of this.#waiting) {
+      // Shorter calls pass it.
+      if (this.#isLong && this.#isLongCall(waiting)) {
+        left.push(waiting);
+        continue;
+      }
       length += lengthOf(waiting.given);
       const keys = keysOf(waiting.given);
       const fits = batch.length < maxCalls && (length <= maxLength || batch.length === 0);
@@ -83,6 +94,10 @@ export class Batch<Given, Result> {
     }
     this.#waiting = left;
     return batch;
+  }
+
+  #isLongCall({ given }: Waiting<Given, Result>): boolean {
+    return this.#options.lengthOf(given) > maxLength;
   }
 
   async #perform(batch: readonly Waiting<Given, Result>[]): Promise<void> {

@@ -14,6 +14,15 @@ const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
 // pooler's: the connection has a prepared statement of another client.
 const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
+/** A transaction has found that another one was first: it is tried again at once, as after a failure of serialization. */
+export class WriteClashError extends Error {
+  readonly code = "40001";
+
+  constructor() {
+    super("another transaction was first");
+  }
+}
+
 export const lockTimedOut = "55P03";
 const deadlocked = "40P01";
 

@@ -34,6 +34,7 @@ import { integer, type Row, text } from "../columns.ts";
 import { Batch } from "../connection/batch.ts";
 import type { Query } from "../connection/client.ts";
 import type { Readers } from "../connection/readers.ts";
+import { WriteClashError } from "../connection/trouble.ts";
 import { Where } from "../where.ts";
 import { workStatement } from "../write/signal-work.ts";
 
@@ -161,10 +162,7 @@ function lockStatement(ofNames: readonly Lock[], others: readonly Lock[]): strin
 function locksOf(s: string, given: readonly SendSignal[]): string {
   return lockStatement(
     given.map(({ scope, name }) => [lockOf(s, "name", scope, name), "shared"]),
-    given.flatMap(({ scope, name, key, signalId }): Lock[] => [
-      [lockOf(s, "key", scope, name, matchKey(key)), "alone"],
-      [lockOf(s, "id", scope, signalId), "alone"],
-    ]),
+    given.map(({ scope, name, key }) => [lockOf(s, "key", scope, name, matchKey(key)), "alone"]),
   );
 }
 
@@ -263,9 +261,11 @@ async function insert(
      select signal_id, scope, name, match_key, data, user_id, sent_by, sent_at, effects, pending
      from unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(", ")}) with ordinality
        as given (signal_id, scope, name, match_key, data, user_id, sent_by, sent_at, effects, pending, place)
-     order by place returning seq`,
+     order by place on conflict (scope, signal_id) do nothing returning seq`,
     types.map((_, index) => rows.map((row) => row[index])),
   );
+  // Another sender was first with one of the ids, which has no lock: the server has room for some thousand locks in all.
+  if (made.length < fresh.length) throw new WriteClashError();
   return made.map((row) => integer(row, "seq")).sort((a, b) => a - b);
 }
 

@@ -44,6 +44,20 @@ test("attempts are counted, and a wait shows its duration", () => {
   expect(wordsAfter(waiting, 60_030)).toBe("waiting for a person · 1 min 00 s");
 });
 
+test("a wait for events names the event, and no person", () => {
+  const waitFor = (...names: string[]) => {
+    const suspension = {
+      ...{ suspensionId: "s", reason: "Waiting", suspendedStepIndex: 0, stepIndex: 0, stepId: "charge" },
+      ...{ stepPath: "charge", suspendedAt: new Date(30).toISOString() },
+      events: names.map((name) => ({ name, key: "17" })),
+    };
+    const asked = event("step-suspended", 30, { stepPath: "charge", suspension });
+    return wordsAfter([...journal.slice(0, 3), asked], 60_030);
+  };
+  expect(waitFor("order.paid")).toBe("waiting for order.paid · 1 min 00 s");
+  expect(waitFor("order.paid", "order.withdrawn")).toBe("waiting for one of 2 events · 1 min 00 s");
+});
+
 test("rounds show their status and how many are done", () => {
   const rounds = [0, 1].flatMap((round) => [
     event("step-start", round, { stepPath: `charge[${round}]` }),

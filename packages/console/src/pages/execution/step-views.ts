@@ -1,7 +1,7 @@
 // The look of each step in the graph: its status and a short text.
-import type { Step } from "@andante/client";
+import type { Step, Suspension } from "@andante/client";
 import type { ExecutionEvent } from "../../api/types.ts";
-import { duration, plural } from "../../format/numbers.ts";
+import { count, duration, plural } from "../../format/numbers.ts";
 import { stepStatusLabel } from "../../format/status.ts";
 import type { StepView } from "../../graph/step-graph.tsx";
 import type { Rounds, Run } from "../../run/run-history.ts";
@@ -15,9 +15,9 @@ export function stepView(run: Run, path: string, step: Step, at: number): StepVi
 
 function wordsFor({ total, done, status, last }: Rounds, at: number): string {
   if (total > 1) return `${stepStatusLabel(status)} · ${done} of ${plural(total, "round")}`;
-  const asked = last.suspensions[0]?.suspendedAt;
-  if (status === "suspended" && asked !== undefined)
-    return `waiting for a person · ${duration(at - Date.parse(asked))}`;
+  const [open] = last.suspensions;
+  if (status === "suspended" && open !== undefined)
+    return `waiting for ${awaited(open)} · ${duration(at - Date.parse(open.suspendedAt))}`;
   if (status === "suspended" && last.endAt !== null) return `waiting inside · ${duration(at - last.endAt)}`;
   if (status === "skipped") return "skipped";
   const attempts = attemptsOf(last);
@@ -25,6 +25,12 @@ function wordsFor({ total, done, status, last }: Rounds, at: number): string {
     return `attempt ${attempts - 1} failed · next in ${duration(last.retryAt - at)}`;
   const tried = attempts > 1 ? ` · ${attempts} attempts` : "";
   return `${stepStatusLabel(status)} · ${duration(tookOf(last, at))}${tried}`;
+}
+
+function awaited({ events = [] }: Suspension): string {
+  const [first] = events;
+  if (first === undefined) return "a person";
+  return events.length === 1 ? first.name : `one of ${count(events.length)} events`;
 }
 
 /** The steps derived from a journal, for a workflow that is no longer registered. */

@@ -1,6 +1,17 @@
 // Formatting of numbers, durations and ids.
 import { expect, test } from "vitest";
-import { age, amount, bytes, count, duration, plural, share, shortCount, shortId } from "./numbers.ts";
+import {
+  age,
+  amount,
+  bytes,
+  count,
+  duration,
+  period,
+  plural,
+  share,
+  shortCount,
+  shortId,
+} from "./numbers.ts";
 
 test.each([
   [9, "9 ms"],
@@ -12,6 +23,18 @@ test.each([
   [273_600_000, "3 d 4 h"],
   [-5, "0 ms"],
 ])("%i ms is %s", (milliseconds, words) => expect(duration(milliseconds)).toBe(words));
+
+test.each([
+  [1000, "1 s"],
+  [1500, "1.5 s"],
+  [120_000, "2 min"],
+  [600_000, "10 min"],
+  [3_600_000, "1 h"],
+  [5_400_000, "1 h 30 min"],
+  [86_400_000, "24 h"],
+  [604_800_000, "7 d"],
+  [273_600_000, "3 d 4 h"],
+])("a period of %i ms is %s", (milliseconds, words) => expect(period(milliseconds)).toBe(words));
 
 test.each([
   [0, "0.00"],

@@ -42,6 +42,13 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** A length that was chosen, not measured: "7 d", "24 h", "1 h 30 min". */
+export function period(milliseconds: number): string {
+  return duration(milliseconds)
+    .replace(/^(\d+)\.0 s$/, "$1 s")
+    .replace(/^(\d+ \w+) 0+ \w+$/, "$1");
+}
+
 /** An age without "ago": "now", "4 min", "2 h 14 min". */
 export function age(milliseconds: number): string {
   if (milliseconds < 5000) return "now";

@@ -9,7 +9,7 @@ import { JsonView } from "../../components/json-view.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Clock, useNow } from "../../components/time.tsx";
 import { dueText } from "../../format/due.ts";
-import { count, duration, plural, shortId } from "../../format/numbers.ts";
+import { count, duration, period, plural, shortId } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { ScheduleActions } from "./schedule-actions.tsx";
 import { OutcomePill, ScheduleState, Target } from "./schedule-facts.tsx";
@@ -151,8 +151,8 @@ function About({ schedule }: { readonly schedule: Schedule }) {
     ["From", schedule.from && timeIn(readersZone, schedule.from)],
     ["To", schedule.to && timeIn(readersZone, schedule.to)],
     ["Overlap", workflowId !== null && overlap],
-    ["Catch-up", catchUp === "none" ? "none" : `${catchUp}, up to ${duration(window)}`],
-    ["Jitter", jitter > 0 && duration(jitter)],
+    ["Catch-up", catchUp === "none" ? "none" : `${catchUp}, up to ${period(window)}`],
+    ["Jitter", jitter > 0 && period(jitter)],
     ["Paused after", pauseOnFailure !== null && plural(pauseOnFailure, "failure")],
     ["User", userId],
     ["Tags", tags.length > 0 && tags.join(", ")],

@@ -13,6 +13,6 @@ test("a time is that of the clocks of its zone, with seconds where there are som
 });
 
 test("a change of clocks and an outcome have words", () => {
-  expect([shiftWords(60), shiftWords(-30)]).toEqual(["put forward by 1 h 00 min", "put back by 30 min"]);
+  expect([shiftWords(60), shiftWords(-30)]).toEqual(["put forward by 1 h", "put back by 30 min"]);
   expect([outcomeWord("skipped-overlap"), outcomeTone("missed")]).toEqual(["skipped", "bad"]);
 });

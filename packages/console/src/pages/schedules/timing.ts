@@ -1,13 +1,13 @@
 // The words for a schedule: its times, the outcomes of its occurrences, and times in another zone.
 import type { Schedule } from "@andante/client";
-import { duration } from "../../format/numbers.ts";
+import { period } from "../../format/numbers.ts";
 import type { Tone } from "../../format/status.ts";
 
 export type Outcome = NonNullable<Schedule["last"]>["outcome"];
 
 /** "30 2 * * * in Europe/Berlin", "every 10 min". */
 export function timingWords({ cron, zone, every }: Pick<Schedule, "cron" | "zone" | "every">): string {
-  if (cron === undefined) return `every ${every === undefined ? "?" : duration(every)}`;
+  if (cron === undefined) return `every ${every === undefined ? "?" : period(every)}`;
   return `${cron} in ${zone ?? "UTC"}`;
 }
 
@@ -38,7 +38,7 @@ export function timeIn(zone: string, time: string): string {
 
 /** "put forward by 1 h", "put back by 30 min". */
 export function shiftWords(minutes: number): string {
-  return `put ${minutes > 0 ? "forward" : "back"} by ${duration(Math.abs(minutes) * 60_000)}`;
+  return `put ${minutes > 0 ? "forward" : "back"} by ${period(Math.abs(minutes) * 60_000)}`;
 }
 
 const outcomes: Readonly<Record<Outcome, readonly [word: string, tone: Tone]>> = {

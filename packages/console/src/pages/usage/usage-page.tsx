@@ -5,7 +5,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { budgetsQuery, usageQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
 import { Clock } from "../../components/time.tsx";
-import { amount, count, duration, plural } from "../../format/numbers.ts";
+import { amount, count, period, plural } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import "../executions/executions.css";
 import "./usage.css";
@@ -184,7 +184,7 @@ function Budget({ of }: { readonly of: BudgetState }) {
     <tr>
       <td>
         {per === "all" ? "All calls" : `${per} ${subject ?? "without an id"}`}{" "}
-        <small className="faint">each {duration(window)}</small>
+        <small className="faint">each {period(window)}</small>
       </td>
       <td className="num">
         <Bar part={used} of={limit} tone={tone} /> {shown(used)} {word !== "" && <small>{word}</small>}

@@ -61,6 +61,7 @@ test("thousands are separated", () => {
 test("a long id is cut, a short one is not", () => {
   expect(shortId("01a1de5d-a0d0-7b1e-8000-000000000000")).toBe("01a1de5d-a0d0");
   expect(shortId("order-8813")).toBe("order-8813");
+  expect(shortId("shipment:evt_ord_8813")).toBe("ship…ord_8813");
 });
 
 test.each([

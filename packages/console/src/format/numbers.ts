@@ -85,9 +85,11 @@ function timeOfDay(date: Date): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** The start of a long id, enough to recognise it. */
+/** The part of a long id that is enough to recognise it. */
 export function shortId(id: string): string {
-  return id.length > 16 ? id.slice(0, 13) : id;
+  if (id.length <= 16) return id;
+  // The beginning of an id that was given, such as `order:evt_1`, is that of many others.
+  return /^[0-9a-f-]+$/.test(id) ? id.slice(0, 13) : `${id.slice(0, 4)}…${id.slice(-8)}`;
 }
 
 export function plural(number: number, one: string, many = `${one}s`): string {

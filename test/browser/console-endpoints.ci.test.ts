@@ -111,5 +111,11 @@ describe("in Chromium", async () => {
     const { url: other } = await serveForTest({ workflows: { publish } });
     await page.goto(`${other}/console/endpoints`);
     await page.getByRole("heading", { name: "No endpoints" }).waitFor();
+    await page.goto(`${other}/console/deliveries`);
+    await page.getByRole("heading", { name: "No deliveries yet" }).waitFor();
+    // The deliveries are a part of the endpoints in the side bar.
+    await eventually(() => page.locator(".side [aria-current]").allTextContents()).toEqual(["Endpoints"]);
+    await page.getByRole("link", { name: "failed", exact: true }).click();
+    await page.getByText("There are none.").waitFor();
   });
 });

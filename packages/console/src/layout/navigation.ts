@@ -25,7 +25,7 @@ export const navigation = [
   { name: "Agents", to: "/agents", Icon: Bot },
   { name: "Schedules", to: "/schedules", Icon: CalendarClock },
   { name: "Events", to: "/events", Icon: Zap },
-  { name: "Endpoints", to: "/endpoints", Icon: Webhook },
+  { name: "Endpoints", to: "/endpoints", also: "/deliveries", Icon: Webhook },
   { name: "Failures", to: "/failures", Icon: CircleX, heading: "Observe" },
   { name: "Logs", to: "/logs", Icon: ScrollText },
   { name: "Traces", to: "/traces", Icon: Waypoints },

@@ -1,6 +1,6 @@
 // The side bar: navigation, the number of inbox items, and the state of the live feed.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation } from "@tanstack/react-router";
+import { Link, useLocation, useMatchRoute } from "@tanstack/react-router";
 import { Moon, Sun } from "lucide-react";
 import { Fragment, useEffect, useRef, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
@@ -11,9 +11,12 @@ import { scrollIntoSight } from "../components/scroll-into-sight.ts";
 import { bytes, count, plural } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
 
+const current = { className: "go active", "aria-current": "page" } as const;
+
 export function SideBar() {
   const bar = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  const matchRoute = useMatchRoute();
   const { data: inbox } = useQuery(inboxQuery);
   const digits = count(inbox?.counts?.total ?? 0).length;
   const waits = (inbox?.items.length ?? 0) > 0;
@@ -34,8 +37,9 @@ export function SideBar() {
           <Link
             to={to}
             className="go"
-            activeProps={{ className: "active", "aria-current": "page" }}
+            activeProps={{ ...current, className: "active" }}
             activeOptions={{ exact: to === "/", includeSearch: false }}
+            {...("also" in page && matchRoute({ to: page.also }) !== false && current)}
           >
             <Icon />
             {name}

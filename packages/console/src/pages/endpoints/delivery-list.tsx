@@ -35,7 +35,7 @@ export function DeliveryList({ endpointId }: { readonly endpointId?: string }) {
       <Problem padded error={error} what="The deliveries cannot be read" />
       {isPending && <Skeleton />}
       {data !== undefined && deliveries.length === 0 && (
-        <p className="padded muted">{hasNextPage ? "None among those read so far." : "There are none."}</p>
+        <NoDeliveries isFirst={state === undefined && !hasNextPage} isPart={hasNextPage} />
       )}
       {deliveries.length > 0 && (
         <div style={{ overflowX: "auto" }}>
@@ -68,6 +68,20 @@ export function DeliveryList({ endpointId }: { readonly endpointId?: string }) {
         </p>
       )}
     </section>
+  );
+}
+
+function NoDeliveries({ isFirst, isPart }: { readonly isFirst: boolean; readonly isPart: boolean }) {
+  if (!isFirst)
+    return <p className="padded muted">{isPart ? "None among those read so far." : "There are none."}</p>;
+  return (
+    <div className="empty">
+      <h2>No deliveries yet</h2>
+      <p>
+        A delivery is a request to an endpoint about the end, a wait or a reminder of an execution. It is kept
+        here with its attempts.
+      </p>
+    </div>
   );
 }
 

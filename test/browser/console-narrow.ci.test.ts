@@ -263,6 +263,34 @@ describe("in Chromium", async () => {
     await eventually(() => cut(".wider th, .wider .pill, .wider td a")).toEqual([]);
   });
 
+  test("on a phone each key is on one line", async () => {
+    await page.setViewportSize(phone);
+    await open("/traces");
+    await page.locator("main h1").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    const heights = `[...document.querySelectorAll(".key-list kbd")].map((key) => key.offsetHeight)`;
+    await eventually(() => page.evaluate(`new Set(${heights}).size`)).toBe(1);
+    await eventually(() => cut(".dialog, .key-list dd")).toEqual([]);
+  });
+
+  test("in a small window all pages are in sight in the side bar", async () => {
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await open("/traces");
+    await page.locator("main h1").waitFor();
+    await eventually(() => hidden(".side .go")).toEqual([]);
+  });
+
+  test("in a small window the times of a schedule are whole", async () => {
+    await andante.schedules.set("rare", {
+      ...{ workflowId: "chain", cron: "0 9 * * mon", zone: "Europe/Berlin", input: {} },
+    });
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await open("/schedules/rare");
+    await page.getByRole("region", { name: "Next times" }).locator("tbody tr").nth(4).waitFor();
+    await eventually(() => cut(".schedule .card")).toEqual([]);
+  });
+
   test("on a phone one signs out", async () => {
     const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
     const guarded = await serveForTest({ ...house, auth });

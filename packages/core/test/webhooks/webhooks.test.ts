@@ -8,7 +8,7 @@ import type { EndpointOptions } from "../../src/delivery/endpoint-options.ts";
 import { createAndante, createWorkflow, memoryStore, sqliteStore } from "../../src/index.ts";
 import { plainStore } from "../store/plain-store.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
-import { secret, webhookCases } from "./webhook-cases.ts";
+import { receiver, secret, webhookCases } from "./webhook-cases.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-webhooks-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -67,6 +67,34 @@ test("without the option nothing is kept, and an application has the same calls 
   const empty = await calls({});
   expect(empty).toEqual(without);
 });
+
+test("pushes to a receiver that hangs leave places to others", async () => {
+  const opened = Promise.withResolvers<void>();
+  const hanging = await receiver(async () => {
+    await opened.promise;
+    return { status: 204 };
+  });
+  const healthy = await receiver();
+  const workflow = createWorkflow({ id: "pushed", input: z.unknown() }).andThen({
+    id: "a",
+    execute: () => 1,
+  });
+  const andante = createAndante({ workflows: { workflow }, store: memoryStore() });
+  const { pushes } = andante.deliveries;
+  const body = '{"type":"pushed"}';
+  pushes.serve({ allowPrivate: true, describe: async () => ({ body, isOver: true }) });
+  const set = (taskId: string, url: string) =>
+    pushes.set({ workflowId: "pushed", agentId: null, taskId }, { pushId: "p", url, headers: {} });
+  for (let task = 0; task < 30; task++) await set(`hanging-${task}`, hanging.url);
+  await expect.poll(() => hanging.received.length, { timeout: 10_000 }).toBe(16);
+  await set("healthy", healthy.url);
+  await expect.poll(() => healthy.received.length, { timeout: 5_000 }).toBe(1);
+  opened.resolve();
+  await expect.poll(() => hanging.received.length, { timeout: 10_000 }).toBe(30);
+  await andante.close({ grace: 0 });
+  await hanging.close();
+  await healthy.close();
+}, 30_000);
 
 test("options of notifications are checked where a step suspends, and need endpoints", async () => {
   const failureOf = async (options: object, endpoints?: Record<string, EndpointOptions>) => {

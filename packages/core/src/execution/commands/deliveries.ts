@@ -28,7 +28,7 @@ import { isoTime } from "../../values/iso-time.ts";
 import type { Engine, FiredDeliveries } from "../engine/engine.ts";
 import type { Processed } from "../engine/scheduler.ts";
 import type { Endpoints, Target } from "./endpoints.ts";
-import { isPush, Pushes } from "./pushes.ts";
+import { hostOfPush, isPush, Pushes } from "./pushes.ts";
 
 /** A delivery as lists show it. */
 export interface Delivery {
@@ -187,7 +187,7 @@ export class Deliveries implements FiredDeliveries {
   }
 
   async deliver(deliveryId: string): Promise<Processed> {
-    const place = await this.#places.take(endpointOf(deliveryId));
+    const place = await this.#places.take(await this.#receiverOf(deliveryId));
     if (place.kind === "stopped") return "later";
     const engine = this.#engine();
     const now = engine.clock.now();
@@ -201,6 +201,12 @@ export class Deliveries implements FiredDeliveries {
     } finally {
       if (place.kind === "taken") place.free();
     }
+  }
+
+  /** Those whose requests share places: pushes by their host, so that one that hangs does not delay the others. */
+  async #receiverOf(deliveryId: string): Promise<string> {
+    const stored = isPush(deliveryId) ? await this.#engine().store.schedules.read(deliveryId) : undefined;
+    return stored === undefined ? endpointOf(deliveryId) : hostOfPush(stored);
   }
 
   async #send(stored: StoredSchedule, now: number): Promise<Processed> {

@@ -54,6 +54,11 @@ export function isPush(deliveryId: string): boolean {
   return deliveryId.startsWith(pushPrefix);
 }
 
+/** The host that a push is sent to; no endpoint has such an id. */
+export function hostOfPush({ body }: StoredSchedule): string {
+  return `@push/${new URL(readPush(body).url).host}`;
+}
+
 export class Pushes {
   readonly #engine: () => Parts;
   readonly #ready: () => Promise<void>;

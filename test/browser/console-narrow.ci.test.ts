@@ -281,7 +281,7 @@ describe("in Chromium", async () => {
     await eventually(() => hidden(".side .go")).toEqual([]);
   });
 
-  test("in a small window the times of a schedule are whole", async () => {
+  test("in a small window the times of a schedule are whole, on a phone they scroll in their card", async () => {
     await andante.schedules.set("rare", {
       ...{ workflowId: "chain", cron: "0 9 * * mon", zone: "Europe/Berlin", input: {} },
     });
@@ -289,6 +289,8 @@ describe("in Chromium", async () => {
     await open("/schedules/rare");
     await page.getByRole("region", { name: "Next times" }).locator("tbody tr").nth(4).waitFor();
     await eventually(() => cut(".schedule .card")).toEqual([]);
+    await page.setViewportSize(phone);
+    await eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
   });
 
   test("on a phone one signs out", async () => {

@@ -180,7 +180,7 @@ describe.each([
   });
 });
 
-test("an application without schedules reads once at its start, and then nothing of them", async () => {
+test("an application without schedules reads twice at its start, and then nothing of them", async () => {
   const store = await opening(plainStore());
   const calls: string[] = [];
   const counted: Store = {
@@ -204,5 +204,5 @@ test("an application without schedules reads once at its start, and then nothing
   await andante.ready();
   expect(await andante.execute("tick", {})).toMatchObject({ status: "completed" });
   await andante.settled();
-  expect(calls).toEqual(["list"]);
+  expect(calls).toEqual(["list", "list"]);
 });

@@ -40,11 +40,12 @@ export class ScheduleSets {
   /** Two small reads where no workflow and no agent has schedules. */
   async start(): Promise<void> {
     const { store, cluster, clock } = this.#engine();
-    const [kept, ahead] = await Promise.all([
+    const [kept, schedules] = await Promise.all([
       store.schedules.list({ kind: "set", limit: maxSets }),
-      store.list({ from: clock.now() + clockTolerance, limit: 1 }),
+      store.schedules.list({ kind: "schedule", limit: 1, brief: true }),
     ]);
-    this.#wasAhead = ahead.length > 0;
+    const from = clock.now() + clockTolerance;
+    this.#wasAhead = schedules.length > 0 && (await store.list({ from, limit: 1 })).length > 0;
     const names = new Set(kept.map(({ scheduleId }) => scheduleId));
     this.#declared = [...this.#owners].flatMap(([setId, { schedules }]) =>
       schedules.size > 0 || names.has(setId) ? [setId] : [],

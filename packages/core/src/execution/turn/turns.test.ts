@@ -492,6 +492,7 @@ test("the live turn of a conversation is read, wherever it runs", async () => {
     context: execution.context,
     waitsSince: undefined,
     waitsForTools: false,
+    questions: [],
   });
   expect(await others.running("c2")).toBeUndefined();
   others.askToStop("e7");

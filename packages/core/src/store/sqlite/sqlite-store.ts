@@ -158,9 +158,10 @@ class SqliteStore implements Store {
   readonly schedules: ScheduleStore<NewExecution> = {
     change: this.#write("changeSchedule"),
     read: this.#write("readSchedule"),
-    // A start reads the sets, and does not wait for the reader thread, which opens with the first read of a caller.
+    // A start reads the sets, and whether there are schedules: it does not wait for the reader thread, which opens with the
+    // first read of a caller.
     list: (query) =>
-      query.kind === "set"
+      query.kind === "set" || (query.kind === "schedule" && query.limit === 1)
         ? this.#call(this.#writer, "declaredSets", query)
         : this.#call(this.#reader, "listSchedules", query),
   };

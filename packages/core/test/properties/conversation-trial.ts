@@ -82,8 +82,9 @@ class ConversationTrial {
         life = this.#process(undefined);
         await life.andante.ready();
         await this.#settle(
+          // The queue first: a message that leaves it has its turn by then.
           async () =>
-            (await this.#store.liveTurn(this.#id))?.status !== "running" && !(await this.#isQueued()),
+            !(await this.#isQueued()) && (await this.#store.liveTurn(this.#id))?.status !== "running",
           "a reply",
         );
       }

@@ -77,6 +77,50 @@ test("an execution belongs to the user of the token, and no other user sees its 
     .toMatchObject({ structuredContent: { userId: "ada", context: { user: { id: "ada" } } } });
 });
 
+test("a reply belongs to its user and to the agent that its conversation began with", async () => {
+  const { url, post } = await serveForTest({ auth: provider(), mcp: { expose: ["echo", "held"], wait: 0 } });
+  const [ada, bob] = [await clientOf(url, "ada"), await clientOf(url, "bob")];
+  const taskId = String((await ada.call("echo", { input: "hi" })).result.taskId);
+  await expect.poll(async () => (await ada.task(taskId)).result.status).toBe("completed");
+  const headers = bearer(await tokenFor("ada"));
+  const hidden = {
+    input: [{ id: "u1", role: "user", parts: [{ type: "text", text: "hi" }] }],
+    options: { conversationId: "hidden" },
+  };
+  expect((await post("/agents/careful/text", hidden, headers)).status).toBe(200);
+  const of = (agentId: string) => `reply/${agentId}/hidden/u1/2026-01-01T00:00:00.000Z`;
+  for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
+    for (const [client, id] of [
+      [bob, taskId],
+      [ada, taskId.replace("/echo/", "/held/")],
+      // A conversation of an agent that is not exposed.
+      [ada, of("careful")],
+      [ada, of("echo")],
+      [ada, `${taskId.split("/", 3).join("/")}/other/2026-01-01T00:00:00.000Z`],
+    ] as const) {
+      const { error } = await client.send(method, { taskId: id, inputResponses: {} });
+      expect([method, id, error]).toMatchObject([
+        method,
+        id,
+        { code: -32602, message: `Task ${id} not found` },
+      ]);
+    }
+  expect((await ada.task(taskId)).result.result).toMatchObject({
+    structuredContent: { text: "You said: hi" },
+  });
+});
+
+test("in a conversation of another agent the call waits for the reply", async () => {
+  const { url } = await serveForTest({ mcp: { expose: ["echo", "careful"], wait: 0 } });
+  const { call, task, send } = mcpClient(url);
+  const { taskId } = (await call("careful", { input: "delete a.txt" })).result;
+  await expect.poll(async () => (await task(taskId)).result.statusMessage).toContain("waits for a decision");
+  const conversationId = decodeURIComponent(String(taskId).split("/")[2] ?? "");
+  expect((await send("tasks/cancel", { taskId })).error).toBeUndefined();
+  const { result } = await call("echo", { input: "and you?", conversationId });
+  expect(result.structuredContent).toEqual({ text: "You said: and you?", conversationId });
+});
+
 test("`authorize` decides about each tool, its list and its tasks", async () => {
   const asked: string[] = [];
   const { url } = await serveForTest({

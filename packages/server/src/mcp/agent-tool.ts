@@ -1,7 +1,7 @@
 // A call of an agent as a tool: its reply as text, or a task while the reply is made in a conversation.
 import { InputValidationError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
-import { askAgent, startReply, textOf, visibleReply } from "../exposed/replies.ts";
+import { agentOfConversation, askAgent, startReply, textOf, visibleReply } from "../exposed/replies.ts";
 import type { McpCall } from "./call.ts";
 import { type Result, textResult } from "./results.ts";
 import { createdTask, type ReplyId, replyTaskId } from "./task-shape.ts";
@@ -15,9 +15,17 @@ export async function callAgent(call: McpCall, agentId: string, given: Fields): 
     throw new InputValidationError({ detail: "conversationId: expected a string" });
   const options = conversationId === undefined ? {} : { conversationId };
   const startAt = new Date().toISOString();
-  const started = call.supportsTasks ? await startReply(call, agentId, input, options) : undefined;
+  const isTask = call.supportsTasks && (await isOwn(call, agentId, conversationId));
+  const started = isTask ? await startReply(call, agentId, input, options) : undefined;
   if (started !== undefined) return settleReply(call, { agentId, ...started, startAt });
   return replyResult(await askAgent(call, agentId, input, options), conversationId);
+}
+
+/** Whether the conversation began with the agent, or begins now: an agent shows no task of another one. */
+async function isOwn(call: McpCall, agentId: string, conversationId: string | undefined): Promise<boolean> {
+  if (conversationId === undefined) return true;
+  const owner = await agentOfConversation(call, conversationId);
+  return owner === undefined || owner === agentId;
 }
 
 async function settleReply(call: McpCall, reply: ReplyId): Promise<Result> {
@@ -37,12 +45,12 @@ async function settleReply(call: McpCall, reply: ReplyId): Promise<Result> {
 
 /** The reply behind a task, which the caller may see. */
 export async function readReply(call: McpCall, { conversationId, messageId }: ReplyId) {
-  const reply = await visibleReply(call, conversationId, messageId);
+  const { status, agentId, asked, ...reply } = await visibleReply(call, conversationId, messageId);
   const result =
-    reply.status === "none"
+    status === "none"
       ? textResult("The reply could not be made", true)
       : replyResult(textOf(reply), conversationId);
-  return { status: reply.status, result };
+  return { status, agentId, asked, result };
 }
 
 function replyResult(text: string, conversationId: string | undefined): Result {

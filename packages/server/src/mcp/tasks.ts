@@ -1,4 +1,5 @@
 // The methods of the extension for tasks.
+import { AndanteError } from "@andante/core";
 import { cancelExecution, visibleState } from "../exposed/executions.ts";
 import { stopReply } from "../exposed/replies.ts";
 import { readReply } from "./agent-tool.ts";
@@ -63,7 +64,12 @@ async function handleReply(
   taskId: string,
 ): Promise<Result> {
   if (!call.isExposed("agent", reply.agentId)) throw taskNotFound(call.sdk, taskId);
-  const { status, result } = await readReply(call, reply);
+  const { status, agentId, asked, result } = await readReply(call, reply).catch((error: unknown) => {
+    if (error instanceof AndanteError && [400, 404].includes(error.status))
+      throw taskNotFound(call.sdk, taskId);
+    throw error;
+  });
+  if (asked?.role !== "user" || agentId !== reply.agentId) throw taskNotFound(call.sdk, taskId);
   if (method === "tasks/cancel") {
     if (status === "running" || status === "waiting")
       await stopReply(call, reply.agentId, reply.conversationId);

@@ -128,6 +128,21 @@ test("an agent shows the replies of its own conversations alone", async () => {
   expect((await echo.send("GetTask", { id: taskId })).result).toMatchObject({ id: taskId });
 });
 
+test("a task that waits for another one is withdrawn, and the other one continues", async () => {
+  const { url } = await serveForTest({ a2a });
+  const { say, send, task } = a2aClient(url, "held");
+  const start = async (text: string, more: object = {}) =>
+    (await say([{ text }], { ...more }, { returnImmediately: true })).result.task;
+  const first = await start("a2a-first");
+  await gates.arrival("a2a-first");
+  const second = await start("a2a-second", { contextId: first.contextId });
+  expect((await send("CancelTask", { id: second.id })).error).toBeUndefined();
+  expect((await send("GetTask", { id: second.id })).error?.code).toBe(-32_001);
+  gates.open("a2a-first");
+  await expect.poll(async () => (await task(first.id)).status.state).toBe("TASK_STATE_COMPLETED");
+  expect((await task(first.id)).artifacts).toMatchObject([{ parts: [{ text: "first second third" }] }]);
+});
+
 test("`authorize` decides about each agent, and who may not answer is not asked", async () => {
   const { url } = await serveForTest({
     auth: provider(),

@@ -110,15 +110,13 @@ test("a reply belongs to its user and to the agent that its conversation began w
   });
 });
 
-test("in a conversation of another agent the call waits for the reply", async () => {
-  const { url } = await serveForTest({ mcp: { expose: ["echo", "careful"], wait: 0 } });
-  const { call, task, send } = mcpClient(url);
-  const { taskId } = (await call("careful", { input: "delete a.txt" })).result;
-  await expect.poll(async () => (await task(taskId)).result.statusMessage).toContain("waits for a decision");
-  const conversationId = decodeURIComponent(String(taskId).split("/")[2] ?? "");
-  expect((await send("tasks/cancel", { taskId })).error).toBeUndefined();
-  const { result } = await call("echo", { input: "and you?", conversationId });
-  expect(result.structuredContent).toEqual({ text: "You said: and you?", conversationId });
+test("in a conversation of another agent a call gets the reply as it is, and no task", async () => {
+  const { url, post } = await serveForTest({ mcp: { expose: ["careful"], wait: 0 } });
+  const conversationId = "handed-over";
+  await post("/agents/echo/text", { input: "hi", options: { conversationId } });
+  // It waits for a person.
+  const { result } = await mcpClient(url).call("careful", { input: "delete a.txt", conversationId });
+  expect(result.structuredContent).toEqual({ text: "Let me see. ", conversationId });
 });
 
 test("`authorize` decides about each tool, its list and its tasks", async () => {

@@ -130,3 +130,20 @@ test("a reply that waits for a person is a task until it is decided or stopped",
   await expect.poll(async () => (await task(taskId)).result.status).toBe("completed");
   expect((await send("tasks/cancel", { taskId })).error).toBeUndefined();
 });
+
+test("a reply that waits for another one is withdrawn, and the other one continues", async () => {
+  const { url } = await serveForTest({ agents: others, mcp: { expose: ["held"], wait: 0 } });
+  const { call, task, send } = mcpClient(url);
+  const first = (await call("held", { input: "mcp-first" })).result.taskId;
+  await gates.arrival("mcp-first");
+  const conversationId = String(first).split("/")[2];
+  const second = (await call("held", { input: "mcp-second", conversationId })).result.taskId;
+  expect((await task(second)).result.status).toBe("working");
+  expect((await send("tasks/cancel", { taskId: second })).error).toBeUndefined();
+  expect((await task(second)).error?.code).toBe(-32602);
+  gates.open("mcp-first");
+  await expect.poll(async () => (await task(first)).result.status).toBe("completed");
+  expect((await task(first)).result.result).toMatchObject({
+    structuredContent: { text: "first second third" },
+  });
+});

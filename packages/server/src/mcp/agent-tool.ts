@@ -45,12 +45,12 @@ async function settleReply(call: McpCall, reply: ReplyId): Promise<Result> {
 
 /** The reply behind a task, which the caller may see. */
 export async function readReply(call: McpCall, { conversationId, messageId }: ReplyId) {
-  const { status, agentId, asked, ...reply } = await visibleReply(call, conversationId, messageId);
+  const { status, agentId, asked, queued, ...reply } = await visibleReply(call, conversationId, messageId);
   const result =
     status === "none"
       ? textResult("The reply could not be made", true)
       : replyResult(textOf(reply), conversationId);
-  return { status, agentId, asked, result };
+  return { status, agentId, asked, queued, result };
 }
 
 function replyResult(text: string, conversationId: string | undefined): Result {

@@ -1,6 +1,7 @@
 // The methods of the extension for tasks.
 import { AndanteError } from "@andante/core";
 import { cancelExecution, visibleState } from "../exposed/executions.ts";
+import { rowOf } from "../exposed/inner-call.ts";
 import { stopReply } from "../exposed/replies.ts";
 import { readReply } from "./agent-tool.ts";
 import { type McpCall, tasksExtension } from "./call.ts";
@@ -64,15 +65,16 @@ async function handleReply(
   taskId: string,
 ): Promise<Result> {
   if (!call.isExposed("agent", reply.agentId)) throw taskNotFound(call.sdk, taskId);
-  const { status, agentId, asked, result } = await readReply(call, reply).catch((error: unknown) => {
+  const { status, agentId, asked, queued, result } = await readReply(call, reply).catch((error: unknown) => {
     if (error instanceof AndanteError && [400, 404].includes(error.status))
       throw taskNotFound(call.sdk, taskId);
     throw error;
   });
   if (asked?.role !== "user" || agentId !== reply.agentId) throw taskNotFound(call.sdk, taskId);
   if (method === "tasks/cancel") {
-    if (status === "running" || status === "waiting")
-      await stopReply(call, reply.agentId, reply.conversationId);
+    const { agentId: id, conversationId, messageId } = reply;
+    if (queued) await call.ask(rowOf("withdrawMessage"), { params: { id, conversationId, messageId } });
+    else if (status === "running" || status === "waiting") await stopReply(call, id, conversationId);
     return {};
   }
   // People decide about the tools of a reply in its chat and in the inbox.

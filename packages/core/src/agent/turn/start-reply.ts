@@ -2,13 +2,11 @@
 import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import { isRecord } from "../../values/fields.ts";
-import { isoTime } from "../../values/iso-time.ts";
 import type { JsonSchema, Schema } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { type ConversationMessage, type OwnerOption, viewMessage } from "../conversation/conversations.ts";
-import { messageOf } from "../conversation/kept-message.ts";
 import { lastOf, readMessages } from "../messages/given-messages.ts";
 import { shapeOf } from "../schema/object-shape.ts";
 import type { AgentCallOptions } from "./call-options.ts";
@@ -107,17 +105,12 @@ export async function readReply(
   const conversation = await conversations.read({ conversationId, ...owner });
   if (conversation === undefined) throw new ConversationNotFoundError({ conversationId });
   const { agentId, userId } = conversation;
-  // Before the messages: one that leaves the queue, and a reply that ends, in between are there.
+  // Before the messages: a reply that begins or ends in between is there.
   const queued = (await conversations.queue({ conversationId, userId })) ?? [];
   const live = await executions.live(conversationId);
   const [kept] = (await conversations.recent({ conversationId, userId, upTo: messageId, limit: 1 })) ?? [];
-  if (kept?.messageId !== messageId) {
-    const waiting = queued.find((each) => each.messageId === messageId);
-    const nothing = { agentId, message: undefined, questions: [] };
-    if (waiting === undefined) return { ...nothing, status: "none", asked: undefined, queued: false };
-    const asked = { ...messageOf(waiting), createdAt: isoTime(waiting.createdAt) };
-    return { ...nothing, status: "running", asked, queued: true };
-  }
+  if (kept?.messageId !== messageId)
+    return { status: "none", agentId, message: undefined, asked: undefined, queued: false, questions: [] };
   const mine = viewMessage(kept);
   const [next] =
     mine.role === "assistant"
@@ -125,6 +118,9 @@ export async function readReply(
       : ((await conversations.messages({ conversationId, userId, after: kept.sequence, limit: 1 })) ?? []);
   const found = next && viewMessage(next);
   const message = found?.role === "assistant" ? found : undefined;
+  const isLive = live !== undefined && readTurnInput(live.input).replyTo === messageId;
+  if (!isLive && message === undefined && queued.some((each) => each.messageId === messageId))
+    return { status: "running", agentId, message, asked: mine, queued: true, questions: [] };
   const status = statusOf(live, messageId, message);
   const questions = status === "waiting" ? (live?.questions ?? []) : [];
   return { status, agentId, message, asked: mine, queued: false, questions };

@@ -1,13 +1,13 @@
 // Agents as clients of a server whose tools wait: its questions and tasks are waits of the tool, decided here or there.
 import type { Agent } from "@andante/core";
-import { serve as listen } from "@hono/node-server";
-import { acceptedContent, createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
-import { expect, onTestFinished, test } from "vitest";
+import { createMcpHandler, inputRequired, McpServer } from "@modelcontextprotocol/server";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { callerOf } from "./caller.ts";
+import { listenFor, requestedSchema, startDesk } from "./desk.ts";
 import { publish } from "./publish.ts";
 
 const remoteServer = (mcp: object = {}) =>
@@ -59,34 +59,8 @@ test("a task that a person decides at its server ends the wait of the agent", as
 });
 
 test("a question in place of a result is a suspension too, and the call is repeated with its answer", async () => {
-  const calls: unknown[] = [];
-  const requestedSchema = {
-    type: "object" as const,
-    properties: { approved: { type: "boolean" as const } },
-    required: ["approved"],
-  };
-  const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: "desk", version: "1" });
-    server.registerTool(
-      "publish",
-      { inputSchema: z.object({ text: z.string() }) },
-      async (given, { mcpReq }) => {
-        const answer = acceptedContent(mcpReq.inputResponses, "sure");
-        calls.push(answer);
-        if (answer !== undefined) return { content: [{ type: "text", text: `published ${given.text}` }] };
-        const sure = inputRequired.elicit({ message: "Sure?", requestedSchema });
-        return inputRequired({ inputRequests: { sure }, requestState: "s-1" });
-      },
-    );
-    return server;
-  });
-  const listening = Promise.withResolvers<number>();
-  const server = listen(
-    { fetch: (request) => handler.fetch(request), port: 0, hostname: "127.0.0.1" },
-    ({ port }) => listening.resolve(port),
-  );
-  onTestFinished(() => void server.close());
-  const { text, questions, resume } = await asked(callerOf(`http://127.0.0.1:${await listening.promise}`));
+  const { url, calls } = await startDesk();
+  const { text, questions, resume } = await asked(callerOf(url));
   await expect.poll(questions, { timeout: 10_000 }).toHaveLength(1);
   const [{ suspension } = {}] = await questions();
   expect(suspension).toMatchObject({ reason: "Sure?", resumeSchema: requestedSchema });
@@ -107,13 +81,8 @@ test("a server that asks nothing yet is asked again after a while, not at once",
     });
     return server;
   });
-  const listening = Promise.withResolvers<number>();
-  const server = listen(
-    { fetch: (request) => handler.fetch(request), port: 0, hostname: "127.0.0.1" },
-    ({ port }) => listening.resolve(port),
-  );
-  onTestFinished(() => void server.close());
-  const { text } = await asked(callerOf(`http://127.0.0.1:${await listening.promise}`));
+  const url = await listenFor((request) => handler.fetch(request));
+  const { text } = await asked(callerOf(url));
   await expect.poll(text, { timeout: 20_000 }).toContain("published hello");
   const [first = 0, second = 0, third = 0] = times;
   expect([second - first, third - second].map((each) => each >= 900)).toEqual([true, true]);

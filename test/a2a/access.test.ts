@@ -77,7 +77,8 @@ test.each([
     const warned = logger.lines.filter(({ msg }) =>
       String(msg).includes("clients of A2A cannot find agents"),
     );
-    expect(warned.length > 0).toBe(warns);
+    const entries = `list "GET ${cardPath}" and "GET /a2a/*" in publicRoutes`;
+    expect(warned.map(({ msg }) => String(msg).includes(entries))).toEqual(warns ? [true] : []);
   },
 );
 
@@ -110,6 +111,30 @@ test("a task belongs to the user of the token, and another user finds none", asy
   const mirror = await clientOf(url, "mirror", "ada");
   const [{ parts }] = (await mirror.say([{ data: 1 }])).result.task.artifacts;
   expect(parts[0].data).toMatchObject({ data: 1, userId: "ada", context: { user: { id: "ada" } } });
+});
+
+test("tasks are listed by pages, by their status and by the time of it", async () => {
+  const { url } = await serveForTest({ a2a });
+  for (const [agentId, parts] of [
+    ["approval", [1, 2, 3].map((topic) => ({ data: { topic: `tea ${topic}` } }))],
+    ["echo", ["one", "two", "three"].map((text) => ({ text }))],
+  ] as const) {
+    const { say, send, task } = a2aClient(url, agentId);
+    const ids: string[] = [];
+    for (const part of parts) ids.push((await say([part])).result.task.id);
+    const list = async (params: object) => (await send("ListTasks", { ...params })).result;
+    const idsOf = async (params: object) => (await list(params)).tasks.map(({ id }: { id: string }) => id);
+    const first = await list({ pageSize: 2 });
+    const second = await list({ pageSize: 2, pageToken: first.nextPageToken });
+    const listed = [...first.tasks, ...second.tasks].map(({ id }: { id: string }) => id);
+    expect([first.tasks.length, listed, second.nextPageToken]).toEqual([2, ids.toReversed(), ""]);
+    const { state, timestamp } = (await task(ids[0])).status;
+    expect(await idsOf({ status: state })).toEqual(ids.toReversed());
+    expect(await idsOf({ status: "TASK_STATE_CANCELED" })).toEqual([]);
+    expect(await idsOf({ statusTimestampAfter: timestamp })).toContain(ids[2]);
+    expect(await idsOf({ statusTimestampAfter: "2999-01-01T00:00:00Z" })).toEqual([]);
+    expect(await idsOf({ statusTimestampAfter: "2000-01-01T00:00:00+02:00" })).toEqual(ids.toReversed());
+  }
 });
 
 test("an agent shows the replies of its own conversations alone", async () => {

@@ -1,9 +1,11 @@
 // Who may use MCP: the same authentication, owners and policy as over HTTP.
 import { RecordingLogger } from "@andante/core/test";
 import { expect, test } from "vitest";
+import { careful, deleted } from "../support/agents.ts";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { waiting } from "../support/waiting-agent.ts";
 import { mcpClient, textOf } from "./client.ts";
 
 const mcp = { expose: ["sum", "approval", "mirror", "echo"], operator: true, wait: 0 };
@@ -56,7 +58,10 @@ test.each([
     const logger = new RecordingLogger();
     await serveForTest({ auth: provider({ defaultPrivate: true, publicRoutes }), mcp, logger });
     const warned = logger.lines.filter(({ msg }) => String(msg).includes("issuer of tokens: list"));
-    expect(warned.length > 0).toBe(warns);
+    const entry = "GET /.well-known/oauth-protected-resource*";
+    expect(warned.map(({ msg }) => String(msg).includes(`list "${entry}" in publicRoutes`))).toEqual(
+      warns ? [true] : [],
+    );
   },
 );
 
@@ -195,6 +200,52 @@ test("operators read the inbox, decide, and look at executions", async () => {
     Object((await call("execution_list", { workflowId: "approval", limit: 1 })).result.structuredContent);
   await expect.poll(async () => (await list()).executions).toMatchObject([{ status: "completed" }]);
   expect((await call("execution_explain", { executionId: "none" })).result.isError).toBe(true);
+});
+
+test("operators decide approvals and answer tools that wait in chats", async () => {
+  const { url, andante, get } = await serveForTest({
+    agents: { careful, waiting },
+    mcp: { expose: [], operator: true },
+  });
+  const { call } = mcpClient(url);
+  const started = async (agentId: string, input: string) => {
+    const { conversationId } = await andante.agents.start(agentId, input);
+    const found = async () =>
+      Object((await call("inbox_list")).result.structuredContent).items.filter(
+        (item: { conversationId: string }) => item.conversationId === conversationId,
+      );
+    await expect.poll(found).toHaveLength(1);
+    const messages = async () => (await get(`/api/conversations/${conversationId}/messages`)).text;
+    return { conversationId, item: (await found())[0], found, messages };
+  };
+  const decided = async (given: object) => (await call("inbox_decide", given)).result;
+
+  for (const [approved, reply] of [
+    [true, "allowed.txt is gone"],
+    [false, "not today"],
+  ] as const) {
+    const file = approved ? "allowed.txt" : "denied.txt";
+    const { conversationId, item, found, messages } = await started("careful", `delete ${file}`);
+    const { approvalId } = item;
+    expect((await decided({ conversationId, approvalId: "other", approved })).isError).toBe(true);
+    expect((await decided({ conversationId, approvalId, approved: "yes" })).isError).toBe(true);
+    expect(await found()).toHaveLength(1);
+    const result = await decided({ conversationId, approvalId, approved, reason: "not today" });
+    expect(result.isError).toBeUndefined();
+    await expect.poll(messages).toContain(reply);
+    expect(await found()).toEqual([]);
+    expect(deleted.includes(file)).toBe(approved);
+    expect((await decided({ conversationId, approvalId, approved: !approved })).isError).toBe(true);
+  }
+
+  const { conversationId, item, found, messages } = await started("waiting", "tea");
+  const { suspensionId } = item.suspension;
+  expect((await decided({ conversationId, suspensionId, resumeData: { paid: 1 } })).isError).toBe(true);
+  expect(await found()).toHaveLength(1);
+  const result = await decided({ conversationId, suspensionId, resumeData: { paid: true } });
+  expect(result.isError).toBeUndefined();
+  await expect.poll(messages).toContain("ordered");
+  expect(await found()).toEqual([]);
 });
 
 test("operators list, pause, trigger and resume schedules", async () => {

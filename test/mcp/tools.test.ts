@@ -29,6 +29,33 @@ test("tools have the names, descriptions and schemas of their workflows", async 
   ]);
 });
 
+test("a tool of an agent has its name and purpose, and takes a message", async () => {
+  const { url } = await serveForTest({ mcp: { expose: ["echo", "held"] } });
+  const { result } = await mcpClient(url).send("tools/list");
+  const inputSchema = {
+    type: "object",
+    properties: { input: { type: "string" }, conversationId: { type: "string" } },
+    required: ["input"],
+  };
+  const outputSchema = {
+    type: "object",
+    properties: { text: { type: "string" }, conversationId: { type: "string" } },
+    required: ["text"],
+  };
+  const schemas = { inputSchema, outputSchema };
+  expect(result.tools).toMatchObject([
+    {
+      name: "echo",
+      title: "Echo",
+      description: "Says it again",
+      ...schemas,
+      _meta: { "andante/agentId": "echo" },
+    },
+    // Clients show no tool without a description.
+    { name: "held", title: "held", description: "Runs held", ...schemas },
+  ]);
+});
+
 test("a short call returns its result as text and as an object", async () => {
   const { url } = await serveForTest(options);
   const { call } = mcpClient(url);

@@ -1,5 +1,7 @@
 // A store whose process "crashes" at one of its writes: from then on nothing is written, and no call returns.
-import type { Store } from "../store/store.ts";
+import type { SettleWork } from "../store/signal-store.ts";
+import type { Commit, Store } from "../store/store.ts";
+import type { NewStoredEvent } from "../store/stored-event.ts";
 
 /** Where a process ends. */
 export interface Crash {
@@ -35,6 +37,15 @@ export interface CrashingStore {
 
 /** Without a crash it only counts the writes. */
 export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
+  return crashingStoreWith(inner, crash);
+}
+
+/** The same, with a description of each counted write, such as `step-complete charge, step-start receipt`. */
+export function crashingStoreWith(
+  inner: Store,
+  crash: Crash | undefined,
+  wrote: (events: string) => void = () => undefined,
+): CrashingStore {
   const happened = Promise.withResolvers<void>();
   const owners = new Set<string>();
   let writes = 0;
@@ -53,8 +64,12 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
   const passing = <Argument, Result>(run: (argument: Argument) => Promise<Result>) => {
     return (argument: Argument) => call(run, argument);
   };
-  const counted = <Argument, Result>(run: (argument: Argument) => Promise<Result>) => {
+  const counted = <Argument, Result>(
+    run: (argument: Argument) => Promise<Result>,
+    eventsOf: (argument: Argument) => string,
+  ) => {
     return (argument: Argument) => {
+      wrote(eventsOf(argument));
       const isLast = !crashed && ++writes === crash?.write;
       if (isLast && crash?.variant === "lost") end();
       const result = call(run, argument);
@@ -82,8 +97,11 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       list: passing((argument) => inner.conversations.list(argument)),
     },
     signals: {
-      send: counted((argument) => inner.signals.send(argument)),
-      settle: counted((argument) => inner.signals.settle(argument)),
+      send: counted(
+        (argument) => inner.signals.send(argument),
+        (signals) => signals.map(({ name }) => `send ${name}`).join(", "),
+      ),
+      settle: counted((argument) => inner.signals.settle(argument), ofSettle),
       find: passing((argument) => inner.signals.find(argument)),
       waits: passing((argument) => inner.signals.waits(argument)),
       work: passing((argument) => inner.signals.work(argument)),
@@ -100,21 +118,48 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       trim: passing((argument) => inner.budgets.trim(argument)),
     },
     schedules: {
-      change: counted((argument) => inner.schedules.change(argument)),
+      change: counted(
+        (argument) => inner.schedules.change(argument),
+        ({ scheduleId, row }) => `${row?.kind ?? "remove"} ${scheduleId}`,
+      ),
       read: passing((argument) => inner.schedules.read(argument)),
       list: passing((argument) => inner.schedules.list(argument)),
     },
     open: async () => undefined,
     close: async () => undefined,
-    create: counted((argument) => inner.create(argument)),
-    commit: counted((argument) => inner.commit(argument)),
-    beginTurn: counted((argument) => inner.beginTurn(argument)),
-    endTurn: counted((argument) => inner.endTurn(argument)),
-    pause: counted((argument) => inner.pause(argument)),
-    resume: counted((argument) => inner.resume(argument)),
-    cancel: counted((argument) => inner.cancel(argument)),
-    wake: counted((argument) => inner.wake(argument)),
-    endHandled: counted((argument) => inner.endHandled(argument)),
+    create: counted(
+      (argument) => inner.create(argument),
+      ({ events }) => ofEvents(events),
+    ),
+    commit: counted((argument) => inner.commit(argument), ofCommit),
+    beginTurn: counted(
+      (argument) => inner.beginTurn(argument),
+      ({ turn }) => ofEvents(turn.events),
+    ),
+    endTurn: counted(
+      (argument) => inner.endTurn(argument),
+      ({ commit }) => ofCommit(commit),
+    ),
+    pause: counted(
+      (argument) => inner.pause(argument),
+      () => "pause",
+    ),
+    resume: counted(
+      (argument) => inner.resume(argument),
+      ({ events }) => ofEvents(events),
+    ),
+    cancel: counted(
+      (argument) => inner.cancel(argument),
+      ({ event }) => ofEvents([event]),
+    ),
+    wake: counted(
+      (argument) => inner.wake(argument),
+      () => "wake up",
+    ),
+    endHandled: counted(
+      (argument) => inner.endHandled(argument),
+      () => "end handled",
+    ),
     heartbeat: passing((argument) => {
       owners.add(argument.owner);
       return inner.heartbeat(argument);
@@ -142,4 +187,18 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       for (const owner of owners) await inner.heartbeat({ owner, lease: 0 });
     },
   };
+}
+
+function ofEvents(events: readonly Pick<NewStoredEvent, "type" | "path">[]): string {
+  return events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
+}
+
+function ofCommit({ events, following, idle }: Commit): string {
+  const all = [...events, ...following, ...(idle?.event ? [idle.event] : [])];
+  return ofEvents(all) || (idle ? "idle" : "timers");
+}
+
+function ofSettle({ done }: SettleWork): string {
+  const kinds = done.flatMap(({ effects = [] }) => effects.map(({ kind }) => kind));
+  return ["settle", ...kinds].join(" ");
 }

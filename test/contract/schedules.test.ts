@@ -44,7 +44,12 @@ test("one that is declared in code is listed, and can only be paused", async () 
   const path = "/api/schedules/report:yearly";
   const found = listOf(dataOf(await server.get("/api/schedules?workflowId=report")), "schedules");
   expect(found).toMatchObject([{ scheduleId: "report:yearly", origin: "code", revision: 1 }]);
-  expect(errorOf(await server.send("DELETE", path), 409)).toContain("is declared in the code");
+  for (const refused of [await server.send("PUT", path, daily), await server.send("DELETE", path)]) {
+    expect(errorOf(refused, 409)).toContain(
+      'is declared in the code of workflow "report", schedule "yearly"',
+    );
+    expect(refused.headers.get("x-error-code")).toBe("schedule-conflict");
+  }
   expect(dataOf(await server.post(`${path}/pause`, { reason: "later" }))).toMatchObject({
     state: "paused",
     note: "later",

@@ -610,9 +610,14 @@ function casesOn(makePlace: () => () => Store): void {
     test("one that is declared in code cannot be set or removed", async () => {
       const { andante } = andanteOn(makePlace()(), { daily });
       await andante.ready();
-      await expect(andante.schedules.remove("report:daily")).rejects.toMatchObject({ status: 409 });
       const options = { workflowId: "report", cron: "0 9 * * *", input: { day: "x" } };
-      await expect(andante.schedules.set("report:daily", options)).rejects.toMatchObject({ status: 400 });
+      const message =
+        'Schedule report:daily is declared in the code of workflow "report", schedule "daily": change it there, or pause it';
+      const refused = { status: 409, code: "schedule-conflict", message };
+      await expect(andante.schedules.remove("report:daily")).rejects.toMatchObject(refused);
+      await expect(andante.schedules.set("report:daily", options)).rejects.toMatchObject(refused);
+      for (const id of ["report:other", "report!"])
+        await expect(andante.schedules.set(id, options)).rejects.toMatchObject({ status: 400 });
     });
 
     test.each([

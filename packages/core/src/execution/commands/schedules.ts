@@ -124,7 +124,7 @@ export class Schedules implements FiredSchedules {
   /** Keeps a schedule, or replaces one. One that is the same already keeps its revision. */
   async set(scheduleId: string, options: SetScheduleOptions): Promise<Schedule> {
     await this.#ready();
-    checkScheduleId(scheduleId);
+    await this.#checkNewId(scheduleId);
     const { userId, ifRevision } = options;
     const { target, given } = await this.#given(options);
     const isNew = userId !== undefined && (await this.idsOf(scheduleId)) === undefined;
@@ -133,7 +133,6 @@ export class Schedules implements FiredSchedules {
       const before = stored && readRecord(stored.body);
       if (ifRevision !== undefined && ifRevision !== (before?.revision ?? 0))
         throw new ScheduleRevisionError({ scheduleId, revision: before?.revision ?? 0 });
-      if (before?.origin === "code") throw declaredInCode(scheduleId);
       if (stored !== undefined && (stored.userId ?? undefined) !== userId)
         throw new ScheduleConflictError({ scheduleId, problem: "belongs to another user" });
       const isSameTarget = stored !== undefined && setIdOf(stored) === setIdOf(target);
@@ -268,7 +267,7 @@ export class Schedules implements FiredSchedules {
     for (let tries = 0; tries < maxTries; tries++) {
       const stored = await this.#stored(scheduleId);
       const { origin, state } = readRecord(stored.body);
-      if (origin === "code" && state !== "removed") throw declaredInCode(scheduleId);
+      if (origin === "code" && state !== "removed") throw declaredInCode(stored);
       const { version: expected } = stored;
       const change = { scheduleId, expected, row: null };
       if ((await this.#engine().store.schedules.change(change)) !== "changed") return;
@@ -306,6 +305,18 @@ export class Schedules implements FiredSchedules {
 
   ended(...end: Parameters<FiredSchedules["ended"]>): Promise<void> {
     return this.#firing.ended(...end);
+  }
+
+  /** Refuses the id of a schedule in code with the place that declares it, and any other with a character of those. */
+  async #checkNewId(scheduleId: string): Promise<void> {
+    checkId(scheduleId, "scheduleId");
+    if (typeof scheduleId === "string" && isNewId(scheduleId)) return;
+    const stored =
+      typeof scheduleId === "string" ? await this.#engine().store.schedules.read(scheduleId) : undefined;
+    if (stored?.kind === "schedule" && readRecord(stored.body).state !== "removed")
+      throw declaredInCode(stored);
+    const problem = "expected 1 to 100 letters, digits, and the characters - _ . ~";
+    throw new InvalidOptionError({ option: "scheduleId", problem });
   }
 
   /** Refuses a user with more schedules than allow so many further ones. */
@@ -398,18 +409,16 @@ export class Schedules implements FiredSchedules {
 const onlyOfWorkflows = ["input", "overlap", "pauseOnFailure", "tags"] as const;
 const onlyOfAgents = ["prompt", "conversationId"] as const;
 
-function declaredInCode(scheduleId: string): ScheduleConflictError {
-  const problem = "is declared in the code of its workflow: change it there, or pause it";
+function declaredInCode({ scheduleId, workflowId, agentId }: StoredSchedule): ScheduleConflictError {
+  const owner = agentId === null ? `workflow "${workflowId}"` : `agent "${agentId}"`;
+  const name = scheduleId.slice(scheduleId.lastIndexOf(":") + 1);
+  const problem = `is declared in the code of ${owner}, schedule "${name}": change it there, or pause it`;
   return new ScheduleConflictError({ scheduleId, problem });
 }
 
-/** Those of the code have a colon; the id of an execution has a time behind the id of its schedule. */
-function checkScheduleId(scheduleId: unknown): void {
-  checkId(scheduleId, "scheduleId");
-  if (typeof scheduleId === "string" && /^[\w.~-]{1,100}$/.test(scheduleId) && !/^\.+$/.test(scheduleId))
-    return;
-  const problem = "expected 1 to 100 letters, digits, and the characters - _ . ~";
-  throw new InvalidOptionError({ option: "scheduleId", problem });
+/** True for an id that a caller may give: those of the code have a colon. */
+function isNewId(scheduleId: string): boolean {
+  return /^[\w.~-]{1,100}$/.test(scheduleId) && !/^\.+$/.test(scheduleId);
 }
 
 function timeOf(option: string, given: Date | string | number): number {

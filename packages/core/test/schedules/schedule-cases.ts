@@ -4,6 +4,7 @@ import { z } from "zod";
 import { createAndante, createWorkflow } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { textLength } from "../../src/store/text-length.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowOptions } from "../../src/workflow/create-workflow.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
@@ -40,6 +41,21 @@ function andanteOn(store: Store, schedules: Schedules, clock = new TestClock({ s
   const andante = createAndante({ workflows: { report: report(schedules, days) }, store, clock });
   opened.push(andante);
   return { andante, clock, days };
+}
+
+/** The store of a process, and the schedules that it writes. */
+function withWrites(inner: Store) {
+  const written: string[] = [];
+  const { change } = inner.schedules;
+  const schedules: Store["schedules"] = {
+    ...inner.schedules,
+    change: (argument) => {
+      if (argument.row?.kind !== "set") written.push(argument.scheduleId);
+      return change(argument);
+    },
+  };
+  const own = { open: () => inner.open(), close: () => inner.close() };
+  return { store: wrapStore(inner, { ...own, schedules }), written };
 }
 
 /** Moves the clock in steps, and waits for the executions of each. */
@@ -98,8 +114,10 @@ function casesOn(makePlace: () => () => Store): void {
     await first.andante.ready();
     const before = await first.andante.schedules.get("report:daily");
     await first.andante.close({ grace: 0 });
-    const second = andanteOn(place(), { daily });
+    const { store, written } = withWrites(place());
+    const second = andanteOn(store, { daily });
     await second.andante.ready();
+    expect(written).toEqual([]);
     expect(await second.andante.schedules.get("report:daily")).toEqual(before);
     expect((await second.andante.schedules.list()).schedules).toHaveLength(1);
   });
@@ -380,6 +398,38 @@ function casesOn(makePlace: () => () => Store): void {
     expect(await held.andante.schedules.get("report:bad")).toMatchObject({ state: "active" });
   });
 
+  test("an input that a changed schema refuses breaks its schedule, with a warning, and others fire on time", async () => {
+    const place = makePlace();
+    const clock = new TestClock({ start, skipSleeps: false });
+    const before = andanteOn(place(), { daily }, clock);
+    const kept = { workflowId: "report", cron: "0 9 * * *", input: { day: "Monday" } };
+    await before.andante.schedules.set("kept", kept);
+    await before.andante.close({ grace: 0 });
+    const days: number[] = [];
+    const changed = createWorkflow({
+      id: "report",
+      input: z.object({ day: z.number() }),
+      schedules: { daily: { cron: "0 9 * * *", input: ({ at }) => ({ day: at.getTime() }) } },
+    }).andThen({ id: "write", execute: ({ data }) => days.push(data.day) });
+    const logger = new RecordingLogger();
+    const andante = createAndante({ workflows: { report: changed }, store: place(), clock, logger });
+    opened.push(andante);
+    await andante.ready();
+    await pass({ andante, clock }, 9);
+    const stateOf = async () => (await andante.schedules.get("kept")).state;
+    const warned = () =>
+      logger
+        .of("warn")
+        .filter(({ msg }) => msg.includes("broken"))
+        .map(({ scheduleId }) => scheduleId);
+    expect([await stateOf(), warned()]).toEqual(["active", []]);
+    await pass({ andante, clock }, 2);
+    expect([await stateOf(), warned()]).toEqual(["broken", ["kept"]]);
+    const outcomes = (await andante.schedules.occurrences("kept")).map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(Array(10).fill("invalid-input"));
+    expect(days).toHaveLength(11);
+  });
+
   test("failures in a row pause the schedule", async () => {
     const workflow = createWorkflow({
       id: "fail",
@@ -447,10 +497,12 @@ function casesOn(makePlace: () => () => Store): void {
   test("of ten processes that start one after the other, the first alone writes the schedule", async () => {
     const place = makePlace();
     for (let index = 0; index < 10; index++) {
-      const held = andanteOn(place(), { daily });
+      const { store, written } = withWrites(place());
+      const held = andanteOn(store, { daily });
       await held.andante.ready();
       expect(await held.andante.schedules.get("report:daily")).toMatchObject({ revision: 1 });
       expect((await held.andante.schedules.list()).schedules).toHaveLength(1);
+      expect(written).toEqual(index === 0 ? ["report:daily"] : []);
       await held.andante.close({ grace: 0 });
     }
   });

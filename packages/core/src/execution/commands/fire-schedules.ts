@@ -162,6 +162,11 @@ export class ScheduleFiring {
       if (result === "written") {
         const of = agentId === null ? { workflowId } : { agentId };
         logger.warn({ err: error.cause, scheduleId, ...of }, "the input of a schedule does not fit");
+        if (invalid.record.state === "broken")
+          logger.warn(
+            { scheduleId, ...of },
+            "a schedule is broken: its input did not fit ten times in a row",
+          );
       }
       return result;
     }

@@ -72,6 +72,13 @@ test("a scanner that opens every link decides nothing; then a press resumes once
     status: "completed",
     result: { approved: true },
   });
+  // The same press once more: who decided, and nothing changes.
+  const second = await send(server, approve, { form: fieldOf(page) });
+  expect([second.status, await second.text()]).toEqual([
+    200,
+    expect.stringContaining("Decided by ada &#60;b&#62; on"),
+  ]);
+  expect(await server.andante.find(executionId)).toMatchObject({ result: { approved: true } });
   const late = await fetch(server.url + reject);
   expect([late.status, await late.text()]).toEqual([200, expect.stringContaining("(Approve)")]);
   const again = await send(server, reject, { form: fieldOf(page) });

@@ -62,9 +62,7 @@ const body = '{"id":"evt_1", "type":"paid","order":"caf\\u00e9"}\n';
 
 test("a webhook becomes an event once: five at once, and another one later", async () => {
   const { stripe, orders, release } = await shop();
-  const start = performance.now();
   const first = await Promise.all(Array.from({ length: 5 }, () => stripe(body)));
-  expect(performance.now() - start).toBeLessThan(30_000);
   expect(first.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 202]);
   const again = await stripe(body, Math.floor(Date.now() / 1000) - 200);
   expect([again.status, await again.json()]).toEqual([
@@ -73,6 +71,15 @@ test("a webhook becomes an event once: five at once, and another one later", asy
   ]);
   // The workflow still runs: the answer did not wait for it.
   expect(await orders()).toBe(1);
+  const times: number[] = [];
+  for (let number = 2; number < 12; number++) {
+    const start = performance.now();
+    expect((await stripe(body.replace("evt_1", `evt_${number}`))).status).toBe(202);
+    times.push(performance.now() - start);
+  }
+  // The fastest of ten: others share the machine.
+  expect(Math.min(...times)).toBeLessThan(200);
+  expect(await orders()).toBe(11);
   release();
 });
 

@@ -84,10 +84,14 @@ test("each wait takes the event that is sent at the same moment on the other nod
 
 test("one id at the same moment on both nodes is one event, with one answer", async () => {
   const [a, b] = both();
+  const store = postgresStore({ url: server.url, schema: "events" });
+  const c = createAndante({ store, workflows: { waits, elsewhere }, events });
+  onTestFinished(() => c.close({ grace: 0 }));
+  await c.ready();
   await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
       const send = (node: Andante) => node.send(placed, { order: `${index}` }, { id: `same-${index}` });
-      const [one, two] = await Promise.all([send(b), send(b)]);
+      const [one, two] = await Promise.all(index % 2 === 0 ? [send(b), send(c)] : [send(c), send(b)]);
       expect([one.duplicate, two.duplicate].sort()).toEqual([false, true]);
       expect(one.started).toEqual([`elsewhere:same-${index}`]);
       expect(two.started).toEqual(one.started);
@@ -110,7 +114,11 @@ test("an event for a workflow of the other node is started there within two seco
       },
     )
     .toBe(1);
+  const [execution] = (await b.list({ workflowId: "elsewhere", idPrefix: "elsewhere:far" })).executions;
   const { events: sent } = await a.sentEvents.list({ id: "far" });
+  // Both times are those of the database.
+  const took = Date.parse(String(execution?.startAt)) - Date.parse(String(sent[0]?.sentAt));
+  expect(took).toBeLessThanOrEqual(2000);
   await expect
     .poll(async () => (await a.sentEvents.list({ id: "far" })).events[0]?.started, { timeout: 5_000 })
     .toEqual(["elsewhere:far"]);

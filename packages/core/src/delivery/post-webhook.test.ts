@@ -1,7 +1,8 @@
 // Webhooks reach public addresses alone, for every spelling of an address and every answer of a name server.
 
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, Socket } from "node:net";
 import { expect, test } from "vitest";
 import { type LookUp, postWebhook } from "./post-webhook.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -69,18 +70,46 @@ test("a name with a public and a local address is refused", async () => {
   expect(response.error).toBe("the address is not public");
 });
 
-test("the socket connects to the address that was checked: a second look-up has no effect", async () => {
+test("the socket connects to the address that was checked; the next attempt checks the name again", async () => {
   const at = await listener();
-  const turns = [["192.0.2.1"], ["127.0.0.1"]];
+  const turns = [["93.184.216.34"], ["127.0.0.1"]];
   let asked = 0;
   const changing = (_: string, _options: unknown, done: (error: null, found: unknown) => void) => {
     const [address = ""] = turns[Math.min(asked++, 1)] ?? [];
     done(null, [{ address, family: 4 }]);
   };
-  const response = await postWebhook(webhook(`https://hooks.example.com:${at.port}/`), changing as never);
-  expect(response.error).toBe("the address is not public");
-  expect([asked, at.connections()]).toEqual([1, 0]);
+  // Stopped as soon as it connects: no test depends on the internet.
+  const stopping = new AbortController();
+  const addresses: string[] = [];
+  const watch = (message: unknown) => {
+    if (!(message instanceof Object && "socket" in message && message.socket instanceof Socket)) return;
+    message.socket.on("connectionAttempt", (address) => {
+      addresses.push(address);
+      setImmediate(() => stopping.abort());
+    });
+  };
+  subscribe("net.client.socket", watch);
+  const url = `https://hooks.example.com:${at.port}/`;
+  const first = await postWebhook({ ...webhook(url), signal: stopping.signal }, changing as never);
+  expect(first).toMatchObject({ status: null });
+  expect([asked, addresses, at.connections()]).toEqual([1, ["93.184.216.34"], 0]);
+  const second = await postWebhook(webhook(url), changing as never);
+  unsubscribe("net.client.socket", watch);
+  expect(second.error).toBe("the address is not public");
+  expect([asked, addresses, at.connections()]).toEqual([2, ["93.184.216.34"], 0]);
   await at.close();
+});
+
+test("of an answer the status and Retry-After are kept, and nothing of its body and other headers", async () => {
+  const server = createHttpServer((_, response) =>
+    response.writeHead(500, "token-in-reason", { "retry-after": "9", "x-token": "token" }).end("token"),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await postWebhook(webhook(`http://127.0.0.1:${port}/`, true))).toEqual({
+    ...{ status: 500, error: null, retryAfter: "9" },
+  });
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test.each([

@@ -5,6 +5,7 @@ import type { AndanteOptions } from "../../src/andante/andante-options.ts";
 import { type Andante, createAndante, createWorkflow, defineEvent } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { sharedStore } from "../support/shared-store.ts";
 
 const start = Date.parse("2027-03-01T12:00:00Z");
 
@@ -465,12 +466,32 @@ function casesOn(makeStore: () => Store): void {
       key: ({ data }) => data.order,
       since: "30d",
     });
-    const { andante, clock } = host({ flow });
-    await andante.send(paid, { order: "1", amount: 1 }, { id: "one" });
-    const first = await andante.start("flow", { order: "1" });
-    await andante.settled();
-    expect((await stateOf(andante, first.executionId)).status).toBe("completed");
+    const store = makeStore();
+    await store.open();
+    opened.push(store);
+    const join = sharedStore(store);
+    const { andante: before, clock } = host({ flow }, { store: join() });
+    await before.send(paid, { order: "1", amount: 1 }, { id: "one" });
+    const first = await before.start("flow", { order: "1" });
+    await before.settled();
+    expect((await stateOf(before, first.executionId)).status).toBe("completed");
+    await before.close({ grace: 0 });
     clock.advance("3d");
+    // Retention removes the data of old events when a process starts, and from time to time.
+    const { andante } = host({ flow }, { store: join(), clock });
+    await andante.ready();
+    await expect
+      .poll(async () => (await store.signals.list({ limit: 1 })).map(({ data }) => data), { timeout: 30_000 })
+      .toEqual([null]);
+    const second = await andante.start("flow", { order: "1" });
+    const statusOf = async () => {
+      await andante.settled();
+      return (await stateOf(andante, second.executionId)).status;
+    };
+    expect(await statusOf()).toBe("suspended");
     expect((await andante.send(paid, { order: "1", amount: 1 }, { id: "one" })).duplicate).toBe(true);
+    expect(await statusOf()).toBe("suspended");
+    await andante.send(paid, { order: "1", amount: 2 }, { id: "two" });
+    expect(await statusOf()).toBe("completed");
   });
 }

@@ -20,6 +20,8 @@ export interface Received {
   readonly event: { readonly type: string; readonly data: Record<string, unknown> };
 }
 
+const answerBody = "a body that no delivery keeps";
+
 type Reply = { readonly status: number; readonly headers?: Record<string, string> };
 
 /** A receiver on this machine. `reply` decides about each request. */
@@ -35,7 +37,7 @@ export async function receiver(
       const one: Received = { headers: request.headers, body, event: JSON.parse(body) };
       received.push(one);
       const { status, headers = {} } = await reply(one, received.length);
-      response.writeHead(status, headers).end("a body that nobody reads");
+      response.writeHead(status, headers).end(answerBody);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -138,7 +140,7 @@ function casesOn(makeStore: () => Store): void {
       timeout: 60_000,
     }, async () => {
       const at = await receiver(() => ({ status: 500 }));
-      const { clock, workflow, node, close } = await opened(makeStore, {
+      const { store, clock, workflow, node, close } = await opened(makeStore, {
         url: at.url,
         more: { on: ["execution.ended"] },
       });
@@ -170,6 +172,11 @@ function casesOn(makeStore: () => Store): void {
       await until(() => at.received.length === 10);
       await andante.settled();
       expect(await statesOf(andante)).toEqual([["execution.ended", "failed", 10]]);
+      const { deliveries } = await andante.deliveries.list();
+      const [kept] = await store.schedules.list({ kind: "delivery", limit: 1 });
+      const row = await store.schedules.read(kept?.scheduleId ?? "");
+      expect(JSON.stringify(row)).toContain("500");
+      expect(JSON.stringify([deliveries, row])).not.toContain(answerBody);
       expect(new Set(at.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
       expect(new Set(at.received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(10);
       expect(new Set(at.received.map(({ body }) => body)).size).toBe(1);

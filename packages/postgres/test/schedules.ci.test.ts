@@ -129,6 +129,7 @@ test("two nodes whose database is away while four occurrences are due make up th
     const all = () => looks.every((count, index) => count > (before[index] ?? 0));
     await expect.poll(all, { timeout: 60_000 }).toBe(true);
   }
+  for (const each of made) expect(await each.metrics.text()).toMatch(/^andante_storage_in_trouble 1$/m);
   // Longer than their lease.
   await expect.poll(() => performance.now() - stopped, { timeout: 60_000 }).toBeGreaterThan(10_000);
   await server.start();

@@ -1,5 +1,6 @@
 // The lines of metrics in Prometheus' text format.
 import { expect, test } from "vitest";
+import { StoreUnavailableError } from "../errors/index.ts";
 import { Counter, Histogram, ReadMetric } from "./metric-families.ts";
 
 test("a counter has one line for each set of labels, in the order in which they came", () => {
@@ -63,4 +64,10 @@ test("a metric that is read on demand has the values of that moment", async () =
     "counter",
   );
   expect(await infinite.text()).toBe('# HELP size Size\n# TYPE size counter\nsize{of="all"} +Inf\n');
+});
+
+test("a metric of a store that is not available is left out, and any other failure is one", async () => {
+  const failing = (error: Error) => new ReadMetric("size", "Size", () => Promise.reject(error));
+  expect(await failing(new StoreUnavailableError({ cause: new Error("away") })).text()).toBe("");
+  await expect(failing(new TypeError("wrong")).text()).rejects.toThrow("wrong");
 });

@@ -1,6 +1,7 @@
 // Counters, histograms and gauges, and how they are written in Prometheus' text format.
 //
 // Plain code in place of a library: counting is on the way of every request, and the format is three kinds of lines.
+import { StoreUnavailableError } from "../errors/index.ts";
 
 /** The interface of a metric for the registry: its lines, with those that describe it. */
 export interface MetricFamily {
@@ -120,9 +121,17 @@ export class ReadMetric implements MetricFamily {
     this.#type = type;
   }
 
+  /** Empty while it needs a store that is not available: the other metrics are read then, too. */
   async text(): Promise<string> {
+    let samples: readonly GaugeSample[];
+    try {
+      samples = await this.#read();
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return "";
+      throw error;
+    }
     let lines = heading(this.name, this.#help, this.#type);
-    for (const { labels = {}, value } of await this.#read()) {
+    for (const { labels = {}, value } of samples) {
       lines += sample(this.name, labelText(Object.keys(labels), Object.values(labels)), value);
     }
     return lines;

@@ -108,7 +108,7 @@ export class Metrics {
   /** All of it, for `GET /metrics`. */
   async text(): Promise<string> {
     const texts = await Promise.all([...this.#families.values()].map((family) => family.text()));
-    return texts.join("\n");
+    return texts.filter((text) => text !== "").join("\n");
   }
 
   readonly contentType = "text/plain; version=0.0.4; charset=utf-8";

@@ -218,7 +218,7 @@ test("operators decide approvals and answer tools that wait in chats", async () 
     const messages = async () => (await get(`/api/conversations/${conversationId}/messages`)).text;
     return { conversationId, item: (await found())[0], found, messages };
   };
-  const decided = async (given: object) => (await call("inbox_decide", given)).result;
+  const decided = async (given: Record<string, unknown>) => (await call("inbox_decide", given)).result;
 
   for (const [approved, reply] of [
     [true, "allowed.txt is gone"],

@@ -2,6 +2,7 @@
 import { RecordingLogger } from "@andante/core/test";
 import { expect, test } from "vitest";
 import { careful, deleted } from "../support/agents.ts";
+import { gates } from "../support/gates.ts";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -85,7 +86,8 @@ test("an execution belongs to the user of the token, and no other user sees its 
 test("a reply belongs to its user and to the agent that its conversation began with", async () => {
   const { url, post } = await serveForTest({ auth: provider(), mcp: { expose: ["echo", "held"], wait: 0 } });
   const [ada, bob] = [await clientOf(url, "ada"), await clientOf(url, "bob")];
-  const taskId = String((await ada.call("echo", { input: "hi" })).result.taskId);
+  const taskId = String((await ada.call("held", { input: "mcp-owner" })).result.taskId);
+  gates.open("mcp-owner");
   await expect.poll(async () => (await ada.task(taskId)).result.status).toBe("completed");
   const headers = bearer(await tokenFor("ada"));
   const hidden = {
@@ -97,7 +99,7 @@ test("a reply belongs to its user and to the agent that its conversation began w
   for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
     for (const [client, id] of [
       [bob, taskId],
-      [ada, taskId.replace("/echo/", "/held/")],
+      [ada, taskId.replace("/held/", "/echo/")],
       // A conversation of an agent that is not exposed.
       [ada, of("careful")],
       [ada, of("echo")],
@@ -111,7 +113,7 @@ test("a reply belongs to its user and to the agent that its conversation began w
       ]);
     }
   expect((await ada.task(taskId)).result.result).toMatchObject({
-    structuredContent: { text: "You said: hi" },
+    structuredContent: { text: "first second third" },
   });
 });
 
@@ -233,7 +235,7 @@ test("operators decide approvals and answer tools that wait in chats", async () 
     const result = await decided({ conversationId, approvalId, approved, reason: "not today" });
     expect(result.isError).toBeUndefined();
     await expect.poll(messages).toContain(reply);
-    expect(await found()).toEqual([]);
+    await expect.poll(found).toEqual([]);
     expect(deleted.includes(file)).toBe(approved);
     expect((await decided({ conversationId, approvalId, approved: !approved })).isError).toBe(true);
   }
@@ -245,7 +247,7 @@ test("operators decide approvals and answer tools that wait in chats", async () 
   const result = await decided({ conversationId, suspensionId, resumeData: { paid: true } });
   expect(result.isError).toBeUndefined();
   await expect.poll(messages).toContain("ordered");
-  expect(await found()).toEqual([]);
+  await expect.poll(found).toEqual([]);
 });
 
 test("operators list, pause, trigger and resume schedules", async () => {

@@ -16,7 +16,8 @@ test("a person approves the task of a killed server in the console, and the next
   await expect.poll(async () => (await client.task(taskId)).result.status).toBe("input_required");
   await first.kill();
   const { url } = await start();
-  const page = await openPage(browser);
+  const problems: string[] = [];
+  const page = await openPage(browser, (problem) => problems.push(problem));
   await page.goto(`${url}/console/inbox`);
   await page.getByRole("heading", { name: "Publish this?" }).waitFor();
   await page.getByRole("radio", { name: "Yes" }).click();
@@ -26,4 +27,5 @@ test("a person approves the task of a killed server in the console, and the next
     ...{ taskId, status: "completed" },
     result: { structuredContent: { text: "hello", approved: true, published: true } },
   });
+  expect(problems).toEqual([]);
 }, 180_000);

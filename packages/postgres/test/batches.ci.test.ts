@@ -56,6 +56,35 @@ test("a row that another client keeps locked holds up the change of its own sche
   expect((await held)[0]).toMatchObject({ status: "rejected", reason: { code: "store-unavailable" } });
 });
 
+test("events that have waited for a lock for long cost no connection", async () => {
+  const [first, second] = [await open(), await open({ readers: 1 })];
+  const other = new pg.Client(server.url);
+  await other.connect();
+  onTestFinished(() => other.end());
+  await second.schedules.read("none");
+  const processes = async () =>
+    (await other.query("select pid from pg_stat_activity where client_port is not null")).rows;
+  const before = await processes();
+  await other.query("begin");
+  await other.query("lock table batches.signals in access exclusive mode");
+  const held = first.signals.send([signalOf({ key: "k" })]);
+  const locks = `select (classid::bigint << 32) | objid::bigint as lock from pg_locks
+    where locktype = 'advisory' and mode = 'ExclusiveLock' and granted`;
+  await expect.poll(async () => (await other.query(locks)).rows).toHaveLength(1);
+  const [{ lock }] = (await other.query(locks)).rows;
+  await other.query("commit");
+  await held;
+  await other.query("begin");
+  await other.query("select pg_advisory_xact_lock($1)", [lock]);
+  await expect(second.signals.send([signalOf({ key: "k" })])).rejects.toMatchObject({
+    code: "store-unavailable",
+  });
+  expect(await second.schedules.read("none")).toBeUndefined();
+  await other.query("commit");
+  expect(await processes()).toEqual(expect.arrayContaining(before));
+  expect(await second.signals.send([signalOf({ key: "k" })])).toMatchObject([{ kind: "sent" }]);
+});
+
 test("a bad value and a conflict of one caller are those of that caller alone", async () => {
   const store = await open();
   const known = signalOf();

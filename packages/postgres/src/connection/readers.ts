@@ -245,8 +245,9 @@ export class Readers {
 }
 
 async function transaction<Value>(query: Query, begin: string, work: () => Promise<Value>): Promise<Value> {
-  await query(begin);
   try {
+    // Its last statement may wait for a lock in vain, within the transaction.
+    await query(begin);
     const value = await work();
     await query("commit");
     return value;

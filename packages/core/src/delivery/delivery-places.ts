@@ -1,14 +1,14 @@
-// Places for requests of deliveries: so many at once in all, and to one endpoint. A delivery waits in a line for a place, and
-// where the line is full until a later time. An endpoint gets no more of the places, and of the lines, than it leaves free: slow
-// endpoints with many deliveries, however many there are, leave room for what else is due.
+// Places for requests of deliveries: so many at once in all, and to one receiver, which is an endpoint or the host of pushes. A
+// delivery waits in a line for a place, and where the line is full until a later time. A receiver gets no more of the places,
+// and of the lines, than it leaves free: any number of slow receivers with many deliveries leaves room for others.
 import type { Clock } from "../values/clock.ts";
 
-/** Requests at once, and those to one endpoint. */
+/** Requests at once, and those to one receiver. */
 const maxRequests = 64;
-const maxOfEndpoint = 16;
-/** Deliveries in lines, and in that of one endpoint. */
+const maxOfReceiver = 16;
+/** Deliveries in lines, and in that of one receiver. */
 const maxWaiting = 500;
-const maxWaitingForEndpoint = 100;
+const maxWaitingForReceiver = 100;
 /** Milliseconds until the next try of those that found the line full. */
 const [shortestWait, longestWait] = [1_000, 5 * 60_000];
 /** Milliseconds that a place is taken for, until it is known. */
@@ -43,10 +43,10 @@ export class DeliveryPlaces {
   }
 
   /** Waits for a place, if not too many do already. */
-  async take(endpointId: string): Promise<PlaceResult> {
+  async take(receiver: string): Promise<PlaceResult> {
     if (this.#signal.aborted) return { kind: "stopped" };
-    const lane = this.#lanes.get(endpointId) ?? { requests: 0, line: [], mean: usual, tryAt: 0 };
-    this.#lanes.set(endpointId, lane);
+    const lane = this.#lanes.get(receiver) ?? { requests: 0, line: [], mean: usual, tryAt: 0 };
+    this.#lanes.set(receiver, lane);
     if (!this.#hasRoom(lane)) {
       if (this.#isFull(lane)) return { kind: "full", tryAt: this.#nextTry(lane) };
       const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -60,23 +60,23 @@ export class DeliveryPlaces {
       lane.requests--;
       this.#requests--;
       this.#admit();
-      if (lane.requests === 0 && lane.line.length === 0) this.#lanes.delete(endpointId);
+      if (lane.requests === 0 && lane.line.length === 0) this.#lanes.delete(receiver);
     };
     return { kind: "taken", free };
   }
 
   /** Now; or where the line is full, the time of the next try: a delivery that is made now need not be put off later. */
-  dueAt(endpointId: string): number {
-    const lane = this.#lanes.get(endpointId);
+  dueAt(receiver: string): number {
+    const lane = this.#lanes.get(receiver);
     return lane && this.#isFull(lane) ? this.#nextTry(lane) : this.#clock.now();
   }
 
   #isFull({ line }: Lane): boolean {
-    return line.length >= Math.max(1, Math.min(maxWaitingForEndpoint, maxWaiting - this.#waiting));
+    return line.length >= Math.max(1, Math.min(maxWaitingForReceiver, maxWaiting - this.#waiting));
   }
 
   #hasRoom({ requests }: Lane): boolean {
-    return requests < Math.min(maxOfEndpoint, maxRequests - this.#requests);
+    return requests < Math.min(maxOfReceiver, maxRequests - this.#requests);
   }
 
   #enter(lane: Lane): void {
@@ -84,29 +84,29 @@ export class DeliveryPlaces {
     this.#requests++;
   }
 
-  /** Gives free places to those in line, an endpoint after the other. */
+  /** Gives free places to those in line, a receiver after the other. */
   #admit(): void {
     while (this.#admitOne());
   }
 
   #admitOne(): boolean {
-    for (const [endpointId, lane] of this.#lanes) {
+    for (const [receiver, lane] of this.#lanes) {
       if (lane.line.length === 0 || !this.#hasRoom(lane)) continue;
       this.#waiting--;
       this.#enter(lane);
       lane.line.shift()?.(true);
       // Its next turn is after the others.
-      this.#lanes.delete(endpointId);
-      this.#lanes.set(endpointId, lane);
+      this.#lanes.delete(receiver);
+      this.#lanes.set(receiver, lane);
       return true;
     }
     return false;
   }
 
-  /** Twice as many are tried again as the endpoint takes, in their order: it may become faster, and then has some at hand. */
+  /** Twice as many are tried again as the receiver takes, in their order: it may become faster, and then has some at hand. */
   #nextTry(lane: Lane): number {
     const now = this.#clock.now();
-    const next = Math.max(lane.tryAt, now + shortestWait) + lane.mean / maxOfEndpoint / 2;
+    const next = Math.max(lane.tryAt, now + shortestWait) + lane.mean / maxOfReceiver / 2;
     if (next > now + longestWait) return now + Math.round(longestWait * (0.5 + Math.random() / 2));
     lane.tryAt = next;
     return Math.round(next);

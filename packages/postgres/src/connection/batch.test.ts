@@ -104,3 +104,17 @@ test.each([
   expect(Math.max(...batches.map((each) => each.length))).toBe(most);
   expect(batches.flat()).toEqual(Array.from({ length: 120 }, (_, index) => `${index}`));
 });
+
+test("5000 calls wait at most; a further one is refused", async () => {
+  const { call, next } = open();
+  let isOver = false;
+  const results = Promise.all(Array.from({ length: 5_000 }, (_, index) => call(`${index}`))).finally(() => {
+    isOver = true;
+  });
+  await expect(call("further")).rejects.toMatchObject({ code: "store-busy", status: 503 });
+  while (!isOver) await next(1);
+  expect(await results).toHaveLength(5_000);
+  const again = call("again");
+  await next(1);
+  expect(await again).toBe("done again");
+});

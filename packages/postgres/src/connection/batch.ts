@@ -3,12 +3,14 @@
 //
 // Where the database refuses a batch, or a lock keeps it waiting, its calls are performed alone: one of them does not harm the
 // others. While one waits for a lock, later calls with its keys are performed alone too.
-import { StoreRefusedError } from "@andante/core/errors";
+import { StoreBusyError, StoreRefusedError } from "@andante/core/errors";
 import { tookTooLong } from "./trouble.ts";
 
 /** The most calls in one transaction, and about as many characters. */
 const maxCalls = 100;
 const maxLength = 4_000_000;
+/** Calls that wait for a transaction; more are refused. */
+const maxWaiting = 5_000;
 /** Transactions at once: half of the usual connections. */
 const maxRunning = 2;
 
@@ -42,6 +44,7 @@ export class Batch<Given, Result> {
 
   call(given: Given): Promise<Result> {
     return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= maxWaiting) return reject(new StoreBusyError({ limit: maxWaiting }));
       const waiting = { given, resolve, reject };
       if (this.#options.keysOf(given).some((key) => this.#locked.has(key))) return void this.#alone(waiting);
       this.#waiting.push(waiting);
@@ -79,7 +82,11 @@ export class Batch<Given, Result> {
     const left: Waiting<Given, Result>[] = [];
     const taken = new Set<string>();
     let length = 0;
-    for (const waiting of this.#waiting) {
+    for (const [index, waiting] of this.#waiting.entries()) {
+      if (batch.length === maxCalls || length > maxLength) {
+        left.push(...this.#waiting.slice(index));
+        break;
+      }
       // Shorter calls pass it.
       if (this.#isLong && this.#isLongCall(waiting)) {
         left.push(waiting);
@@ -87,7 +94,7 @@ export class Batch<Given, Result> {
       }
       length += lengthOf(waiting.given);
       const keys = keysOf(waiting.given);
-      const fits = batch.length < maxCalls && (length <= maxLength || batch.length === 0);
+      const fits = length <= maxLength || batch.length === 0;
       if (fits && keys.every((key) => !taken.has(key))) batch.push(waiting);
       else left.push(waiting);
       for (const key of keys) taken.add(key);

@@ -269,7 +269,7 @@ async function insert(
   return made.map((row) => integer(row, "seq")).sort((a, b) => a - b);
 }
 
-/** Waits for the senders that have the locks: what they send is found, and what is sent later finds the wait. */
+/** Waits for the senders that have the locks: their events are found, and later events find the wait. */
 function locksOfNew(s: string, { places }: FindSignals): string {
   const ofAnyKey = places.filter(([, , key]) => key === anyKey);
   const keyed = places.filter(([, , key]) => key !== anyKey);

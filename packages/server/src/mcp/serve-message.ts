@@ -74,14 +74,10 @@ const unheard = new AbortController().signal;
  */
 function lightRequest({ req }: Context, signal: AbortSignal): Request {
   const headers = { get: (name: string) => headerOf(req, name.toLowerCase()) ?? null };
-  return Object.assign(Object.create(requestFields), { method: req.method, url: req.url, headers, signal });
+  const { method, url } = req;
+  const fields = { method, url, headers, signal };
+  return Object.create(Request.prototype, Object.getOwnPropertyDescriptors(fields));
 }
-
-/** A request whose fields can be set. */
-const requestFields: object = Object.create(
-  Request.prototype,
-  Object.fromEntries(["method", "url", "headers", "signal"].map((name) => [name, { writable: true }])),
-);
 
 /** Whether the response to a message is a stream that goes on while the message is handled. */
 function isFollowed(message: unknown): boolean {

@@ -5,7 +5,7 @@ import { TestClock } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import { tool } from "ai";
 import type { Page } from "playwright-core";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { startPostgres } from "../../packages/postgres/test/postgres-server.ts";
@@ -16,6 +16,13 @@ import { eventually, openBrowser, openPage } from "./open-browser.ts";
 const [files, browser] = await Promise.all([buildPage("/page/", "client-page"), openBrowser()]);
 
 const published: string[] = [];
+/** Held before the model says that it is done. */
+let held: Promise<unknown> | undefined;
+beforeEach(() => {
+  published.length = 0;
+  held = undefined;
+});
+
 const publish = createWorkflow({
   id: "publish",
   name: "Publish",
@@ -40,7 +47,7 @@ const publish = createWorkflow({
 function modelOf(name: string, input: object) {
   return controlledModel(({ prompt }) =>
     prompt.at(-1)?.role === "tool"
-      ? { text: [`Done: ${JSON.stringify(prompt.at(-1)?.content)}`] }
+      ? { text: [`Done: ${JSON.stringify(prompt.at(-1)?.content)}`], hold: () => held }
       : { text: ["Let me see. "], calls: [{ id: "call-1", name, input }] },
   );
 }
@@ -136,5 +143,35 @@ test("a deadline decides about a call while the customer's chat is open, and the
   await eventually(() => chat.locator("#status").textContent()).toBe("ready");
   await eventually(() => chat.locator("article.assistant .output").textContent()).toBe('"a.txt is gone"');
   await eventually(() => chat.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+}, 240_000);
+
+test("a reply that ends between the look that finds it and the request for its stream is shown", async () => {
+  const clock = new TestClock({ skipSleeps: false });
+  const [here] = await nodes(clock);
+  const complaints: string[] = [];
+  const chat = await openChat(here, "careful", complaints);
+  await chat.getByRole("button", { name: "Approve" }).waitFor();
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  held = promise;
+  let isFound = false;
+  await chat.context().route("**/agents/careful/chat/talk/stream*", async (route) => {
+    if (isFound) {
+      release();
+      await eventually(async () => {
+        const { status, body } = await fetch(route.request().url());
+        await body?.cancel();
+        return status;
+      }).toBe(204);
+    }
+    await route.continue();
+  });
+  chat.on("response", (response) => {
+    if (response.url().includes("/chat/talk/stream") && response.status() === 200) isFound = true;
+  });
+  clock.advance("3d");
+  await chat.getByText(/Done: .*a\.txt is gone/).waitFor();
+  expect(isFound).toBe(true);
   expect(complaints).toEqual([]);
 }, 240_000);

@@ -75,7 +75,7 @@ export function useContinued<Message extends WaitingMessage>(
   useTask(waits ? `${chat.id} ${last.id}` : undefined, follow, () => undefined);
 }
 
-/** True when the chat shows the rest, or is about to. */
+/** Whether the chat has the rest now, and needs no further look. */
 async function look<Message extends WaitingMessage>(
   client: ContinuedSource,
   agentId: string,
@@ -86,7 +86,8 @@ async function look<Message extends WaitingMessage>(
   if (running !== undefined) {
     await running.return();
     if (!signal.aborted) await resumeStream();
-    return true;
+    // It aborts the signal, unless the reply has ended in between: then its message is read next.
+    return false;
   }
   const { messages } = await client.conversation(id).messages({ order: "newest", limit: 1, signal });
   const [kept] = messages;

@@ -180,6 +180,37 @@ test("due timers are read off the indexes of times", async () => {
   await client.query("rollback");
 });
 
+test("they are joined by id in tables that have grown since they were analyzed", async () => {
+  const store = postgresStore({ url: server.url, schema: "grown" });
+  await store.open();
+  await store.close();
+  await client.query(`begin; alter table grown.executions set (autovacuum_enabled = false);
+    alter table grown.timers set (autovacuum_enabled = false);
+    insert into grown.timers select 'other-' || n, 'nap', n from generate_series(1, 1000) n; analyze grown.timers;
+    delete from grown.timers; commit; analyze grown.executions`);
+  await client.query(`insert into grown.executions (execution_id, kind, workflow_id, status, context, start_at, sequence, idle)
+    select 'id-' || n, 'workflow', 'workflow', 'running', '{}', n, 1, true from generate_series(1, 5000) n`);
+  await client.query(
+    "insert into grown.timers select execution_id, 'nap', start_at from grown.executions limit 200",
+  );
+  await client.query(walking);
+  const { rows } = await client.query(`explain (analyze, format json) ${dueStatement("grown")}`, [
+    ["workflow"],
+    1000,
+    [],
+  ]);
+  await client.query("rollback");
+  const [{ Plan: plan }] = rows[0]["QUERY PLAN"];
+  expect(readBy(plan, "executions")).toBe(200);
+});
+
+/** Rows that a plan reads from a table. */
+function readBy(plan: Plan, table: string): number {
+  const own =
+    plan["Relation Name"] === table ? plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) : 0;
+  return (plan.Plans ?? []).reduce((sum, each) => sum + readBy(each, table), own * plan["Actual Loops"]);
+}
+
 test("a fast commit finds its rows one after the other, in the order in which they are given", async () => {
   await client.query("analyze");
   await client.query(beginGroup({ idle: 1_000, lock: 1_000 }));

@@ -1,5 +1,5 @@
 // The schedule that has started an execution, as the links of the execution hold it.
-import { Fields } from "../values/fields.ts";
+import { Fields, isRecord } from "../values/fields.ts";
 
 export interface ScheduleCause {
   readonly scheduleId: string;
@@ -7,8 +7,15 @@ export interface ScheduleCause {
   readonly at: number;
 }
 
-export function linkToSchedule(schedule: ScheduleCause): string {
-  return JSON.stringify({ schedule });
+/** `awaitsEnd`: the schedule is to learn of the end of the execution. */
+export function linkToSchedule({ scheduleId, at }: ScheduleCause, awaitsEnd: boolean): string {
+  return JSON.stringify({ schedule: { scheduleId, at, ...(awaitsEnd && { awaitsEnd }) } });
+}
+
+/** Whether nothing is to be done when an execution with these links has ended. */
+export function isEndUnneeded(links: Readonly<Record<string, unknown>>): boolean {
+  const { schedule, ...others } = links;
+  return isRecord(schedule) && schedule.awaitsEnd !== true && Object.keys(others).length === 0;
 }
 
 /** Undefined for an execution that no schedule has started. */

@@ -114,6 +114,11 @@ export function dueAtOf(scheduleId: string, record: ScheduleRecord, now: number)
   return times.length === 0 ? null : Math.min(...times);
 }
 
+/** Whether the end of an execution that starts now changes the schedule: another occurrence starts, or failures are counted. */
+export function awaitsEnd({ overlap, pauseOnFailure, waiting }: ScheduleRecord): boolean {
+  return overlap === "queue" || overlap === "queue-one" || pauseOnFailure !== null || waiting.length > 0;
+}
+
 export function readRecord(body: string): ScheduleRecord {
   const record: ScheduleRecord = JSON.parse(body);
   return record;

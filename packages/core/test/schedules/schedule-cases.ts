@@ -643,6 +643,29 @@ function casesOn(makePlace: () => () => Store): void {
       expect([schedules.map(({ scheduleId }) => scheduleId), nextCursor]).toEqual([["d"], null]);
     });
 
+    test.each([
+      [{}, 0],
+      [{ overlap: "allow" }, 0],
+      [{ overlap: "queue" }, 1],
+      [{ overlap: "queue-one" }, 1],
+      [{ pauseOnFailure: 3 }, 1],
+    ] as const)("with %j the ends of its executions are due %d times", async (options, count) => {
+      const store = makePlace()();
+      let handled = 0;
+      const counting = wrapStore(store, {
+        ...{ open: () => store.open(), close: () => store.close() },
+        endHandled: (argument) => {
+          handled += 1;
+          return store.endHandled(argument);
+        },
+      });
+      const held = andanteOn(counting, { daily: { ...daily, ...options } });
+      await held.andante.ready();
+      await pass(held, 1);
+      expect(held.days).toEqual(["2027-03-02"]);
+      await expect.poll(() => handled).toBe(count);
+    });
+
     test("an execution that a caller has given the id of an occurrence keeps it from nothing", async () => {
       const held = andanteOn(makePlace()(), { daily });
       const executionId = "report:daily@20270302T090000Z";

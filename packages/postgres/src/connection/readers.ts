@@ -37,7 +37,7 @@ const maxClashes = 20;
 /** Begins a transaction whose statements take rows in the order of an index, one after the other. */
 export const walking = [
   `${begin} read only`,
-  ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
+  ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin", "material"].map(
     (each) => `set local enable_${each} = off`,
   ),
 ].join("; ");

@@ -2,7 +2,7 @@
 import { changedRecord, isSame } from "../../schedule/changed-record.ts";
 import type { ScheduleSpec } from "../../schedule/schedule-options.ts";
 import { readRecord, type ScheduleRecord } from "../../schedule/schedule-record.ts";
-import type { ScheduleRow, StoredSchedule } from "../../store/schedule-store.ts";
+import type { ScheduleRow } from "../../store/schedule-store.ts";
 import { clockTolerance } from "../../values/clock.ts";
 import type { Engine } from "../engine/engine.ts";
 import { declaredById, ownerId, type ScheduleOwner, setIdOf } from "./schedule-owners.ts";
@@ -13,12 +13,33 @@ const maxPage = 200;
 
 /** Keeps the schedules of an owner as this process declares them, and marks the others of its code as removed. */
 export async function declareSchedules(engine: WriteParts, owner: ScheduleOwner): Promise<void> {
-  const { store } = engine;
-  const { workflowId, agentId } = owner;
   const declared = declaredById(owner);
-  for (const [scheduleId, { spec, userId = null }] of declared)
-    await changeSchedule(engine, scheduleId, (stored, now) => declaredRow(owner, spec, userId, stored, now));
-  // Those in code are together: the ids of callers have no colon.
+  const left = new Map(declared);
+  /** Decides about one row, from what was read now or with the page. */
+  const decide = (scheduleId: string, stored: ScheduleRow | undefined, now: number) => {
+    const schedule = declared.get(scheduleId);
+    return schedule === undefined
+      ? stored && removedRow(stored, now)
+      : declaredRow(owner, schedule.spec, schedule.userId ?? null, stored, now);
+  };
+  const keep = (scheduleId: string) =>
+    changeSchedule(engine, scheduleId, (stored, now) => decide(scheduleId, stored, now));
+  for await (const rows of pagesOfCode(engine, owner)) {
+    const now = engine.clock.now();
+    const changed = rows.filter((row) => decide(row.scheduleId, row, now) !== undefined);
+    await Promise.all(changed.map(({ scheduleId }) => keep(scheduleId)));
+    for (const { scheduleId } of rows) left.delete(scheduleId);
+  }
+  const missing = [...left.keys()];
+  while (missing.length > 0) await Promise.all(missing.splice(0, maxPage).map(keep));
+}
+
+/** The rows that the code of an owner has declared: they are together, because the ids of callers have no colon. */
+async function* pagesOfCode(
+  { store }: Pick<WriteParts, "store">,
+  owner: ScheduleOwner,
+): AsyncGenerator<readonly ScheduleRow[]> {
+  const { workflowId, agentId } = owner;
   const prefix = `${ownerId(owner)}:`;
   const query = {
     kind: "schedule",
@@ -27,26 +48,25 @@ export async function declareSchedules(engine: WriteParts, owner: ScheduleOwner)
   } as const;
   for (let after: string | undefined = prefix; after !== undefined; ) {
     const rows: readonly ScheduleRow[] = await store.schedules.list({ ...query, after });
-    for (const { scheduleId, body } of rows) {
-      if (!scheduleId.startsWith(prefix)) return;
-      const { origin, state } = readRecord(body);
-      if (origin !== "code" || state === "removed" || declared.has(scheduleId)) continue;
-      await changeSchedule(engine, scheduleId, (stored, now) => {
-        const before = stored && readRecord(stored.body);
-        if (stored === undefined || before === undefined || before.state === "removed") return undefined;
-        const note = "The code declares it no more";
-        return { ...stored, record: { ...before, state: "removed", note, waiting: [], cursorAt: now } };
-      });
-    }
-    after = rows.at(-1)?.scheduleId;
+    const own = rows.filter(({ scheduleId }) => scheduleId.startsWith(prefix));
+    yield own;
+    after = own.length === rows.length ? rows.at(-1)?.scheduleId : undefined;
   }
+}
+
+/** Undefined for one that is removed already, or is not of the code. */
+function removedRow(stored: ScheduleRow, now: number): ReturnType<DecideSchedule> {
+  const before = readRecord(stored.body);
+  if (before.origin !== "code" || before.state === "removed") return undefined;
+  const note = "The code declares it no more";
+  return { ...stored, record: { ...before, state: "removed", note, waiting: [], cursorAt: now } };
 }
 
 function declaredRow(
   { workflowId, agentId, hash: set }: ScheduleOwner,
   spec: ScheduleSpec,
   userId: string | null,
-  stored: StoredSchedule | undefined,
+  stored: ScheduleRow | undefined,
   now: number,
 ): ReturnType<DecideSchedule> {
   const before = stored && readRecord(stored.body);

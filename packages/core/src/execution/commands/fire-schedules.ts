@@ -101,6 +101,8 @@ export class ScheduleFiring {
           : await this.#attempt(stored, step, start);
       if (result === "later") return "later";
       if (result === "put-off") return "done";
+      // Another process was first, as with most schedules of several nodes: where it is still due, it is found again.
+      if (result === "changed" && isKept) return "refused";
       // A caller may choose the id of an occurrence that is to come: that keeps no occurrence from starting.
       if (result === "exists" && start !== null)
         ((await this.hasStarted(scheduleId, start)) ? taken : foreign).add(start.executionId);

@@ -5,7 +5,13 @@ import type { PostedPrompt, SchedulePrompt } from "../../agent/turn/post-prompt.
 import { AndanteError, InputValidationError, TooLargeError } from "../../errors/index.ts";
 import { linkToSchedule } from "../../schedule/cause.ts";
 import type { OccurrenceStart, ScheduleStep } from "../../schedule/decide-occurrences.ts";
-import { dueAtOf, readRecord, type ScheduleRecord, withOccurrences } from "../../schedule/schedule-record.ts";
+import {
+  awaitsEnd,
+  dueAtOf,
+  readRecord,
+  type ScheduleRecord,
+  withOccurrences,
+} from "../../schedule/schedule-record.ts";
 import type { ChangeScheduleResult, StoredSchedule } from "../../store/schedule-store.ts";
 import { problemOfId } from "../../values/check-id.ts";
 import { parseObject } from "../../values/fields.ts";
@@ -48,7 +54,7 @@ export async function startExecution(
   let result: ChangeScheduleResult | undefined;
   const input = await inputOf(owners, stored, record, at);
   const prepared = await prepareStart(engine, workflowId, input, options, {
-    links: linkToSchedule({ scheduleId, at }),
+    links: linkToSchedule({ scheduleId, at }, awaitsEnd(record)),
     write: async (execution) => {
       result = await engine.store.schedules.change({ scheduleId, expected, row, create: execution });
       return { created: result === "written" };

@@ -285,9 +285,8 @@ export async function findExisting(
   }: Pick<NewRun, "row" | "exclusive"> & { readonly replay?: { readonly of: ReplayOf } | undefined },
 ): Promise<Started> {
   const { executionId } = row;
-  const state = await store.state(executionId);
+  const state = exclusive ? undefined : await store.state(executionId);
   const same =
-    !exclusive &&
     state !== undefined &&
     state.execution.workflowId === row.workflowId &&
     state.execution.userId === row.userId &&

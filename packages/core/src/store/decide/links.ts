@@ -1,5 +1,6 @@
 // The links of an execution: to a parent, children or a schedule, whose end is due until it has been dealt with, and the paths
 // of decisions that were made before their steps wait.
+import { isEndUnneeded } from "../../schedule/cause.ts";
 import { parseObject } from "../../values/fields.ts";
 import type { Store } from "../store.ts";
 import type { Changes } from "./changes.ts";
@@ -15,7 +16,7 @@ export function announceEnd(record: ExecutionRecord, changes: Changes): void {
   if (links === null || endAt === null) return;
   // Decisions that no step has taken are no relation.
   record.links = withEarlyPaths(links, []);
-  if (record.links === null) return;
+  if (record.links === null || isEndUnneeded(parsed(record.links))) return;
   record.idle = true;
   changes.setTimer(executionId, { path: endPath, dueAt: endAt });
 }

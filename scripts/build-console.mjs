@@ -16,7 +16,11 @@ const left = new Set(["dist", "node_modules", "README.md", "LICENSE"]);
 /** A hash of the sources of the built files, those of the client among them. */
 function sourceHash() {
   const entries = readdirSync(folder).filter((entry) => !left.has(entry));
-  const places = [...entries.sort().map((entry) => path.join(folder, entry)), client];
+  return hashOf([...entries.sort().map((entry) => path.join(folder, entry)), client]);
+}
+
+/** A hash of the names and contents of files and of those in folders. */
+export function hashOf(places) {
   const hash = createHash("sha256");
   for (const file of places.flatMap(filesIn))
     hash.update(path.relative(root, file)).update("\0").update(readFileSync(file)).update("\0");

@@ -1,10 +1,10 @@
 // The packages that are published, and how they are built.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildConsole } from "./build-console.mjs";
+import { buildConsole, hashOf } from "./build-console.mjs";
 import { stage } from "./stage.ts";
 
 export const root = path.dirname(import.meta.dirname);
@@ -38,15 +38,31 @@ export function run(what: string, folder: string, args: readonly string[]): stri
   process.exit(1);
 }
 
+/** Builds them, unless neither their sources nor the built files have changed since. */
 export function buildPackages(): void {
-  for (const folder of [...modules, scaffolder]) {
-    rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
-    run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
+  const stamp = path.join(root, "node_modules", ".cache", "andante-packages");
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === buildHash())
+    console.log("build packages: unchanged");
+  else {
+    for (const folder of [...modules, scaffolder]) {
+      rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
+      run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
+    }
+    mkdirSync(path.dirname(stamp), { recursive: true });
+    writeFileSync(stamp, buildHash());
   }
   const problem = buildConsole(process.execPath);
   if (problem === undefined) return console.log("build packages/console: ok");
   console.error(`build packages/console: failed\n${problem}`);
   process.exit(1);
+}
+
+function buildHash(): string {
+  const inPackages = [...modules, scaffolder].flatMap((folder) =>
+    ["dist", "package.json", "src", "template", "tsdown.config.ts"].map((each) => path.join(folder, each)),
+  );
+  const places = ["package-lock.json", "tsconfig.json", ...inPackages].map((each) => path.join(root, each));
+  return hashOf(places.filter((place) => existsSync(place)));
 }
 
 /** npm's own file, to be run by this Node: an npm on an older Node silently chooses older packages. */

@@ -377,7 +377,10 @@ function casesOn(makeStore: () => Store): void {
       await old.settled();
       return (await failed()).length === 1;
     });
-    expect((await failed())[0]).toMatchObject({ executionId: second.executionId, lastError: "the endpoint is removed" });
+    expect((await failed())[0]).toMatchObject({
+      executionId: second.executionId,
+      lastError: "the endpoint is removed",
+    });
     await close();
     await at.close();
   });

@@ -1,6 +1,6 @@
 // Addresses that do not respond, the health of both interfaces, and servers that cannot be used.
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { restateStore } from "../index.ts";
@@ -25,20 +25,28 @@ async function serve(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   let left = failures;
-  const server = createServer((request, response) => {
+  return serveWith((request, response) => {
     if (left-- > 0) return void response.writeHead(500).end("not leader");
     const found = responses[request.url ?? ""];
     response.writeHead(found === undefined ? 404 : 200, headers).end(JSON.stringify(found));
-  }).listen(0, "127.0.0.1");
+  });
+}
+
+async function serveWith(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
   servers.push(server);
   await once(server, "listening");
   const { port }: AddressInfo = JSON.parse(JSON.stringify(server.address()));
   return `http://127.0.0.1:${port}`;
 }
 
-function settingsOf(ingressUrl: string | readonly string[], adminUrl: string) {
-  return readOptions({ ingressUrl, adminUrl, endpoint: { port: 0, url: nowhere } });
-}
+const optionsOf = (ingressUrl: string | readonly string[], adminUrl: string) => ({
+  ingressUrl,
+  adminUrl,
+  endpoint: { port: 0, url: nowhere },
+});
+const settingsOf = (ingressUrl: string | readonly string[], adminUrl: string) =>
+  readOptions(optionsOf(ingressUrl, adminUrl));
 
 test("the first address is dead: the second one is called", async () => {
   const url = await serve({ "/object": "reply" });
@@ -76,6 +84,49 @@ test.each(["1.5.9", "0.9.2"])("a server of version %s is too old", async (versio
   const settings = settingsOf(url, url);
   const problem = `the Restate server is ${version}, at least 1.6 is needed`;
   await expect(register(new Ingress(settings), settings)).rejects.toThrow(problem);
+});
+
+/** The administration of a server that has registered nothing. */
+const administration = {
+  "/version": { version: "1.7.3" },
+  "/deployments": { deployments: [] },
+  "/services": { services: [] },
+};
+
+test("an ingress that does not respond keeps a store from opening, though the administration does", async () => {
+  const admin = await serve(administration);
+  const settings = settingsOf(nowhere, admin);
+  const opened = register(new Ingress(settings), settings);
+  await expect(opened).rejects.toMatchObject({ cause: new Error("ingressUrl does not respond") });
+});
+
+test.each([401, 403])(
+  "an administration that refuses with %i is named, and not asked again",
+  async (status) => {
+    let asked = 0;
+    const admin = await serveWith((_, response) => {
+      asked += 1;
+      response.writeHead(status).end("no permission");
+    });
+    const store = restateStore({ ingressUrl: nowhere, adminUrl: admin, endpoint: { port: 0, url: nowhere } });
+    await expect(store.open()).rejects.toThrow(`adminUrl responded with ${status}: no permission`);
+    expect(asked).toBe(1);
+    await store.close();
+  },
+);
+
+test("the token is sent to both interfaces, and no header without one", async () => {
+  const sent: (string | undefined)[] = [];
+  const url = await serveWith((request, response) => {
+    sent.push(request.headers.authorization);
+    response.end(request.url === "/query" ? '{ "rows": [] }' : '"reply"');
+  });
+  for (const token of ["secret", undefined]) {
+    const ingress = new Ingress(readOptions({ ...optionsOf(url, url), token }));
+    await ingress.call("/object", "{}");
+    await ingress.query("select 1");
+  }
+  expect(sent).toEqual(["Bearer secret", "Bearer secret", undefined, undefined]);
 });
 
 test("without a server a store does not open, throws why, and can be closed", async () => {

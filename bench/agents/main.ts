@@ -8,6 +8,7 @@ import { requireBuiltPackages } from "../http/servers.ts";
 import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { atMost } from "../slowness.ts";
 import { now } from "./clock.ts";
 
 const rounds = paced({ quick: 3, short: 5, full: 5 });
@@ -212,8 +213,7 @@ async function durable(ours: Contender): Promise<Budget> {
   return {
     name: "a reply in a conversation beside one without, processor time",
     value: `${median(more).toFixed(2)} ms more`,
-    budget: "at most 1.5 ms more",
-    held: median(more) <= 1.5,
+    ...atMost(median(more), 1.5, "ms more"),
     note: `${median(within).toFixed(2)} against ${median(without).toFixed(2)} ms`,
   };
 }

@@ -6,6 +6,7 @@ import { type Andante, createAndante, createLogger, createWorkflow, type Store }
 import { z } from "zod";
 import { throughput } from "../measure.ts";
 import type { Budget } from "../results.ts";
+import { atLeast } from "../slowness.ts";
 import { copyRows, type Filled } from "./copies.ts";
 
 const ends = createWorkflow({ id: "ends", input: z.object({}), search: false }).andThen({
@@ -129,8 +130,7 @@ export async function deliveries(
     {
       name: `deliveries in a second on ${name}`,
       value: rate.toFixed(0),
-      budget: "at least 200",
-      held: rate >= 200,
+      ...atLeast(rate, 200),
       note: `${count} that were due at once`,
     },
     {

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { type Andante, createAndante, createLogger, type Store } from "@andante/core";
 import { percentile, throughput } from "../measure.ts";
 import type { Budget } from "../results.ts";
+import { atLeast, atMost } from "../slowness.ts";
 import { tick } from "./workflows.ts";
 
 export interface Firing {
@@ -53,21 +54,18 @@ export async function firing(
     {
       name: `schedules that are due at once and start in a second, on ${name}`,
       value: rate.toFixed(0),
-      budget: `at least ${perSecond}`,
-      held: rate >= perSecond,
+      ...atLeast(rate, perSecond),
       note: `${count} in ${seconds.toFixed(1)} s, ${((user + system) / count).toFixed(0)} µs of the processor each; plain starts of the same workflow, 50 at once: ${starts.toFixed(0)} in a second`,
     },
     {
       name: `delay of the event loop meanwhile on ${name}, p99`,
       value: `${(loop.percentile(99) / 1e6).toFixed(0)} ms`,
-      budget: "at most 20 ms",
-      held: loop.percentile(99) / 1e6 <= 20,
+      ...atMost(loop.percentile(99) / 1e6, 20, "ms"),
     },
     {
       name: `punctual schedules beside them on ${name}, late by (p99)`,
       value: `${percentile(late, 0.99).toFixed(0)} ms`,
-      budget: "at most 250 ms",
-      held: percentile(late, 0.99) <= 250,
+      ...atMost(percentile(late, 0.99), 250, "ms"),
       note: `${late.length} occurrences`,
     },
   ];
@@ -146,8 +144,7 @@ export async function idleLateness(store: Store, name: string, seconds: number):
   return {
     name: `a schedule on an idle server on ${name}, late by (p99)`,
     value: `${percentile(late, 0.99)} ms`,
-    budget: "at most 20 ms",
-    held: percentile(late, 0.99) <= 20,
+    ...atMost(percentile(late, 0.99), 20, "ms"),
     note: `p50 ${percentile(late, 0.5)} ms, ${late.length} occurrences`,
   };
 }

@@ -4,6 +4,7 @@ import path from "node:path";
 import { sqliteStore } from "@andante/core";
 import { median } from "../measure.ts";
 import type { Budget } from "../results.ts";
+import { atMost } from "../slowness.ts";
 import { fillSqlite } from "./fill.ts";
 
 const hour = 3_600_000;
@@ -28,8 +29,7 @@ export async function manySchedules(folder: string, count: number): Promise<Budg
     {
       name: `the query for what is due among ${count} schedules, 200 rows`,
       value: `${median(queries).toFixed(2)} ms`,
-      budget: "at most 2 ms",
-      held: median(queries) <= 2,
+      ...atMost(median(queries), 2, "ms"),
     },
     {
       name: `memory of a process with ${count} schedules`,
@@ -40,8 +40,7 @@ export async function manySchedules(folder: string, count: number): Promise<Budg
     {
       name: `a start with ${count} unchanged schedules`,
       value: `${(full.start - empty.start).toFixed(0)} ms longer`,
-      budget: "at most 50 ms longer than with none",
-      held: full.start - empty.start <= 50,
+      ...atMost(full.start - empty.start, 50, "ms longer than with none"),
       note: `${full.start.toFixed(0)} ms`,
     },
   ];

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { LinkTokens } from "../../packages/core/src/link/link-token.ts";
 import { median, percentile } from "../measure.ts";
 import type { Budget } from "../results.ts";
+import { atMost } from "../slowness.ts";
 import { noted } from "./workflows.ts";
 
 const key = Buffer.alloc(32, 7);
@@ -92,27 +93,23 @@ export async function requests(store: Store, count: number): Promise<Budget[]> {
     {
       name: "verification of a webhook of 20 kB",
       value: `${verified.toFixed(0)} µs`,
-      budget: "at most 100 µs",
-      held: verified <= 100,
+      ...atMost(verified, 100, "µs"),
     },
     {
       name: "a webhook of 20 kB by HTTP, with its commit, p99",
       value: `${percentile(received, 0.99).toFixed(0)} ms`,
-      budget: "at most 50 ms",
-      held: percentile(received, 0.99) <= 50,
+      ...atMost(percentile(received, 0.99), 50, "ms"),
       note: `p50 ${median(received).toFixed(1)} ms`,
     },
     {
       name: "verification of a link",
       value: `${read.toFixed(0)} µs`,
-      budget: "at most 100 µs",
-      held: read <= 100,
+      ...atMost(read, 100, "µs"),
     },
     {
       name: "a decision by a link over HTTP, with its commit, p99",
       value: `${percentile(decided, 0.99).toFixed(0)} ms`,
-      budget: "at most 50 ms",
-      held: percentile(decided, 0.99) <= 50,
+      ...atMost(percentile(decided, 0.99), 50, "ms"),
       note: `p50 ${median(decided).toFixed(1)} ms`,
     },
   ];

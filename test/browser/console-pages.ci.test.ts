@@ -1,6 +1,8 @@
 // The console in a real Chromium, on a live server: the main job of each page, and sign-in.
-import type { Page } from "playwright-core";
+import { createWorkflow } from "@andante/core";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
@@ -47,18 +49,59 @@ describe("in Chromium", async () => {
     await eventually(() => ids.allTextContents()).toEqual(before);
   });
 
-  test("failures that differ only in numbers are one row, which leads to their list", async () => {
-    for (const customer of ["shop-21", "shop-22"])
-      await server.andante.execute("invoice", { customer, card: "declined" }, { userId: customer });
-    await open("/failures");
-    const row = page.locator("tbody tr").first();
-    await eventually(() => row.textContent()).toContain("invoice");
-    const { executions } = await server.andante.list({ status: "error", workflowId: "invoice" });
-    const link = row.getByRole("link", { name: "failed executions of invoice" });
-    await eventually(() => link.textContent()).toMatch(new RegExp(`^${executions.length} `));
+  test("failures that differ only in numbers are one row, which names their definitions and leads to exactly them", async () => {
+    const file = temporaryFile();
+    const pay = createWorkflow({ id: "pay", input: z.object({ problem: z.string() }) });
+    const charge = {
+      id: "charge",
+      execute: ({ data }: { readonly data: { readonly problem: string } }) => {
+        throw new Error(data.problem);
+      },
+    };
+    const first = { workflows: { pay: pay.andThen(charge) }, store: file.open() };
+    const checked = pay.andThen({ id: "check", execute: ({ data }) => data }).andThen(charge);
+    const before = await serveForTest(first);
+    await before.andante.execute("pay", { problem: "card 1 declined" }, { executionId: "first" });
+    await before.close();
+    const shop = await serveForTest({ workflows: { pay: checked }, store: file.open() });
+    const { andante } = shop;
+    await andante.execute("pay", { problem: "bank closed" }, { executionId: "closed" });
+    await andante.execute("pay", { problem: "card 2 declined" }, { executionId: "second" });
+    const ends = new Map((await andante.list()).executions.map((each) => [each.executionId, each.endAt]));
+    const history = listOf(dataOf(await shop.get("/api/workflows/pay/definitions")), "definitions");
+    const names = history.map(({ definition }) => String(definition).slice(0, 8));
+
+    await page.goto(`${shop.url}/console/failures`);
+    const row = page.locator("tbody tr", { hasText: "card # declined" });
+    const link = row.getByRole("link", { name: "failed executions of pay" });
+    await eventually(() => link.textContent()).toMatch(/^2 /);
+    const times = row.locator("time");
+    expect([
+      await times.first().getAttribute("datetime"),
+      await times.last().getAttribute("datetime"),
+    ]).toEqual([ends.get("first"), ends.get("second")]);
+    const definitions = (within: Locator) => within.locator('a[href$="/workflows/pay?tab=definitions"]');
+    expect(await definitions(row).allTextContents()).toEqual(names);
+    const other = page.locator("tbody tr", { hasText: "bank closed" });
+    expect(await definitions(other).allTextContents()).toEqual(names.slice(0, 1));
+
     await link.click();
-    await eventually(() => page.locator(".grid-row").count()).toBe(executions.length);
-    expect(new URL(page.url()).search).toBe("?status=error&workflowId=invoice&since=24h");
+    const listed = page.getByRole("table", { name: "Executions of the group" }).locator("tbody tr");
+    await eventually(() => listed.count()).toBe(2);
+    expect(new URL(page.url()).search).toMatch(/^\?group=[\w-]+&since=24h$/);
+    expect(await listed.locator('a[href*="/executions/"]').allTextContents()).toEqual(["second", "first"]);
+    expect(await definitions(listed).allTextContents()).toEqual(names);
+    const listedTimes = await listed.locator("time").all();
+    const shown = await Promise.all(listedTimes.map((each) => each.getAttribute("datetime")));
+    expect(shown).toEqual([ends.get("second"), ends.get("first")]);
+    await page.reload();
+    await eventually(() => listed.count()).toBe(2);
+    await page.locator(".crumb").getByRole("link", { name: "Failures" }).click();
+    await eventually(() => link.textContent()).toMatch(/^2 /);
+    await definitions(row).first().click();
+    await eventually(() => page.locator(".definitions .steps").count()).toBe(2);
+    await page.goto(`${shop.url}/console/failures?group=unknown`);
+    await page.getByRole("heading", { name: "Nothing failed in this way" }).waitFor();
   });
 
   test("many are cancelled at once, after a question", async () => {

@@ -236,6 +236,33 @@ describe("without authentication", async () => {
     expect(errorOf(await server.get("/api/failures?from=yesterday"), 400)).toContain("from");
   });
 
+  test("a group of failures names its definitions, and is read alone with its executions", async () => {
+    const pay = createWorkflow({ id: "pay", input: z.object({ problem: z.string() }) }).andThen({
+      id: "charge",
+      execute: ({ data }) => {
+        throw new Error(data.problem);
+      },
+    });
+    const shop = await serveForTest({ workflows: { pay } });
+    const problems = { first: "card 1 declined", closed: "bank closed", second: "card 2 declined" };
+    for (const [executionId, problem] of Object.entries(problems))
+      await shop.andante.execute("pay", { problem }, { executionId });
+    const ends = new Map(
+      (await shop.andante.list({ status: "error" })).executions.map((each) => [each.executionId, each.endAt]),
+    );
+    const [known] = listOf(dataOf(await shop.get("/api/workflows/pay/definitions")), "definitions");
+    const definition = known?.definition;
+    const [cards, bank, ...others] = listOf(dataOf(await shop.get("/api/failures")), "groups");
+    expect(others).toEqual([]);
+    expect(cards).toMatchObject({ message: "card # declined", count: 2, definitions: [definition] });
+    expect(bank).toMatchObject({ message: "bank closed", count: 1, executionId: "closed" });
+    const executions = ["second", "first"].map((id) => ({ executionId: id, at: ends.get(id), definition }));
+    const alone = dataOf(await shop.get(`/api/failures?group=${cards?.id}`));
+    expect(alone).toMatchObject({ complete: true, groups: [{ ...cards, executions }] });
+    const unknown = dataOf(await shop.get("/api/failures?group=unknown"));
+    expect(unknown).toMatchObject({ complete: true, groups: [] });
+  });
+
   test.each([-3, 3])(
     "the last hour ends now by the clock of the database, %i hours from the node's",
     async (hours) => {
@@ -350,7 +377,12 @@ describe("with authentication a caller sees its own", async () => {
 
   test("in the failures", async () => {
     for (const user of [ada, bob, bob]) await server.post("/workflows/failing/execute", { input: {} }, user);
-    expect(dataOf(await server.get("/api/failures", ada))).toMatchObject({ groups: [{ count: 1 }] });
+    const failures = dataOf(await server.get("/api/failures", ada));
+    expect(failures).toMatchObject({ groups: [{ count: 1 }] });
+    const [group] = listOf(failures, "groups");
+    const one = { executionId: group?.executionId, at: group?.lastAt, definition: expect.any(String) };
+    const alone = dataOf(await server.get(`/api/failures?group=${group?.id}`, ada));
+    expect(alone).toMatchObject({ groups: [{ count: 1, executions: [one] }] });
   });
 
   test("in the changes", async () => {

@@ -48,6 +48,8 @@ export interface ActivityFilter<WorkflowId extends string = string> extends Step
 
 export interface FailuresFilter<WorkflowId extends string = string> extends StepActivityFilter {
   readonly workflowId?: WorkflowId | undefined;
+  /** Only the group of this id, with its newest executions. */
+  readonly group?: string | undefined;
 }
 
 export interface UsageFilter<WorkflowId extends string = string> extends PageOptions {

@@ -21,6 +21,7 @@ export type { LinkState } from "./execution/commands/links.ts";
 export type { PushedTask, PushSettings, PushSource } from "./execution/commands/pushes.ts";
 export { limitOf } from "./execution/limits/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";
+export { readFailure } from "./journal/failure.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";
 export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
 export { logLevels } from "./observe/log/log-level.ts";

@@ -521,6 +521,8 @@ export interface FailureGroups {
   readonly from: string;
   readonly to: string;
   readonly groups: readonly {
+    /** For the query parameter `group`; the same for as long as it fails in this way. */
+    readonly id: string;
     readonly workflowId: string;
     /** The step that failed; null when none did. */
     readonly stepPath: string | null;
@@ -531,8 +533,20 @@ export interface FailureGroups {
     readonly count: number;
     readonly firstAt: string;
     readonly lastAt: string;
-    /** The newest of them. */
+    /** The one that failed last. */
     readonly executionId: string;
+    /** The definitions that they last ran with, at most 20, that of the newest first. */
+    readonly definitions: readonly string[];
+    /** The newest 100; only with `group`. */
+    readonly executions?:
+      | readonly {
+          readonly executionId: string;
+          /** When it failed. */
+          readonly at: string;
+          /** Null: not known. */
+          readonly definition: string | null;
+        }[]
+      | undefined;
   }[];
   /** False when there were more failures than were read. */
   readonly complete: boolean;

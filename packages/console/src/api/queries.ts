@@ -275,10 +275,11 @@ function daysAgo(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-export const failuresQuery = (from: string | undefined) =>
+/** With a group, that one alone with its executions. */
+export const failuresQuery = (from: string | undefined, group?: string) =>
   queryOptions({
-    queryKey: ["activity", "failures", from],
-    queryFn: ({ signal }) => andante.failures({ from, signal }),
+    queryKey: ["activity", "failures", group, from],
+    queryFn: ({ signal }) => andante.failures({ from, group, signal }),
     placeholderData: keepPreviousData,
   });
 

@@ -15,6 +15,7 @@ export interface Crumb {
     | "/endpoints"
     | "/events"
     | "/executions"
+    | "/failures"
     | "/schedules"
     | "/traces"
     | "/workflows";

@@ -21,6 +21,7 @@ const names = [
     "chat",
     "name",
     "key",
+    "group",
   ] as const),
   ...(["level", "executionId", "agentId", "text"] as const),
 ];

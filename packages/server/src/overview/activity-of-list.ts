@@ -4,7 +4,7 @@ import { bucketOf, noDuration } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
 
 type Page = Awaited<ReturnType<Andante["list"]>>;
-export type ListedExecution = Page["executions"][number];
+type ListedExecution = Page["executions"][number];
 type Kind = RollupTotal["kind"];
 
 /** A set of executions. */
@@ -36,7 +36,7 @@ const most = 10_000;
 const pageSize = 500;
 
 /** The pages of a list until `most` executions are read. Throws when `signal` is aborted. */
-export async function* pagesOfList(
+async function* pagesOfList(
   andante: Andante,
   query: Omit<ListOptions, "cursor" | "limit">,
   most: number,

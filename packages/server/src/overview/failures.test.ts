@@ -3,23 +3,24 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { failedOf, groupFailures, mostFailures, patternOf, readFailures } from "./failures.ts";
 
-type Summary = Parameters<typeof failedOf>[0];
+type Row = Parameters<typeof failedOf>[0];
+
+const start = Date.parse("2026-01-01T00:00:00.000Z");
 
 const failed = (
   executionId: string,
   second: number,
   message: string,
-  rest: Partial<Summary> = {},
-): Summary => ({
+  { error, ...rest }: Partial<Omit<Row, "error">> & { readonly error?: object } = {},
+): Row => ({
   executionId,
   workflowId: "settle",
-  status: "error",
-  startAt: `2026-01-01T00:00:${String(second).padStart(2, "0")}.000Z`,
-  endAt: `2026-01-01T00:01:${String(second).padStart(2, "0")}.000Z`,
+  startAt: start + second * 1000,
+  endAt: start + 60_000 + second * 1000,
   userId: null,
   conversationId: null,
-  stepIndex: 0,
-  error: { name: "Error", message, step: "post" },
+  definition: "first-definition",
+  error: JSON.stringify(error ?? { name: "Error", message, step: "post" }),
   ...rest,
 });
 
@@ -70,6 +71,59 @@ test("groups have the same workflow, step, name and pattern, the largest first",
     { stepPath: null, count: 1 },
     { name: "TypeError", count: 1 },
   ]);
+});
+
+test("a group names the definitions of its executions, that of the newest first", () => {
+  const groups = groupFailures(
+    [
+      failed("e4", 4, "timeout", { definition: null }),
+      failed("e3", 3, "timeout", { definition: "second-definition" }),
+      failed("e2", 2, "timeout"),
+      failed("e1", 1, "timeout", { definition: "second-definition" }),
+    ].map(failedOf),
+  );
+  expect(groups).toMatchObject([{ count: 4, definitions: ["second-definition", "first-definition"] }]);
+  const many = Array.from({ length: 30 }, (_, n) => failed(`e${n}`, n, "timeout", { definition: `d${n}` }));
+  const [group] = groupFailures(many.map(failedOf));
+  expect(group?.definitions).toEqual(Array.from({ length: 20 }, (_, n) => `d${29 - n}`));
+});
+
+test("a group by its id is alone and lists its newest executions, by the time of the failure", () => {
+  const rows = [
+    // Began last, and failed before the next one.
+    failed("e3", 3, "card 4711 declined", { endAt: start + 4000 }),
+    failed("e2", 2, "card 12 declined", { definition: null }),
+    failed("e1", 1, "timeout"),
+  ].map(failedOf);
+  const groups = groupFailures(rows);
+  expect(groups.map((group) => group.executions)).toEqual([undefined, undefined]);
+  const [card, timeout] = groups;
+  expect(groupFailures(rows, card?.id)).toEqual([
+    {
+      ...card,
+      executions: [
+        { executionId: "e2", at: "2026-01-01T00:01:02.000Z", definition: null },
+        { executionId: "e3", at: "2026-01-01T00:00:04.000Z", definition: "first-definition" },
+      ],
+    },
+  ]);
+  expect(card).toMatchObject({ executionId: "e2", firstAt: "2026-01-01T00:00:04.000Z" });
+  expect(groupFailures(rows, timeout?.id)).toMatchObject([{ executions: [{ executionId: "e1" }] }]);
+  expect(groupFailures(rows, "unknown")).toEqual([]);
+  // The id is of the error, and not of the executions that failed with it.
+  const later = groupFailures([failed("e9", 9, "card 99 declined")].map(failedOf));
+  expect(later[0]?.id).toBe(card?.id);
+});
+
+test("of the executions of a group the newest hundred are listed, beyond the hundred largest groups too", () => {
+  const many = Array.from({ length: 150 }, (_, n) => failed(`e${n}`, n, `card ${n} declined`));
+  const [card] = groupFailures(many.map(failedOf));
+  const [whole] = groupFailures(many.map(failedOf), card?.id);
+  expect([whole?.count, whole?.executions?.length]).toEqual([150, 100]);
+  expect(whole?.executions?.[0]?.executionId).toBe("e149");
+  const others = Array.from({ length: 120 }, (_, n) => failed(`o${n}`, 1, "same", { workflowId: `w-${n}` }));
+  const last = groupFailures(others.slice(-1).map(failedOf))[0];
+  expect(groupFailures(others.map(failedOf), last?.id)).toMatchObject([{ workflowId: "w-119", count: 1 }]);
 });
 
 test("at most a hundred groups are returned", () => {

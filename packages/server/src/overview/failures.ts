@@ -1,8 +1,10 @@
 // Groups failed executions: the same workflow, step and kind of error, with a message that differs only in ids and numbers.
+import { createHash } from "node:crypto";
 import type { Andante } from "@andante/core";
+import { readFailure } from "@andante/core/internal";
+import type { ListedExecution } from "@andante/core/store";
 import type { Value } from "../schemas/component.ts";
 import type { failureGroups } from "../schemas/overview-schemas.ts";
-import { type ListedExecution, pagesOfList } from "./activity-of-list.ts";
 
 export type FailureGroup = Value<typeof failureGroups>["groups"][number];
 
@@ -14,11 +16,14 @@ export interface FailuresQuery {
 }
 
 /** The fields of a failed execution that a group needs: a cached read holds thousands of them. */
-export interface Failed extends Omit<FailureGroup, "count" | "firstAt" | "lastAt"> {
+export interface Failed extends Pick<FailureGroup, "workflowId" | "stepPath" | "name" | "message"> {
+  readonly executionId: string;
   readonly userId: string | null;
   readonly conversationId: string | null;
-  /** ISO 8601. */
-  readonly at: string;
+  /** The definition that it began with, or last continued with; null when that is not known. */
+  readonly definition: string | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 export interface Failures {
@@ -30,52 +35,94 @@ export interface Failures {
 
 /** Maximum failed executions that are read. */
 export const mostFailures = 2000;
+const pageSize = 500;
 /** Maximum groups of a response. */
 const mostGroups = 100;
+/** Maximum executions and definitions of a group that are named, the newest. */
+const mostExecutions = 100;
+const mostDefinitions = 20;
 /** Characters of a name or message that are compared. */
 const longestText = 500;
 
 /** Throws when `signal` is aborted. */
 export async function readFailures(
   andante: Andante,
-  query: FailuresQuery,
+  { from, to, ...query }: FailuresQuery,
   signal: AbortSignal,
 ): Promise<Failures> {
   await andante.ready();
+  // The list for callers has no definitions.
+  const asked = { ...query, status: "error", from: from.getTime(), to: to.getTime() } as const;
   const failed: Failed[] = [];
-  let complete = true;
-  for await (const page of pagesOfList(andante, { ...query, status: "error" }, mostFailures, signal)) {
-    failed.push(...page.executions.map(failedOf));
-    complete = page.nextCursor === null;
-  }
-  return { failed, complete };
+  let before: ListedExecution | undefined;
+  do {
+    signal.throwIfAborted();
+    // One more than are returned: then the result is not complete.
+    const limit = Math.min(pageSize, mostFailures + 1 - failed.length);
+    const rows = await andante.store.list({ ...asked, before, limit });
+    failed.push(...rows.map(failedOf));
+    // A page of long rows ends earlier: only an empty one is the last.
+    before = rows.at(-1);
+  } while (before !== undefined && failed.length <= mostFailures);
+  return { failed: failed.slice(0, mostFailures), complete: failed.length <= mostFailures };
 }
 
-export function failedOf(execution: ListedExecution): Failed {
-  const { executionId, workflowId, userId, conversationId, startAt, endAt, error } = execution;
+type FailedRow = Pick<
+  ListedExecution,
+  "executionId" | "workflowId" | "userId" | "conversationId" | "definition" | "startAt" | "endAt" | "error"
+>;
+
+export function failedOf(row: FailedRow): Failed {
+  const { executionId, workflowId, userId, conversationId, definition, startAt, endAt } = row;
+  const { step = null, name, message } = readFailure(row.error ?? "{}");
   return {
-    ...{ executionId, workflowId, userId, conversationId, at: endAt ?? startAt },
-    stepPath: error?.step ?? null,
-    name: (error?.name ?? "Error").slice(0, longestText),
-    message: patternOf(error?.message ?? ""),
+    ...{ executionId, workflowId, userId, conversationId, definition, at: endAt ?? startAt },
+    stepPath: step,
+    name: name.slice(0, longestText),
+    message: patternOf(message),
   };
 }
 
-/** The largest groups first. */
-export function groupFailures(failed: readonly Failed[]): readonly FailureGroup[] {
-  const keyOf = ({ workflowId, stepPath, name, message }: Failed) =>
-    JSON.stringify([workflowId, stepPath, name, message]);
-  const groups = [...Map.groupBy(failed, keyOf).values()].flatMap((group) => groupOf(group) ?? []);
-  return groups.sort((one, other) => other.count - one.count).slice(0, mostGroups);
+/** The largest groups first; with an id, that group alone with its executions. */
+export function groupFailures(failed: readonly Failed[], id?: string): readonly FailureGroup[] {
+  const groups = [...Map.groupBy(failed, keyOf)].map(([key, all]) => ({ id: idOf(key), all }));
+  if (id !== undefined)
+    return groups.filter((group) => group.id === id).flatMap((group) => groupOf(group, true));
+  const largest = groups.sort((one, other) => other.all.length - one.all.length).slice(0, mostGroups);
+  return largest.flatMap((group) => groupOf(group, false));
 }
 
-function groupOf(group: readonly Failed[]): FailureGroup | undefined {
-  const [newest] = group;
-  if (newest === undefined) return undefined;
-  const { userId: _, conversationId: __, at, ...common } = newest;
-  // ISO 8601 texts in UTC sort by time.
-  const times = group.map((each) => each.at).sort();
-  return { ...common, count: group.length, firstAt: times[0] ?? at, lastAt: times.at(-1) ?? at };
+function keyOf({ workflowId, stepPath, name, message }: Failed): string {
+  return JSON.stringify([workflowId, stepPath, name, message]);
+}
+
+function idOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64url").slice(0, 16);
+}
+
+function groupOf(
+  { id, all }: { readonly id: string; readonly all: readonly Failed[] },
+  isListed: boolean,
+): FailureGroup[] {
+  const byTime = all.toSorted((one, other) => other.at - one.at);
+  const [newest] = byTime;
+  if (newest === undefined) return [];
+  const { workflowId, stepPath, name, message, executionId, at } = newest;
+  const definitions = new Set(byTime.flatMap(({ definition }) => definition ?? []));
+  const group = {
+    ...{ id, workflowId, stepPath, name, message, count: all.length, executionId },
+    ...{ firstAt: timeOf(byTime.at(-1)?.at ?? at), lastAt: timeOf(at) },
+    definitions: [...definitions].slice(0, mostDefinitions),
+  };
+  if (!isListed) return [group];
+  const executions = byTime
+    .slice(0, mostExecutions)
+    .map(({ executionId, at, definition }) => ({ executionId, at: timeOf(at), definition }));
+  return [{ ...group, executions }];
+}
+
+function timeOf(time: number): string {
+  return new Date(time).toISOString();
 }
 
 /** The message with `#` in place of every word that contains a digit: ids, numbers, times. */

@@ -243,7 +243,8 @@ export const overviewRoutes = [
       const read = (signal: AbortSignal) => readFailures(andante, asked, signal);
       const cached = { key, milliseconds: activityKept, signal: http.req.raw.signal, read };
       const { failed, complete } = await cachedReads.get(cached);
-      return { ...span, groups: groupFailures(await permission.visible(failed, entryIds)), complete };
+      const groups = groupFailures(await permission.visible(failed, entryIds), query.group);
+      return { ...span, groups, complete };
     },
   }),
   route({

@@ -237,6 +237,9 @@ export const failureGroups = component("FailureGroups", () =>
     to: timestamp(),
     groups: z.array(
       z.object({
+        id: z
+          .string()
+          .describe("For the query parameter `group`; the same for as long as it fails in this way"),
         workflowId: z.string(),
         stepPath: z.string().nullable().describe("The step that failed; null when none did"),
         name: z.string().describe("The name of the error"),
@@ -244,7 +247,20 @@ export const failureGroups = component("FailureGroups", () =>
         count: z.int(),
         firstAt: timestamp(),
         lastAt: timestamp(),
-        executionId: z.string().describe("The newest of them"),
+        executionId: z.string().describe("The one that failed last"),
+        definitions: z
+          .array(z.string())
+          .describe("The definitions that they last ran with, at most 20, that of the newest first"),
+        executions: z
+          .array(
+            z.object({
+              executionId: z.string(),
+              at: timestamp().describe("When it failed"),
+              definition: z.string().nullable().describe("Null: not known"),
+            }),
+          )
+          .optional()
+          .describe("The newest 100; only with `group`"),
       }),
     ),
     complete: z.boolean().describe("False when there were more failures than were read"),
@@ -254,6 +270,7 @@ export const failureGroups = component("FailureGroups", () =>
 export const failuresQuery = shape(() =>
   z.object({
     workflowId: z.string().optional(),
+    group: z.string().describe("Only the group of this id, with its executions").optional(),
     from: time("Executions that started at this time or later; a day ago by default"),
     to: time("Before this time; now by default"),
   }),

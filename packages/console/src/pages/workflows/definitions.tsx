@@ -3,6 +3,7 @@ import type { DefinitionHistory } from "@andante/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { definitionsQuery, executionsQuery } from "../../api/queries.ts";
+import { DefinitionName } from "../../components/definition-name.tsx";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { Ago } from "../../components/time.tsx";
@@ -32,10 +33,7 @@ export function Definitions({ workflowId }: { readonly workflowId: string }) {
             {data?.definitions.map((each, index) => (
               <tr key={each.definition}>
                 <td>
-                  <span className="mono" title={each.definition}>
-                    {each.definition.slice(0, 8)}
-                  </span>{" "}
-                  {each.isCurrent && <b>current</b>}
+                  <DefinitionName definition={each.definition} /> {each.isCurrent && <b>current</b>}
                 </td>
                 <td className="steps">
                   <Change steps={each.steps} before={data.definitions[index + 1]?.steps} />

@@ -182,6 +182,41 @@ describe("in Chromium", async () => {
     await eventually(() => newer.count()).toBe(0);
   });
 
+  test("a row is highlighted when its step changes, and not when the feed names its step for the first time", async () => {
+    const { executionId } = await server.andante.execute("publish", { topic: "rivers" }, { userId: "lit" });
+    const feeds: Route[] = [];
+    await page.route("**/api/changes", (route) => void feeds.push(route));
+    await open("/executions?userId=lit");
+    const step = page.locator(".grid-row .muted").nth(1);
+    await eventually(() => step.textContent()).toContain("waits since");
+    // Notes each text of the step, and whether the row was highlighted with it.
+    await page.evaluate(`{
+      window.drawn = [];
+      const row = document.querySelector(".grid-row");
+      const note = () => window.drawn.push([row.querySelectorAll(".muted")[1].textContent, row.className]);
+      new MutationObserver(note).observe(row, { attributes: true, characterData: true, childList: true, subtree: true });
+    }`);
+    const classesAt = (stepPath: string) =>
+      page.evaluate(
+        `window.drawn.flatMap(([text, name]) => text === ${JSON.stringify(stepPath)} ? [name] : [])`,
+      );
+    const report = async (stepPath: string) => {
+      await eventually(() => feeds.length).toBeGreaterThan(0);
+      const change = {
+        ...{ executionId, workflowId: "publish", userId: "lit", status: "suspended", stepPath },
+        ...{ sequence: 1, timestamp: new Date().toISOString() },
+      };
+      const events = [{ type: "open" }, { type: "changes", executions: [change], missed: 0 }];
+      const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+      await feeds.shift()?.fulfill({ headers: { "content-type": "text/event-stream" }, body });
+      await eventually(() => classesAt(stepPath)).toContainEqual(expect.any(String));
+    };
+    await report("review");
+    expect(await classesAt("review")).not.toContain("grid-row fresh");
+    await report("approve");
+    await eventually(() => classesAt("approve")).toContain("grid-row fresh");
+  });
+
   test("filters are saved as a view, which Home marks above its threshold", async () => {
     for (let n = 0; n < 2; n += 1)
       await server.andante.execute("invoice", { customer: "c", card: "declined" }, { userId: "viewed" });

@@ -71,13 +71,17 @@ export function Clock({ time }: { readonly time: string }) {
   );
 }
 
-/** True for a second after the value has changed. */
-export function useFresh(value: unknown): boolean {
-  const [seen, setSeen] = useState(value);
+/**
+ * True for a second after one of the values has changed. One that becomes known has not changed; of one that is not known
+ * any more, the last known value counts.
+ */
+export function useFresh(...values: readonly (string | undefined)[]): boolean {
+  const [seen, setSeen] = useState(values);
   const [fresh, setFresh] = useState(false);
-  if (seen !== value) {
-    setSeen(value);
-    setFresh(true);
+  const known = values.map((value, index) => value ?? seen[index]);
+  if (known.some((value, index) => value !== seen[index])) {
+    setSeen(known);
+    if (known.some((value, index) => seen[index] !== undefined && value !== seen[index])) setFresh(true);
   }
   useEffect(() => {
     if (!fresh) return;

@@ -104,7 +104,7 @@ const Row = memo(function Row({
   readonly onOpen: (executionId: string) => void;
 }) {
   const { executionId, status, workflowId, userId, startAt, endAt } = row;
-  const fresh = useFresh(`${status} ${row.stepPath ?? ""}`);
+  const fresh = useFresh(status, row.stepPath);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the id inside is a link
     // biome-ignore lint/a11y/useKeyWithClickEvents: the id inside is a link

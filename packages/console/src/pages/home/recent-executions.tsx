@@ -53,7 +53,7 @@ function Row({
 }) {
   const navigate = useNavigate();
   const { executionId } = row;
-  const fresh = useFresh(`${row.status} ${row.stepPath ?? ""}`);
+  const fresh = useFresh(row.status, row.stepPath);
   const open = () => void navigate({ to: "/executions/$executionId", params: { executionId } });
   return (
     <tr className={fresh ? "opens fresh" : "opens"} onClick={open} style={{ cursor: "pointer" }}>

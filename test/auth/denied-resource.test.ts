@@ -7,9 +7,10 @@ import { inTime } from "../../packages/core/test/support/in-time.ts";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import { agents } from "../support/agents.ts";
-import { errorOf } from "../support/responses.ts";
+import { dataOf, errorOf, listOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
+import { storeForTest } from "../support/store-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 /** Is in every text of the denied workflow and agent, and in nothing else. */
@@ -283,6 +284,35 @@ test("a host that allows only the owner's executions of a workflow, and is asked
   }
   for (const [method, path, body] of requests("of-eve"))
     expect((await server.send(method, path, body, eve)).status, path).toBe(200);
+});
+
+const searched = storeForTest().search === undefined ? undefined : test;
+searched?.("a search finds no execution of a denied workflow, conversation or user", async () => {
+  const authorize: Authorize = ({ userId, resource }) =>
+    userId === "root" ||
+    (resource.workflowId !== "closed" && resource.conversationId !== "talk" && resource.userId !== "ada");
+  const server = await serveForTest({ workflows, auth: provider(), authorize });
+  const start = (
+    workflowId: string,
+    executionId: string,
+    options: { conversationId?: string } = {},
+    userId = "eve",
+  ) => server.andante.execute(workflowId, { text: marker }, { executionId, userId, ...options });
+  await start("closed", "of-workflow");
+  await start("open", "of-talk", { conversationId: "talk" });
+  await start("open", "of-user", {}, "ada");
+  await start("open", "seen");
+  const found = async (headers: Record<string, string>) => {
+    const page = dataOf(await server.get(`/api/search?text=${marker}`, headers));
+    return listOf(page, "executions").map(({ executionId }) => executionId);
+  };
+  // The index is made in the background.
+  await expect.poll(() => found(root), { timeout: 20_000 }).toHaveLength(4);
+  expect(await found(eve)).toEqual(["seen"]);
+  for (const filter of ["workflowId=closed", "userId=ada"])
+    expect(errorOf(await server.get(`/api/search?text=${marker}&${filter}`, eve), 403)).toMatch(
+      /^Not allowed/,
+    );
 });
 
 test("a fork into a denied conversation is refused", async () => {

@@ -7,8 +7,9 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows, report } from "./console/house.ts";
-import { eventually, openBrowser, openWatchedPage } from "./open-browser.ts";
+import { eventually, openBrowser, openPage, openWatchedPage } from "./open-browser.ts";
 
 const dot =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -46,30 +47,32 @@ function talker(id: string, name: string): Agent {
   });
   return new Agent({ id, name, instructions: "Talk.", model: scriptedModel(turns.flat()), tools: { wait } });
 }
+
 /** Its model refuses the key, and then replies; its tool fails. */
-const unlucky = new Agent({
-  id: "unlucky",
-  name: "Unlucky",
-  instructions: "Fail.",
-  model: scriptedModel([
-    new Error("401 invalid x-api-key"),
-    { toolCalls: [{ toolName: "pay" }] },
-    "The payment failed.",
-    "The payment failed again.",
-  ]),
-  tools: {
-    pay: tool({
-      description: "Pays",
-      inputSchema: z.object({}),
-      execute: (): string => {
-        throw new Error("card 4242 declined");
-      },
-    }),
-  },
-});
+const unlucky = () =>
+  new Agent({
+    id: "unlucky",
+    name: "Unlucky",
+    instructions: "Fail.",
+    model: scriptedModel([
+      new Error("401 invalid x-api-key"),
+      { toolCalls: [{ toolName: "pay" }] },
+      "The payment failed.",
+      "The payment failed again.",
+    ]),
+    tools: {
+      pay: tool({
+        description: "Pays",
+        inputSchema: z.object({}),
+        execute: (): string => {
+          throw new Error("card 4242 declined");
+        },
+      }),
+    },
+  });
 const agents = {
   ...houseAgents,
-  unlucky,
+  unlucky: unlucky(),
   talker: talker("talker", "Talker"),
   other: talker("other", "Other"),
   patient: talker("patient", "Patient"),
@@ -291,11 +294,50 @@ describe("in Chromium", async () => {
     await eventually(() => talks.count()).toBe(1);
   });
 
+  test("the cause of a failed reply and of a failed tool is shown to those alone who may read the log", async () => {
+    const chatAs = async (user: string) => {
+      const own = await serveForTest({
+        ...{ workflows: {}, agents: { unlucky: unlucky() }, auth: provider() },
+        authorize: ({ userId, action }) => userId === "olga" || action !== "logs.read",
+      });
+      const token = JSON.stringify(await tokenFor(user));
+      const tab = await openPage(browser, (what) => complaints.push(what));
+      await tab.addInitScript(`localStorage["andante-token"] ??= ${token}`);
+      const reads: number[] = [];
+      tab.on("response", (response) => {
+        if (response.url().includes("/api/logs")) reads.push(response.status());
+      });
+      await tab.goto(`${own.url}/console/agents/unlucky?chat=c-1`);
+      await tab.getByRole("textbox", { name: /^Message to/ }).fill("pay the invoice");
+      await tab.keyboard.press("Enter");
+      await tab.locator(".failed-reply").waitFor();
+      return { tab, reads, shown: () => tab.locator("main").textContent() };
+    };
+    const olga = await chatAs("olga");
+    await eventually(olga.shown).toContain("401 invalid x-api-key");
+    const ada = await chatAs("ada");
+    await eventually(() => ada.reads).toEqual([403]);
+    expect(await ada.shown()).not.toContain("x-api-key");
+    for (const { tab, shown } of [olga, ada]) {
+      await tab.getByRole("button", { name: "Try again" }).click();
+      await eventually(shown).toContain("The payment failed.");
+    }
+    await eventually(olga.shown).toContain("card 4242 declined");
+    await eventually(() => ada.reads).toEqual([403, 403]);
+    expect(await ada.shown()).not.toContain("4242");
+    for (const { tab } of [olga, ada]) await tab.context().close();
+  });
+
   test("a message is edited in a copy of its conversation; a reply that was stopped is marked", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await open("/agents/assistant?chat=c-8");
     await say("How many orders?");
     const messages = page.locator(".message");
     await eventually(() => messages.last().textContent()).toContain("Fourteen in total");
+    await messages.last().getByRole("button", { name: "Copy the message" }).click();
+    await eventually(() => page.evaluate("navigator.clipboard.readText()")).toMatch(
+      /^Fourteen in total, .*\.$/,
+    );
     await messages.first().getByRole("button", { name: "Edit in a copy" }).click();
     await page.getByLabel("Edited message").fill("A report, please");
     await page.getByRole("button", { name: "Send in a copy" }).click();
@@ -327,6 +369,8 @@ describe("in Chromium", async () => {
     await desk.goto(`${server.url}/console/`);
     const row = desk.locator(".wait-row", { hasText: "The tool deleteCustomer needs approval" });
     await eventually(() => row.textContent()).toContain("assistant / chat");
+    const badge = desk.getByRole("link", { name: /^Inbox/ }).locator(".count");
+    await eventually(() => badge.textContent()).toBe("1 waiting");
     await eventually(() => desk.locator('link[rel="icon"]').getAttribute("href")).toContain("icon-waiting");
     await row.getByRole("link", { name: "Allow…" }).click();
     const id = desk.getByLabel(/^Id/);
@@ -340,6 +384,7 @@ describe("in Chromium", async () => {
     await desk.getByRole("button", { name: "Answer and continue" }).click();
     await desk.locator(".answered", { hasText: "needs approval" }).waitFor();
     await desk.getByText("Nothing waits for a person").waitFor();
+    await eventually(() => badge.count()).toBe(0);
     await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
     await eventually(() => card.textContent()).toContain("cus_9999");
     const { messages } = await server.andante.conversations.messages("c-10");

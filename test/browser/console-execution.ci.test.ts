@@ -37,6 +37,10 @@ describe("in Chromium", async () => {
     await eventually(() => detail().locator("h3").textContent()).toBe("settle");
     await eventually(() => detail().locator(".pill").textContent()).toBe("waiting");
     await eventually(() => node("settle").getAttribute("data-status")).toBe("suspended");
+    // Its row of the waterfall too, which ends with a mark.
+    const settle = row("settle").first();
+    await eventually(() => settle.locator(".name").textContent()).toMatch(/^waiting/);
+    await eventually(() => settle.locator(".track .waiting").count()).toBe(1);
     await eventually(() => page.getByRole("status", { name: "Why it waits" }).textContent()).toMatch(
       /^The tool payBack of step settle waits since .* for approval/,
     );
@@ -189,6 +193,8 @@ describe("in Chromium", async () => {
     expect(await page.locator(".note-bar").textContent()).not.toContain("line 1 of");
     await detail().getByRole("button", { name: "Show all of it" }).click();
     await eventually(() => failure.textContent()).toBe(`Error: ${longError}`);
+    await detail().getByRole("button", { name: "Copy the error" }).click();
+    await eventually(() => page.evaluate("navigator.clipboard.readText()")).toBe(`Error: ${longError}`);
     await page.getByRole("button", { name: "Replay…" }).click();
     await eventually(() => page.getByLabel("From the step").inputValue()).toBe("charge");
     await page.getByRole("button", { name: "Go back" }).click();
@@ -240,10 +246,32 @@ describe("in Chromium", async () => {
     await eventually(() => page.evaluate(line)).toBeLessThan(4);
     await page.getByRole("button", { name: "Zoom In" }).click();
     await eventually(heightOfStep).toBeGreaterThan(height);
-    const bar = page.getByRole("separator", { name: "Width of the graph" });
-    await bar.focus();
+    const bar = (name: string) => page.getByRole("separator", { name });
+    await bar("Width of the graph").focus();
     await page.keyboard.press("ArrowRight");
     await eventually(widthOfGraph).toBeGreaterThan(width + 20);
+    const widthOfStep = async () => (await detail().boundingBox())?.width ?? 0;
+    const bottom = page.locator(".bottom", { has: page.getByRole("button", { name: "Play the run again" }) });
+    const heightOfFall = async () => (await bottom.boundingBox())?.height ?? 0;
+    const [wide, high] = [await widthOfStep(), await heightOfFall()];
+    await bar("Width of the step").focus();
+    await page.keyboard.press("ArrowLeft");
+    await eventually(widthOfStep).toBeGreaterThan(wide + 20);
+    await bar("Height of the waterfall").focus();
+    await page.keyboard.press("ArrowUp");
+    await eventually(heightOfFall).toBeGreaterThan(high + 20);
+    // By the pointer too, and kept.
+    const edge = await bar("Width of the step").boundingBox();
+    const [x, y] = edge === null ? [0, 0] : [edge.x + edge.width / 2, edge.y + edge.height / 2];
+    const before = await widthOfStep();
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x - 40, y);
+    await page.mouse.up();
+    await eventually(widthOfStep).toBeGreaterThan(before + 30);
+    const dragged = await widthOfStep();
+    await page.reload();
+    await eventually(async () => Math.abs((await widthOfStep()) - dragged)).toBeLessThan(2);
   });
 
   test("the heading is one line in a large window, and the form of a step that waits is in sight in a small one, too", async () => {

@@ -71,8 +71,11 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Show more" }).click();
     await eventually(() => entries.count()).toBe(106);
     await eventually(() => entries.last().textContent()).toContain("publish");
+    const lit = () => page.locator(".inbox-filters .chip.on").allTextContents();
+    await eventually(lit).toEqual(["Everything 106"]);
     await page.getByRole("link", { name: "publish 1" }).click();
     await eventually(() => entries.count()).toBe(1);
+    await eventually(lit).toEqual(["publish 1"]);
     await page.getByRole("link", { name: "Everything 106" }).click();
     await page.keyboard.press("/");
     await page.keyboard.type("ORD_77");

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { ShiftedClock } from "./console/seed.ts";
 import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 /** Sleeps, so that it has the status "running" and no slot. */
@@ -180,6 +181,23 @@ describe("in Chromium", async () => {
     await page.mouse.move(5, 5);
     await eventually(() => rows.count()).toBe(18);
     await eventually(() => newer.count()).toBe(0);
+  });
+
+  test("the numbers at the filters are of the same time as the list: of any, or of the one that is chosen", async () => {
+    const clock = new ShiftedClock();
+    const { andante, url } = await serveForTest({ ...house, clock });
+    clock.ago = 2 * 3_600_000;
+    for (let n = 0; n < 2; n += 1) await andante.execute("measure", { text: "one two" });
+    clock.ago = 0;
+    await andante.execute("measure", { text: "one two" });
+    await page.goto(`${url}/console/executions`);
+    const chips = page.locator(".filters .chip");
+    const rows = page.locator(".grid-row");
+    await eventually(() => chips.allTextContents()).toContain("completed 3");
+    await eventually(() => rows.count()).toBe(3);
+    await page.goto(`${url}/console/executions?since=1h`);
+    await eventually(() => chips.allTextContents()).toContain("completed 1");
+    await eventually(() => rows.count()).toBe(1);
   });
 
   test("a row is highlighted when its step changes, and not when the feed names its step for the first time", async () => {

@@ -74,6 +74,19 @@ test.each([
   expect(counts).toEqual(Object.entries(expected).map(([status, count]) => [status, { count, more: false }]));
 });
 
+test("counts those of a time: from is inclusive, to is exclusive", async () => {
+  const of = async (status: string, query: string) =>
+    dataOf(await server.get(`/api/execution-counts?${query}`))[status];
+  const startAt = textOf(started[2] ?? {}, "startAt");
+  const next = new Date(Date.parse(startAt) + 1).toISOString();
+  const one = { count: 1, more: false };
+  const none = { count: 0, more: false };
+  expect(await of("error", `from=${startAt}&to=${next}`)).toEqual(one);
+  expect(await of("error", `from=${next}`)).toEqual(none);
+  expect(await of("error", `to=${startAt}`)).toEqual(none);
+  expect(await of("completed", "from=2000-01-01")).toEqual({ count: 2, more: false });
+});
+
 describe("the filter", () => {
   test.each([
     ["workflowId=sum", ["order-1", "o%"]],

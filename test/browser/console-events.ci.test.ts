@@ -83,6 +83,30 @@ describe("in Chromium", async () => {
     await page.getByRole("heading", { name: "Nothing waits for an event" }).waitFor();
   });
 
+  test("Home and the inbox count and show what waits for a person, and not what waits for an event alone", async () => {
+    const signed = createWorkflow({ id: "signed", input: data }).andThen({
+      id: "sign",
+      execute: ({ data: { order: id }, resumeData, suspend }) =>
+        resumeData ?? suspend("Sign it", {}, { event: paid, key: id, to: "olga" }),
+    });
+    const own = await serveForTest({ workflows: { order, review, signed } });
+    await own.andante.send(placed, { order: "40" }, { id: "evt_40" });
+    await own.andante.execute("review", {});
+    await own.andante.execute("signed", { order: "41" });
+    await page.goto(`${own.url}/console/`);
+    const figure = page.locator(".figure", { hasText: "Waiting for a person" }).locator(".big");
+    await eventually(() => figure.textContent()).toBe("2");
+    await eventually(() => page.locator(".wait-row").count()).toBe(2);
+    const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
+    await eventually(() => badge.textContent()).toBe("2 waiting");
+    await page.getByRole("link", { name: "Open inbox →" }).click();
+    const titles = page.locator(".inbox-item b");
+    await eventually(() => titles.allTextContents()).toEqual(["Read this", "Sign it"]);
+    await page.getByRole("link", { name: "Everything 2" }).waitFor();
+    await page.goto(`${own.url}/console/events?tab=waits`);
+    await eventually(rows).toHaveLength(2);
+  });
+
   test("an event is sent by a form of its schema, and its effect is shown", async () => {
     await open("/events");
     await page.getByRole("button", { name: "Send…" }).click();

@@ -30,11 +30,11 @@ export interface InboxFilter<WorkflowId extends string = string> extends PageOpt
   readonly limit?: number | undefined;
   /** Only items with this text in their reason, data, ids, user or recipient; at most 200 characters. */
   readonly text?: string | undefined;
-  /** Only items that an event ends. Default: false. */
+  /** True: only items that an event ends. False: only those that wait for a person. Default: all. */
   readonly events?: boolean | undefined;
   /** Default: `oldest`. The other orders sort the oldest 10 000. */
   readonly order?: "oldest" | "deadline" | "user" | undefined;
-  /** Whether to count all items, of each workflow and agent too. Default: false. */
+  /** Whether to count all items with this `events`, of each workflow and agent too. Default: false. */
   readonly counts?: boolean | undefined;
 }
 

@@ -573,7 +573,7 @@ export interface Inbox {
   readonly more: boolean;
   /** Null on the last page. */
   readonly nextCursor: string | null;
-  /** All suspensions that the caller may see, with any filters; only with `counts=true`. */
+  /** All suspensions that the caller may see, with any filters but `events`; only with `counts=true`. */
   readonly counts?:
     | {
         readonly total: number;

@@ -7,8 +7,8 @@ import {
   type EventFilter,
   type ExecutionFilter,
   type ExecutionStatus,
+  type Inbox,
   type InboxFilter,
-  type InboxItem,
   type ScheduleTiming,
   type ServerStatus,
   type TraceFilter,
@@ -73,10 +73,11 @@ export const exampleQuery = (id: string) =>
     ...fixed,
   });
 
-/** The oldest suspensions, and how many there are. */
+/** The oldest suspensions that wait for a person, and how many there are. Those for an event are on the page Events. */
 export const inboxQuery = queryOptions({
   queryKey: ["inbox", "oldest"],
-  queryFn: ({ signal }) => andante.inbox({ counts: true, signal }),
+  queryFn: ({ signal }) =>
+    readWaits({ events: false, counts: true, signal }, ({ items }) => items.length > 0),
   // A chat that continues without a decision, or is removed, is not in the feed.
   refetchInterval: askEvery,
 });
@@ -86,9 +87,22 @@ export const wholeInboxQuery = (filter: Pick<InboxFilter, "workflowId" | "agentI
   infiniteQueryOptions({
     queryKey: ["inbox", "pages", filter],
     queryFn: ({ pageParam, signal }) =>
-      andante.inbox({ ...filter, cursor: pageParam || undefined, limit: 100, signal }),
+      andante.inbox({ ...filter, events: false, cursor: pageParam || undefined, limit: 100, signal }),
     ...pages,
   });
+
+/** Each reads up to 2000 suspensions. */
+const mostWaitPages = 5;
+
+/** The first pages together, until `isEnough`: a page may be empty behind which others follow. */
+async function readWaits(filter: InboxFilter, isEnough: (inbox: Inbox) => boolean): Promise<Inbox> {
+  let inbox = await andante.inbox(filter);
+  for (let page = 1; page < mostWaitPages && inbox.nextCursor !== null && !isEnough(inbox); page++) {
+    const next = await andante.inbox({ ...filter, counts: false, cursor: inbox.nextCursor });
+    inbox = { ...inbox, ...next, items: [...inbox.items, ...next.items] };
+  }
+  return inbox;
+}
 
 export const activityQuery = (
   query: { readonly workflowId?: string; readonly from?: string; readonly points?: number } = {},
@@ -172,23 +186,10 @@ export const eventTypesQuery = queryOptions({
   ...fixed,
 });
 
-/** Each reads up to 2000 suspensions. */
-const mostWaitPages = 5;
-
 /** The oldest waits for events. */
 export const eventWaitsQuery = queryOptions({
   queryKey: ["events", "waits"],
-  queryFn: async ({ signal }) => {
-    const items: InboxItem[] = [];
-    let cursor: string | null | undefined;
-    // A page may be empty behind which others follow.
-    for (let page = 0; page < mostWaitPages && cursor !== null; page++) {
-      const read = await andante.inbox({ events: true, limit: 500, cursor, signal });
-      items.push(...read.items);
-      cursor = read.nextCursor;
-    }
-    return { items, more: cursor !== null };
-  },
+  queryFn: ({ signal }) => readWaits({ events: true, limit: 500, signal }, () => false),
   refetchInterval: askEvery,
 });
 

@@ -30,6 +30,7 @@ export interface Live {
   /** How many of them there are, of the oldest 10 000. */
   countWaiting(options: {
     readonly userId?: string | undefined;
+    readonly events?: boolean | undefined;
   }): Promise<{ readonly counts: readonly WaitingCount[]; readonly complete: boolean }>;
 }
 

@@ -105,16 +105,17 @@ export const overviewRoutes = [
           ...(isCounted === "true" && { counts: await visibleCounts(context, noCounts) }),
         };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
-      const counting = { key: `inbox counts ${JSON.stringify(owner)}`, milliseconds: inboxKept, signal };
-      const count = () => andante.live.countWaiting({ userId: owner });
-      const counted = isCounted === "true" && (await cachedReads.get({ ...counting, read: count }));
+      const counted = { userId: owner, events: query.events };
+      const counting = { key: `inbox counts ${JSON.stringify(counted)}`, milliseconds: inboxKept, signal };
+      const count = () => andante.live.countWaiting(counted);
+      const counts = isCounted === "true" && (await cachedReads.get({ ...counting, read: count }));
       const key = `inbox ${JSON.stringify(asked)}`;
       const read = (until: AbortSignal) => readInbox(andante, asked, until);
       const page = await cachedReads.get({ key, milliseconds: inboxKept, signal, read });
       return {
         ...page,
         items: await visibleWaits(context, page.items),
-        ...(counted && { counts: await visibleCounts(context, counted) }),
+        ...(counts && { counts: await visibleCounts(context, counts) }),
       };
     },
   }),

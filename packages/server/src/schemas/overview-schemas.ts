@@ -60,7 +60,9 @@ export const inbox = component("Inbox", () =>
         complete: z.boolean().describe("False when there were more than were counted"),
       })
       .optional()
-      .describe("All suspensions that the caller may see, with any filters; only with `counts=true`"),
+      .describe(
+        "All suspensions that the caller may see, with any filters but `events`; only with `counts=true`",
+      ),
   }),
 );
 
@@ -78,7 +80,9 @@ export const inboxQuery = shape(() =>
     events: z
       .enum(["true", "false"])
       .transform((events) => events === "true")
-      .describe("Only those that an event ends; `false` by default")
+      .describe(
+        "`true`: only those that an event ends; `false`: only those that wait for a person; all by default",
+      )
       .optional(),
     order: z
       .enum(["oldest", "deadline", "user"])

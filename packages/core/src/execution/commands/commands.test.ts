@@ -229,14 +229,14 @@ describe("a list", () => {
 describe("the list of open suspensions", () => {
   const row = (
     id: string,
-    fields: { userId?: string; deadline?: number; data?: string; suspendedAt?: number },
+    fields: { userId?: string; deadline?: number; data?: string; suspendedAt?: number; more?: object },
   ) => ({
     ...{ executionId: `e-${id}`, workflowId: "nap", agentId: null, conversationId: null },
     userId: fields.userId ?? null,
     startAt: 1,
     suspension: {
       ...{ ...suspension, suspensionId: id, suspendedAt: fields.suspendedAt ?? 1 },
-      ...{ data: fields.data ?? null, deadline: fields.deadline ?? null },
+      ...{ data: fields.data ?? null, deadline: fields.deadline ?? null, ...fields.more },
     },
   });
   const rows = [
@@ -285,6 +285,28 @@ describe("the list of open suspensions", () => {
     expect(first.items).toEqual([]);
     const next = await listWaiting(far, { limit: 9, text: "needle", cursor: first.nextCursor ?? "" });
     expect([idsOf(next), next.nextCursor]).toEqual([["t"], null]);
+  });
+
+  test("is limited to what an event ends, or to what waits for a person; a page is followed only if it has a next", async () => {
+    const awaits = JSON.stringify({ events: [{ scope: "", name: "paid", key: "1" }] });
+    const of = sources([
+      row("a", {}),
+      row("b", { more: { awaits } }),
+      row("c", { more: { awaits, to: "olga" } }),
+      row("d", { more: { to: "olga" } }),
+    ]);
+    const found = async (events: boolean | undefined) => idsOf(await listWaiting(of, { limit: 9, events }));
+    expect(await found(undefined)).toEqual(["a", "b", "c", "d"]);
+    expect(await found(true)).toEqual(["b", "c"]);
+    expect(await found(false)).toEqual(["a", "c", "d"]);
+    const count = async (events: boolean) => (await countWaiting(of, { events })).counts;
+    expect([await count(true), await count(false)]).toMatchObject([[{ count: 2 }], [{ count: 3 }]]);
+    const first = await listWaiting(of, { limit: 2, events: false });
+    expect(idsOf(first)).toEqual(["a", "c"]);
+    const cursor = first.nextCursor ?? "";
+    const last = await listWaiting(of, { limit: 2, events: false, cursor });
+    expect([idsOf(last), last.nextCursor]).toEqual([["d"], null]);
+    expect((await listWaiting(of, { limit: 3, events: false })).nextCursor).toBeNull();
   });
 
   test("is counted by workflow, user and conversation, up to a bound", async () => {

@@ -18,7 +18,7 @@ export interface WaitingOptions {
   readonly userId?: string | undefined;
   /** Only those with this text in their reason, data, ids, user or recipient; upper and lower case are the same. */
   readonly text?: string | undefined;
-  /** Only those that an event ends. Default: false. */
+  /** True: only those that an event ends. False: only those that wait for a person. Default: all. */
   readonly events?: boolean | undefined;
   /** Default: "oldest". The other orders sort the oldest 10 000. */
   readonly order?: WaitingOrder | undefined;
@@ -81,13 +81,13 @@ const keyOf: Readonly<Record<WaitingOrder, (each: WaitingSuspension) => number |
 
 export async function listWaiting(
   { store, workflows }: WaitingSources,
-  { cursor, limit, text = "", events = false, order = "oldest", ...filters }: WaitingOptions,
+  { cursor, limit, text = "", events, order = "oldest", ...filters }: WaitingOptions,
 ): Promise<WaitingPage> {
   const placeOf = (each: WaitingSuspension): Place => [keyOf[order](each), each.suspension.suspensionId];
   const after = cursor === undefined ? undefined : placeIn(cursor, order);
   const next = order === "oldest" ? oldestFirst(store, filters) : await sorted(store, filters, placeOf);
   const { page, more } =
-    text === "" && !events
+    text === "" && events === undefined
       ? cutPage(await next(after, limit + 1), limit, callerPageLength)
       : await search(next, { text, events, limit, after, placeOf });
   return {
@@ -104,10 +104,11 @@ export async function listWaiting(
 /** Counts by workflow or agent, user and conversation; `complete` is false when there are more than were counted. */
 export async function countWaiting(
   { store }: Pick<WaitingSources, "store">,
-  filters: Pick<WaitingOptions, "userId">,
+  { events, ...filters }: Pick<WaitingOptions, "userId" | "events">,
 ): Promise<{ readonly counts: readonly WaitingCount[]; readonly complete: boolean }> {
   const rows = await store.waiting({ ...filters, brief: true, limit: maxCounted + 1 });
-  const groups = Map.groupBy(rows.slice(0, maxCounted), ({ workflowId, agentId, userId, conversationId }) =>
+  const counted = rows.slice(0, maxCounted).filter(({ suspension }) => hasEvents(suspension, events));
+  const groups = Map.groupBy(counted, ({ workflowId, agentId, userId, conversationId }) =>
     JSON.stringify([workflowId, agentId, userId, conversationId]),
   );
   const counts = [...groups.values()].flatMap((group) =>
@@ -175,30 +176,38 @@ async function search(
   next: Next,
   asked: {
     readonly text: string;
-    readonly events: boolean;
+    readonly events: boolean | undefined;
     readonly limit: number;
     readonly after: Place | undefined;
     readonly placeOf: (each: WaitingSuspension) => Place;
   },
 ) {
   const contains = containing(asked.text);
-  const isWanted = (each: WaitingSuspension) =>
-    (!asked.events || each.suspension.awaits !== undefined) && contains(each);
+  const isWanted = (each: WaitingSuspension) => hasEvents(each.suspension, asked.events) && contains(each);
+  // One more than are wanted: a row that follows the page.
+  const atOnce = asked.text === "" ? Math.min(searchedAtOnce, asked.limit + 1) : searchedAtOnce;
   const page: WaitingSuspension[] = [];
   let last: WaitingSuspension | undefined;
   for (let searched = 0; searched < maxSearched; ) {
-    const rows = await next(last === undefined ? asked.after : asked.placeOf(last), searchedAtOnce);
+    const rows = await next(last === undefined ? asked.after : asked.placeOf(last), atOnce);
     for (const each of rows) {
-      if (isWanted(each)) page.push(each);
       last = each;
-      if (page.length === asked.limit) return { page, more: last };
+      if (!isWanted(each)) continue;
+      if (page.length === asked.limit) return { page, more: page.at(-1) };
+      page.push(each);
     }
     searched += rows.length;
-    if (rows.length === 0 || (rows.length < searchedAtOnce && textLength(rows) < callerPageLength))
+    if (rows.length === 0 || (rows.length < atOnce && textLength(rows) < callerPageLength))
       return { page, more: undefined };
     if (textLength(page) >= callerPageLength) break;
   }
   return { page, more: last };
+}
+
+/** `events`: whether an event ends it; false: it waits for a person, whom it names where an event ends it too. */
+function hasEvents({ awaits, to }: WaitingSuspension["suspension"], events: boolean | undefined): boolean {
+  if (events === undefined) return true;
+  return events ? awaits !== undefined : awaits === undefined || to !== undefined;
 }
 
 function containing(text: string): (each: WaitingSuspension) => boolean {

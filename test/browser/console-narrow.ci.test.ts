@@ -1,5 +1,6 @@
 // The console in a real Chromium in windows of every size: a phone, a tablet, a small window, a large one at twice the size.
 // Nothing is cut off or covered, and all that a wide window shows is in reach.
+import { createClient } from "@andante/client";
 import { Agent, createWorkflow } from "@andante/core";
 import { scriptedModel } from "@andante/core/test";
 import type { Page } from "playwright-core";
@@ -53,6 +54,7 @@ describe("in Chromium", async () => {
   };
   const server = await serveForTest(house);
   const { andante } = server;
+  const client = createClient({ baseUrl: server.url });
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
@@ -77,6 +79,17 @@ describe("in Chromium", async () => {
       return isWhole && (at === null || each.contains(at)) ? [] : [each.outerHTML.slice(0, 80)];
     })`);
 
+  /** Runs in the page: the containers of tables that cut something off, or scroll sideways. */
+  const sideways = () =>
+    page.evaluate(`[...document.querySelectorAll("main table, main .grid-row")].flatMap((table) => {
+      const around = [];
+      for (let each = table.parentElement; each !== null; each = each.parentElement) around.push(each);
+      return around.flatMap((each) => {
+        const isCut = getComputedStyle(each).overflowX !== "visible" && each.scrollWidth > each.clientWidth + 1;
+        return isCut ? [each.className + " " + each.clientWidth + " < " + each.scrollWidth] : [];
+      });
+    })`);
+
   test.each([
     ["a phone", phone],
     ["a tablet", tablet],
@@ -89,6 +102,7 @@ describe("in Chromium", async () => {
     const { traces } = await andante.traces.list({ executionId });
     await andante.schedules.set("weekly", { workflowId: "chain", cron: "0 9 * * mon", input: {} });
     await sendOrders(andante);
+    const [{ id: group } = { id: "" }] = (await client.failures()).groups;
     await page.setViewportSize(size);
     for (const [path, drawn] of [
       ...[["", ".wait-row"] as const, ["/inbox", ".inbox-item"] as const],
@@ -102,12 +116,18 @@ describe("in Chromium", async () => {
       ...[["/endpoints", "tbody tr"] as const, ["/endpoints/crm", "tbody tr"] as const],
       ...[["/deliveries", "tbody tr"] as const, ["/mcp", ".tools .card"] as const],
       ...[["/usage", "tbody tr"] as const, ["/api", ".operation"] as const],
+      ...[["/usage?by=agent", "tbody tr"] as const, [`/failures?group=${group}`, "tbody tr"] as const],
+      ...[["/events?tab=waits", "tbody tr"] as const, ["/workflows/invoice?tab=steps", "tbody tr"] as const],
+      ...[["recent", "tbody tr"] as const, ["definitions", ".steps"] as const].map(
+        ([tab, drawn]) => [`/workflows/publish?tab=${tab}`, drawn] as const,
+      ),
     ]) {
       await open(path);
       await page.locator(drawn).first().waitFor();
       await eventually(() => page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(
         size.width,
       );
+      if (size.width >= 1024) await eventually(sideways, path).toEqual([]);
       const buttons =
         ".top .btn, .heading .btn, .filters > :not(.grow), .side .active, .foot button, .form-acts .btn";
       await eventually(() => hidden(buttons)).toEqual([]);

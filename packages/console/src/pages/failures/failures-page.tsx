@@ -63,7 +63,7 @@ function Groups({ from, since }: { readonly from: string | undefined; readonly s
         </div>
       )}
       {data !== undefined && data.groups.length > 0 && (
-        <table className="plain">
+        <table className="plain failures">
           <thead>
             <tr>
               <th className="right" style={{ paddingLeft: 24 }}>
@@ -110,12 +110,12 @@ function GroupRow({
           <b style={{ fontWeight: 560 }}>{name}</b> {message}
         </div>
       </td>
-      <td>
+      <td className="named">
         <Link to="/workflows/$workflowId" params={{ workflowId }}>
           {workflowId}
         </Link>
       </td>
-      <td className="mono faint">{stepPath}</td>
+      <td className="named mono faint">{stepPath}</td>
       <td>
         {definitions.map((definition) => (
           <div key={definition}>

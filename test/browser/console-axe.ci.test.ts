@@ -1,6 +1,7 @@
 // Every page of the console passes axe: no violation of any impact, light and dark.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { createClient } from "@andante/client";
 import type { AxeResults } from "axe-core";
 import { describe, expect, test } from "vitest";
 import { mcpClient } from "../mcp/client.ts";
@@ -35,6 +36,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   const { deliveryId } = await andante.deliveries.test("crm");
   const { traces } = await andante.traces.list({ executionId });
   const traceId = traces[0]?.traceId;
+  const { groups } = await createClient({ baseUrl: server.url }).failures();
   // The policy of the page stays as it is; axe comes from outside of it.
   const options = { colorScheme, viewport: { width: 1440, height: 900 }, bypassCSP: true };
   const page = await openPage(browser, () => undefined, options);
@@ -60,6 +62,7 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     ["/failures", "tr"],
+    [`/failures?group=${groups[0]?.id}`, "tbody tr"],
     ["/nodes", "tbody tr"],
     ["/usage?by=agent", ".budgets tbody tr"],
     ["/workflows/publish?tab=definitions", ".steps"],

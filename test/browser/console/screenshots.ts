@@ -3,6 +3,7 @@
 // node --conditions=andante-source test/browser/console/screenshots.ts pictures [page …]
 import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { createClient } from "@andante/client";
 import { createLogger, memoryStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { chromium } from "playwright-core";
@@ -69,6 +70,7 @@ await andante.schedules.pause("weekly", { reason: "holidays", by: "olga" });
 for (const text of ["one two", "three"]) await mcpClient(server.url).call("measure_text", { text });
 await mcpClient(server.url).call("refund", { order: "ord_9001", amount: 2000, reason: "damaged" });
 const { deliveryId } = await andante.deliveries.test("crm");
+const { groups } = await createClient({ baseUrl: server.url }).failures();
 
 /** The address of each page, an element on it once it is drawn, and one that is then clicked. */
 const pages: Readonly<Record<string, readonly [address: string, drawn: string, clicked?: string]>> = {
@@ -98,6 +100,7 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string, c
   delivery: [`/console/deliveries?item=${encodeURIComponent(deliveryId)}`, ".delivery-cards .json"],
   mcp: ["/console/mcp", ".tools tbody tr"],
   failures: ["/console/failures", "tbody tr"],
+  group: [`/console/failures?group=${groups[0]?.id}`, "tbody tr"],
   nodes: ["/console/nodes", "tbody tr"],
   definitions: ["/console/workflows/publish?tab=definitions", ".steps"],
   logs: ["/console/logs", ".log-line"],

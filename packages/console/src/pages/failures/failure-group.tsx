@@ -37,22 +37,23 @@ export function FailureGroup({
         <div className="failure-text" dir="auto" title={message}>
           <b style={{ fontWeight: 560 }}>{name}</b> {message}
         </div>
-        <p className="muted">
-          {plural(group.count, "execution")} of{" "}
+        <div className="row muted group-facts">
+          <span>{plural(group.count, "execution")} of</span>
           <Link className="link" to="/workflows/$workflowId" params={{ workflowId }}>
             {workflowId}
           </Link>
           {stepPath !== null && (
-            <>
-              {" "}
+            <span>
               in step <span className="mono">{stepPath}</span>
-            </>
+            </span>
           )}
-          , first <Ago time={firstAt} suffix=" ago" />, last <Ago time={lastAt} suffix=" ago" />.{" "}
+          <span>
+            first <Ago time={firstAt} suffix=" ago" />, last <Ago time={lastAt} suffix=" ago" />
+          </span>
           <Link className="link" to="/executions" search={{ status: "error", workflowId, since }}>
             All failures of the workflow →
           </Link>
-        </p>
+        </div>
       </div>
       <table className="plain" aria-label="Executions of the group">
         <thead>

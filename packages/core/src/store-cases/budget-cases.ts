@@ -176,6 +176,22 @@ export function budgetCases(name: string, makeStore: () => Store): void {
       expect(await limitFor(next, at)).toBe(100);
     });
 
+    test("a raise counts also where it is not enough, or its call does not fit yet: the next one is added to it", async () => {
+      const subject = randomUUID();
+      await use(subject, 120);
+      const asked = (id: string, amount: number) =>
+        hold("raised", [shareOf(subject, { raise: { id, amount } })]);
+      const reached = (limit: number) => ({ kind: "reached", share: 0, used: 120, limit });
+      expect(await asked("one", 5)).toEqual(reached(105));
+      expect(await asked("one", 5)).toEqual(reached(105));
+      expect(await accountOf(subject)).toMatchObject({ used: 120, held: 0, raised: 5 });
+      expect(await asked("two", 10)).toEqual(reached(115));
+      expect(await asked("three", 30)).toMatchObject({ kind: "held", uses: [{ used: 120, limit: 145 }] });
+      const other = shareOf(subject, { raise: { id: "four", amount: 7 }, amount: 100 });
+      expect(await hold(randomUUID(), [other])).toEqual({ kind: "busy" });
+      expect(await accountOf(subject)).toMatchObject({ used: 120, raised: 52 });
+    });
+
     test("a commit charges its calls once, a refused one none", async () => {
       const subject = randomUUID();
       const made = execution({});

@@ -127,21 +127,29 @@ export interface HeldShare extends BudgetUse {
   readonly unbounded: boolean;
 }
 
+/** A share that is not held. */
+export interface RefusedShare extends BudgetUse {
+  readonly kind: "busy" | "reached";
+  /** The account with the raise of the share, to be kept: several raises may be needed. Absent without a new raise. */
+  readonly raised?: KeptAccount;
+}
+
 /** Decides on one share. */
 export function holdShare(
   kept: KeptAccount | undefined,
   others: OtherShares,
   share: BudgetShare,
-): HeldShare | ({ readonly kind: "busy" | "reached" } & BudgetUse) {
+): HeldShare | RefusedShare {
   const account = inWindow(kept, share);
   const raises = raisesWith(account.raises, share.raise);
   const { used, largest } = account;
   const limit = share.limit + sumOf(raises);
-  if (used >= limit) return { kind: "reached", used, limit };
+  const refused = { used, limit, ...(raises !== account.raises && { raised: { ...account, raises } }) };
+  if (used >= limit) return { kind: "reached", ...refused };
   const amount = Math.max(share.amount, largest);
   const unbounded = share.unbounded && largest === 0;
   const fits = !unbounded && !others.unbounded && used + others.amount + amount <= limit;
-  if (others.count > 0 && !fits) return { kind: "busy", used, limit };
+  if (others.count > 0 && !fits) return { kind: "busy", ...refused };
   return { account: { ...account, raises }, amount, unbounded, used, limit };
 }
 

@@ -41,9 +41,13 @@ export function plainBudgets() {
           unbounded: others.some(({ unbounded }) => unbounded),
         };
         const result = holdShare(accounts.get(keyOf(share))?.account, beside, share);
-        if ("account" in result) held.push(result);
-        else if (result.kind === "busy") return { kind: "busy" };
-        else return { kind: "reached", share: index, used: result.used, limit: result.limit };
+        if ("account" in result) {
+          held.push(result);
+          continue;
+        }
+        if (result.raised !== undefined) keep(share, result.raised);
+        if (result.kind === "busy") return { kind: "busy" };
+        return { kind: "reached", share: index, used: result.used, limit: result.limit };
       }
       shares = shares.filter((share) => share.hold !== hold);
       for (const [index, { account, amount, unbounded }] of held.entries()) {

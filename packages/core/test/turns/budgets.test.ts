@@ -66,6 +66,10 @@ const tokens = (amount: number, fields: Partial<BudgetOptions> = {}): BudgetOpti
   ...{ per: "user", window: "1d", tokens: amount },
   ...fields,
 });
+const money = (amount: number, fields: Partial<BudgetOptions> = {}): BudgetOptions => ({
+  ...{ per: "user", window: "1d", money: amount },
+  ...fields,
+});
 const usedUp = { code: "budget-used-up", status: 429 };
 const waiting = async (andante: Andante) => (await andante.live.waiting({ limit: 10 })).items;
 
@@ -172,6 +176,56 @@ test("money is counted by prices, and a model without one is refused", async () 
   const other = start({ budgets: [budget] }, { prices: { "other/model": { input: 1, output: 1 } } });
   await expect(other.andante.agents.text("clerk", "go")).rejects.toMatchObject({ code: "model-price" });
   expect(other.model.asked).toEqual([]);
+});
+
+test("a budget in money suspends a workflow, and a person raises it by an amount of money", async () => {
+  const { andante, model } = start({ budgets: [money(20, { onReached: "suspend" })] });
+  const run = (executionId: string) => andante.execute("asking", {}, { executionId, userId: "ada" });
+  expect(await run("first")).toMatchObject({ status: "suspended" });
+  const [item] = await waiting(andante);
+  expect(item?.suspension).toMatchObject({
+    reason: "The budget of this user of 20 is used up until 2024-10-05T00:00:00.000Z",
+    data: { used: 20, budget: { subject: "ada", unit: "money", limit: 20 } },
+    resumeSchema: { properties: { money: { type: "number", exclusiveMinimum: 0 } } },
+  });
+  for (const resumeData of [{ approved: true, tokens: 5 }, { approved: true, money: 0 }, { money: 5 }])
+    await expect(
+      andante.resume("asking", "first", resumeData),
+      JSON.stringify(resumeData),
+    ).rejects.toMatchObject({ code: "resume-validation" });
+  expect(model.asked).toHaveLength(1);
+  const more = { approved: true, money: 5 };
+  expect(await andante.resume("asking", "first", more)).toMatchObject({ status: "completed" });
+  expect(await andante.budgets()).toMatchObject([{ unit: "money", subject: "ada", used: 40, limit: 25 }]);
+  await run("next");
+  // The amount is added to the limit, not to the use.
+  expect(await andante.resume("asking", "next", { approved: true, money: 14.5 })).toMatchObject({
+    status: "suspended",
+  });
+  const [again] = await waiting(andante);
+  expect(again?.suspension.reason).toContain("of 39.5 is used up");
+  expect(await andante.resume("asking", "next", { approved: true, money: 0.6 })).toMatchObject({
+    status: "suspended",
+  });
+  expect(await andante.budgets(), "one more call was made").toMatchObject([{ used: 60, limit: 40.1 }]);
+  expect(await andante.resume("asking", "next", { approved: false })).toMatchObject({ status: "error" });
+});
+
+test("a budget in money suspends a reply of a chat, and a person raises it by an amount of money", async () => {
+  const { andante } = start({ budgets: [money(20, { onReached: "suspend" })] });
+  const where = { conversationId: "talk", userId: "ada" };
+  for await (const _ of await andante.agents.chat("clerk", "go", where));
+  await expect.poll(() => waiting(andante)).toHaveLength(1);
+  const { suspensionId = "", data } = (await waiting(andante))[0]?.suspension ?? {};
+  expect(data).toMatchObject({ used: 20, budget: { unit: "money", limit: 20 } });
+  const decide = (resumeData: unknown) =>
+    andante.agents.resume("talk", { suspensionId, resumeData, by: "boss" });
+  await expect(decide({ approved: true, tokens: 5 })).rejects.toMatchObject({ code: "resume-validation" });
+  await decide({ approved: true, money: 5 });
+  const text = async () => JSON.stringify((await andante.conversations.messages("talk")).messages.at(-1));
+  await expect.poll(text).toContain(`"text":"done"`);
+  expect(await andante.budgets()).toMatchObject([{ unit: "money", used: 40, limit: 25, held: 0 }]);
+  expect((await andante.conversations.read("talk")).usage).toMatchObject({ calls: 2, money: 40 });
 });
 
 test("executions with a tag share its budget", async () => {

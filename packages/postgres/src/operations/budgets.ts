@@ -83,9 +83,19 @@ async function holdShares(
     );
     const beside = toOtherShares(others.rows[index] ?? {});
     const result = holdShare(row && toKeptAccount(row), beside, share);
-    if ("account" in result) held.push(result);
-    else if (result.kind === "busy") return { kind: "busy" };
-    else return { kind: "reached", share: index, used: result.used, limit: result.limit };
+    if ("account" in result) {
+      held.push(result);
+      continue;
+    }
+    if (result.raised !== undefined) {
+      const { startsAt, endsAt, used, raises } = result.raised;
+      await query(
+        `update ${s}.budgets set starts_at = $3, ends_at = $4, used = $5, raises = $6 where budget = $1 and subject = $2`,
+        [names[index], subjects[index], startsAt, endsAt, used, JSON.stringify(raises)],
+      );
+    }
+    if (result.kind === "busy") return { kind: "busy" };
+    return { kind: "reached", share: index, used: result.used, limit: result.limit };
   }
   await query(
     `with kept as (

@@ -61,9 +61,14 @@ async function holdBudgets(
     const kept = await budgetOf(cells, share);
     const beside = sharesIn(kept ?? {}, at, hold);
     const result = holdShare(kept?.account, beside, share);
-    if ("account" in result) held.push({ ...result, shares: kept?.shares ?? {} });
-    else if (result.kind === "busy") return { kind: "busy" };
-    else return { kind: "reached", share: index, used: result.used, limit: result.limit };
+    const shares = kept?.shares ?? {};
+    if ("account" in result) {
+      held.push({ ...result, shares });
+      continue;
+    }
+    if (result.raised !== undefined) keep(cells, share, { account: result.raised, shares });
+    if (result.kind === "busy") return { kind: "busy" };
+    return { kind: "reached", share: index, used: result.used, limit: result.limit };
   }
   for (const [index, { account, amount, unbounded, shares }] of held.entries()) {
     const share = asked[index];

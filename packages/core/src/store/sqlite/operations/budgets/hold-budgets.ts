@@ -28,9 +28,13 @@ export function holdBudgets(database: DatabaseSync) {
       const { budget, subject } = share;
       const beside = toOtherShares(others.get(budget, subject, at, hold) ?? {});
       const result = holdShare(rows.read(share), beside, share);
-      if ("account" in result) held.push(result);
-      else if (result.kind === "busy") return { kind: "busy" };
-      else return { kind: "reached", share: index, used: result.used, limit: result.limit };
+      if ("account" in result) {
+        held.push(result);
+        continue;
+      }
+      if (result.raised !== undefined) rows.keep(share, result.raised);
+      if (result.kind === "busy") return { kind: "busy" };
+      return { kind: "reached", share: index, used: result.used, limit: result.limit };
     }
     for (const [index, { account, amount, unbounded }] of held.entries()) {
       const share = shares[index];

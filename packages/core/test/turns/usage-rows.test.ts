@@ -1,5 +1,7 @@
 // Rows of usage equal the log of the provider when a process crashes: in chats, workflows and sub-agents.
+import { tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
@@ -7,7 +9,8 @@ import type { Prices } from "../../src/observe/usage/prices.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
-import { controlledModel } from "../support/controlled-model.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { controlledModel, lastText, type Said } from "../support/controlled-model.ts";
 import { openStore } from "./processes.ts";
 import {
   budgetOf,
@@ -92,6 +95,49 @@ test("calls outside of conversations are counted when they end, and a change of 
   const last = await usageWith(undefined);
   expect(last.reply).not.toHaveProperty("money");
   expect(last.total).toMatchObject({ calls: 12, money: 3.29, unpricedCalls: 4 });
+});
+
+test("after a fallback the rows, the money and a budget are those of the model that replied", async () => {
+  const isAfterTool = (prompt: readonly { readonly role: string }[]) => prompt.at(-1)?.role === "tool";
+  const asksTool: Said = { calls: [{ name: "look", input: {} }], usage: { input: 1000, output: 10 } };
+  const reply: Said = { text: ["done"], usage: { input: 3000, output: 10 } };
+  const first = controlledModel((call) =>
+    lastText(call) === "easy" ? reply : { refuse: new Error("overloaded") },
+  );
+  const second = controlledModel(({ prompt }) => (isAfterTool(prompt) ? reply : asksTool));
+  const model = [Object.assign(first, { modelId: "first" }), Object.assign(second, { modelId: "second" })];
+  const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+  const clerk = new Agent({ id: "clerk", model, tools: { look }, maxRetries: 0, maxOutputTokens: 10 });
+  const asking = createWorkflow({ id: "asking", input: z.string() }).andAgent({
+    ...{ id: "ask", agent: clerk, prompt: "hard" },
+  });
+  const prices = {
+    "scripted/first": { input: 1000, output: 0 },
+    "scripted/second": { input: 1, output: 0 },
+  };
+  const andante = createAndante({
+    ...{ agents: { clerk }, workflows: { asking }, store: memoryStore(), prices },
+    budgets: [{ per: "all", window: "1d", money: 1000 }],
+    logger: new RecordingLogger(),
+  });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const rows = async () => {
+    const { rows: found } = await andante.usage({ by: "model" });
+    return found.map(({ key, calls, inputTokens, money }) => [key, calls, inputTokens, money]);
+  };
+  const talk = { conversationId: "talk" };
+  expect((await andante.agents.text("clerk", "hard", talk)).text).toBe("done");
+  expect(await rows()).toEqual([["scripted/second", 2, 4000, 0.004]]);
+  await andante.agents.text("clerk", "hard");
+  expect(await andante.execute("asking", "go")).toMatchObject({ status: "completed" });
+  await expect.poll(rows).toEqual([["scripted/second", 6, 12_000, 0.012]]);
+  expect((await andante.agents.text("clerk", "easy", talk)).text).toBe("done");
+  expect(await rows()).toEqual([
+    ["scripted/first", 1, 3000, 3],
+    ["scripted/second", 6, 12_000, 0.012],
+  ]);
+  expect((await andante.conversations.read("talk")).usage).toMatchObject({ calls: 3, money: 3.004 });
+  await expect.poll(() => andante.budgets()).toMatchObject([{ used: 3.012, held: 0 }]);
 });
 
 test.each([1e300, Number.POSITIVE_INFINITY, Number.NaN, -5])(

@@ -48,19 +48,18 @@ function shape(chunks: readonly UIMessageChunk[]): string[] {
   return shown;
 }
 
-/** The tools whose outcome the journal of the live turn holds. */
-async function recordedTools(store: Store, conversationId: string): Promise<string[]> {
-  const probe = { agentId: "clerk", conversationId, userId: "ada", input: "{}", context: "{}" };
-  const claim = { owner: "nobody", token: "none" };
-  const begun = await store.beginTurn({
-    message: { kind: "replace", messageId: "none", previous: "", body: "", at: 0 },
-    turn: { ...probe, executionId: "probe", startAt: 0, claim, events: [] },
-  });
-  if (begun.kind !== "busy") return [];
-  const events = await store.events({ executionId: begun.executionId, after: 0, limit: 1_000 });
-  return toolNames.filter((name) =>
+/** The tools whose outcome the journal of the live turn holds, and the number of recorded calls of the model. */
+async function recordedCalls(store: Store, conversationId: string) {
+  const { executionId } = (await store.liveTurn(conversationId)) ?? {};
+  if (executionId === undefined) return undefined;
+  const events = await store.events({ executionId, after: 0, limit: 1_000 });
+  const tools = toolNames.filter((name) =>
     events.some(({ path, detail }) => path?.includes(".tool[") && detail?.includes(`"${name}"`)),
   );
+  return {
+    tools,
+    calls: events.filter(({ path }) => path?.endsWith("]") && !path.includes(".tool[")).length,
+  };
 }
 
 /** The client comes back: it attaches to the reply that runs, or asks again when its message is not there. */
@@ -72,9 +71,9 @@ async function comeBack({ andante }: Process, conversationId: string): Promise<U
   return messages.length >= 2 ? undefined : all(await ask(andante, "u1", conversationId));
 }
 
-async function undisturbed(store: Store) {
+async function undisturbed(store: Store, options: { readonly isPlain: boolean }) {
   const effects = new Effects();
-  const whole = start(store, effects);
+  const whole = start(store, effects, options);
   await whole.andante.ready();
   const chunks = await all(await ask(whole.andante, "u1"));
   expect(said(chunks)).toBe(wholeReply);
@@ -84,44 +83,55 @@ async function undisturbed(store: Store) {
   return { writes, chunks: shape(chunks), kept: messages };
 }
 
-test("after a crash at any write the next process continues behind it", {
-  timeout: 60_000,
-}, async () => {
-  const store = await openStore();
-  const expected = await undisturbed(store);
-  // Message and turn, four calls of the model, five tools (two may share a write), the last call with the end.
-  expect(expected.writes).toBeGreaterThanOrEqual(10);
-  for (let write = 1; write <= expected.writes; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const where = `write ${write} ${variant}`;
-      const effects = new Effects();
-      const first = start(store, effects, { crash: { write, variant } });
-      await first.andante.ready();
-      const read = ask(first.andante, "u1", where)
-        .then(all)
-        .catch(() => undefined);
-      await first.life.crash;
-      await first.end();
-      await read;
-      const recorded = await recordedTools(store, where);
-      const before = new Map(toolNames.map((name) => [name, effects.of(name)]));
+test.each([
+  ["an Agent", { isPlain: false }],
+  ["a plain ToolLoopAgent", { isPlain: true }],
+] as const)(
+  "after a crash at any write of a turn of %s the next process continues behind it",
+  {
+    timeout: 60_000,
+  },
+  async (_, agent) => {
+    const store = await openStore();
+    const expected = await undisturbed(store, agent);
+    // Message and turn, four calls of the model, five tools (two may share a write), the last call with the end.
+    expect(expected.writes).toBeGreaterThanOrEqual(10);
+    for (let write = 1; write <= expected.writes; write++) {
+      for (const variant of ["lost", "unacknowledged"] as const) {
+        const where = `write ${write} ${variant}`;
+        const effects = new Effects();
+        const first = start(store, effects, { ...agent, crash: { write, variant } });
+        await first.andante.ready();
+        const read = ask(first.andante, "u1", where)
+          .then(all)
+          .catch(() => undefined);
+        await first.life.crash;
+        await first.end();
+        await read;
+        const recorded = await recordedCalls(store, where);
+        // Without a live turn nothing was written, or all of it.
+        const recordedOfModel = recorded?.calls ?? (write === 1 ? 0 : wholeUsage.calls);
+        const before = new Map(toolNames.map((name) => [name, effects.of(name)]));
 
-      const second = start(store, effects);
-      const chunks = await comeBack(second, where);
-      if (chunks !== undefined) expect(shape(chunks), where).toEqual(expected.chunks);
-      expect(await kept(second.andante, where), where).toEqual(expected.kept);
-      expect((await second.andante.conversations.read(where)).usage, where).toEqual(wholeUsage);
-      for (const name of toolNames) {
-        if (recorded.includes(name)) expect(effects.of(name), `${where}, ${name}`).toBe(before.get(name));
-        expect(effects.of(name), `${where}, ${name}`).toBeGreaterThanOrEqual(1);
-        expect(effects.of(name), `${where}, ${name}`).toBeLessThanOrEqual(2);
-        if (variant === "unacknowledged") expect(effects.keysOf(name), `${where}, ${name}`).toBe(1);
+        const second = start(store, effects, agent);
+        const chunks = await comeBack(second, where);
+        if (chunks !== undefined) expect(shape(chunks), where).toEqual(expected.chunks);
+        expect(await kept(second.andante, where), where).toEqual(expected.kept);
+        expect((await second.andante.conversations.read(where)).usage, where).toEqual(wholeUsage);
+        for (const name of toolNames) {
+          if (recorded?.tools.includes(name))
+            expect(effects.of(name), `${where}, ${name}`).toBe(before.get(name));
+          expect(effects.of(name), `${where}, ${name}`).toBeGreaterThanOrEqual(1);
+          expect(effects.of(name), `${where}, ${name}`).toBeLessThanOrEqual(2);
+          if (variant === "unacknowledged") expect(effects.keysOf(name), `${where}, ${name}`).toBe(1);
+        }
+        expect(second.model.asked.length, where).toBe(wholeUsage.calls - recordedOfModel);
+        expect(second.logger.messages, where).toEqual([]);
+        await second.end();
       }
-      expect(second.logger.messages, where).toEqual([]);
-      await second.end();
     }
-  }
-});
+  },
+);
 
 test("a turn that began too long ago ends with the results of its tools, and calls no model", async () => {
   const store = await openStore();

@@ -83,11 +83,16 @@ test("a tool whose output cannot be recorded while the process stops runs once a
   expect(runs).toBe(1);
 });
 
-test("an agent that is not ours is not asked again about a turn that began too long ago", async () => {
+class OwnLoop extends ToolLoopAgent {}
+
+test.each([
+  ["a plain ToolLoopAgent", ToolLoopAgent],
+  ["an agent that is not ours", OwnLoop],
+])("%s is not asked again about a turn that began too long ago", async (_, Clerk) => {
   const store = await openStore();
   const clock = new TestClock();
   const start = (model: ScriptedModel) => {
-    const clerk = new ToolLoopAgent({ model });
+    const clerk = new Clerk({ model });
     const andante = createAndante({
       agents: { clerk },
       store: wrapStore(store),

@@ -1,5 +1,5 @@
 // Processes for tests of turns: Andantes on one store that start, crash and stop, one after the other.
-import type { ToolSet, UIMessageChunk } from "ai";
+import { ToolLoopAgent, type ToolSet, type UIMessageChunk } from "ai";
 import { onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
@@ -29,6 +29,8 @@ export interface ProcessOptions {
   readonly clock?: Clock;
   readonly agent?: Partial<AgentOptions>;
   readonly budgets?: readonly BudgetOptions[];
+  /** The agent is a plain `ToolLoopAgent` of the AI SDK. */
+  readonly isPlain?: boolean;
 }
 
 /** A store that outlives its processes. */
@@ -40,12 +42,13 @@ export async function openStore(): Promise<Store> {
 }
 
 export function startProcess(store: Store, options: ProcessOptions): Process {
-  const { model, tools, crash, clock, agent, budgets } = options;
+  const { model, tools = {}, crash, clock, agent, budgets, isPlain = false } = options;
   const life = crashingStore(store, crash);
   const logger = new RecordingLogger();
-  const agents = { clerk: new Agent({ id: "clerk", model, ...(tools && { tools }), ...agent }) };
+  const settings = { id: "clerk", model, tools };
+  const clerk = isPlain ? new ToolLoopAgent(settings) : new Agent({ ...settings, ...agent });
   const andante = createAndante({
-    ...{ agents, store: life.store, logger },
+    ...{ agents: { clerk }, store: life.store, logger },
     ...(clock && { clock }),
     ...(budgets && { budgets }),
   });

@@ -1,11 +1,22 @@
 // The AI SDK's own ways under durable execution: tools that it runs by itself, callbacks, prepared calls and its own agent.
-import { experimental_toolCaller, ToolLoopAgent, type ToolSet, tool, toolSearch } from "ai";
+import { exec } from "node:child_process";
+import { tmpdir } from "node:os";
+import { promisify } from "node:util";
+import {
+  type Experimental_SandboxSession,
+  experimental_toolCaller,
+  ToolLoopAgent,
+  type ToolSet,
+  tool,
+  toolSearch,
+} from "ai";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
 import { PublicError } from "../../src/errors/index.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
+import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { type ScriptedTurn, scriptedModel } from "../../src/test-kit/scripted-model.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 
@@ -32,6 +43,18 @@ const weather = tool({
     return "sunny";
   },
 });
+
+type Sandbox = Experimental_SandboxSession;
+
+/** Its commands are processes of this machine; it has no other functions. */
+function localSandbox(): Sandbox {
+  const run: Sandbox["run"] = async ({ command }) => {
+    const { stdout, stderr } = await promisify(exec)(command, { cwd: tmpdir() });
+    done.push(stdout);
+    return { exitCode: 0, stdout, stderr };
+  };
+  return Object({ description: "the folder for temporary files", run });
+}
 
 /** Crashes at each write; returns how often each effect happened in runs whose crash came after the commit of a call. */
 async function crashed(options: Partial<AgentOptions>) {
@@ -109,6 +132,30 @@ describe("tools that the AI SDK runs by itself are recorded like others", () => 
     expect(expected.observed).toEqual(["one", "two"]);
     expect(events).toContain("checkpoint-complete ask#call[0].tool[0].tool[1]");
     expect(events).toContain("checkpoint-complete ask#call[0].tool[0]\n");
+  });
+
+  test.each([
+    ["an option of the agent", (sandbox: Sandbox) => ({ experimental_sandbox: sandbox })],
+    ["of prepareStep", (sandbox: Sandbox) => ({ prepareStep: () => ({ experimental_sandbox: sandbox }) })],
+  ])("a tool that runs commands in a sandbox, %s", async (_, settings) => {
+    const shell = tool({
+      description: ({ experimental_sandbox }) => `Runs commands in ${experimental_sandbox?.description}`,
+      inputSchema: z.object({ command: z.string() }),
+      execute: async ({ command }, { experimental_sandbox }) => experimental_sandbox?.run({ command }),
+    });
+    const model = stepwise(
+      { toolCalls: [{ toolName: "shell", input: { command: "echo one" } }] },
+      { toolCalls: [{ toolName: "shell", input: { command: "echo two" } }] },
+      "Done.",
+    );
+    const { expected, events } = await crashed({ model, tools: { shell }, ...settings(localSandbox()) });
+    expect([expected.result, expected.observed]).toEqual([{ text: "Done." }, ["one\n", "two\n"]]);
+    for (const call of [0, 1]) expect(events).toContain(`checkpoint-complete ask#call[${call}].tool[0]`);
+    const last = model.calls.at(-1);
+    expect(JSON.stringify(last?.prompt)).toContain('"stdout":"two\\n"');
+    expect(last?.tools).toMatchObject([
+      { description: expect.stringContaining("folder for temporary files") },
+    ]);
   });
 
   onMemory((bench) => {
@@ -223,6 +270,28 @@ onMemory((bench) => {
     const events = await andante.events(workflow.id, executionId);
     const calls = events.flatMap((event) => (event.type === "checkpoint-complete" ? [event.call] : []));
     expect(calls).toMatchObject([{ kind: "model" }, { kind: "tool", toolName: "look" }, { kind: "model" }]);
+  });
+
+  test("a start warns of each agent whose calls cannot be recorded, with the change that has them recorded", async () => {
+    const model = stepwise("Hello.");
+    class Changed extends ToolLoopAgent {}
+    const logger = new RecordingLogger();
+    const andante = bench.andanteWith({
+      agents: {
+        ours: new Agent({ id: "ours", model }),
+        plain: new ToolLoopAgent({ model }),
+        changed: new Changed({ model }),
+        internal: new ToolLoopAgent({ model, _internal: {} }),
+      },
+      logger,
+    });
+    await andante.ready();
+    expect(logger.of("warn")).toMatchObject(
+      ["changed", "internal"].map((agentId) => ({
+        agentId,
+        msg: expect.stringMatching(/asked again as a whole.*new Agent\(\{ id, … \}\)/),
+      })),
+    );
   });
 
   test("an approval that the AI SDK signs is decided in a conversation", async () => {

@@ -13,12 +13,18 @@ import { eventually, openBrowser, openPage } from "./open-browser.ts";
 
 const pieces = ["One. ", "Two. ", "Three."];
 
+/** The questions of calls of the model that were ended. */
+const ended: string[] = [];
+
 /** Waits before each piece at a door that is named by the question and the piece. */
 const teller = new Agent({
   id: "teller",
   model: controlledModel((call) => ({
     text: pieces,
-    hold: (piece) => gates.pass(`${lastText(call)}/${piece}`),
+    hold: (piece, signal) => {
+      if (piece === 0) signal?.addEventListener("abort", () => ended.push(lastText(call)));
+      return gates.pass(`${lastText(call)}/${piece}`);
+    },
   })),
 });
 
@@ -157,6 +163,26 @@ describe("useChat on the client's transport", () => {
     await page.reload();
     await reads("One. ");
     await is("ready");
+  });
+
+  test("the function of useStop ends the call of the model; its text stays, and the next message is replied to", async () => {
+    await open("teller");
+    await say("end");
+    gates.open("end/0");
+    await reads("One. ");
+    await gates.arrival("end/1");
+    await page.getByRole("button", { name: "End", exact: true }).click();
+    await eventually(() => ended).toContain("end");
+    await is("ready");
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await reads("One. ");
+    const { messages } = await server.andante.conversations.messages(conversation);
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", partial: true });
+    for (const piece of [0, 1, 2, 3]) gates.open(`again/${piece}`);
+    await say("again");
+    await reads("One. Two. Three.");
+    await is("ready");
+    expect(ended).not.toContain("again");
   });
 
   test("a request that is refused is shown in the server's words", async () => {

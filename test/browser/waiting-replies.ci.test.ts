@@ -1,5 +1,5 @@
-// Replies that wait, in the customer's open chat: for a workflow that a person approves on another node days later, and for a
-// decision that a deadline makes.
+// Replies that wait, in the customer's open chat: for a workflow that a person approves on another node days later, and for
+// decisions about a call, which a person makes in the inbox or a deadline.
 import { Agent, createWorkflow, workflowTool } from "@andante/core";
 import { TestClock } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
@@ -105,29 +105,53 @@ async function openChat(server: TestServer, agent: string, complaints: string[])
   return page;
 }
 
+/** A person answers yes in the console of this node, in a browser of their own. */
+async function approveInInbox(server: TestServer, reason: string, complaints: string[]): Promise<void> {
+  const inbox = await openPage(browser, (what) => complaints.push(what));
+  onTestFinished(() => inbox.context().close());
+  await inbox.setViewportSize({ width: 1440, height: 900 });
+  await inbox.goto(`${server.url}/console/inbox`);
+  await inbox.getByRole("radio", { name: "Yes" }).click();
+  await inbox.getByRole("button", { name: "Answer and continue" }).click();
+  await inbox.getByText(`Answered: ${reason}`).waitFor();
+}
+
 test("a chat calls a workflow, a person approves it three days later on another node, and the open chat shows the closing message", async () => {
   const clock = new TestClock({ skipSleeps: false });
   const [here, there] = await nodes(clock);
   const complaints: string[] = [];
   const chat = await openChat(here, "editor", complaints);
   await chat.locator("article.assistant .tool").waitFor();
+  const wait = chat.locator("article.assistant .waiting");
+  await eventually(() => wait.allTextContents()).toEqual(["The tool publish waits for the workflow publish"]);
   await eventually(() => chat.locator("#status").textContent()).toBe("ready");
   await eventually(async () =>
     (await there.andante.live.waiting({ limit: 5 })).items.map((item) => item.workflowId),
   ).toEqual(["publish"]);
   clock.advance("3d");
-  const inbox = await openPage(browser, (what) => complaints.push(what));
-  onTestFinished(() => inbox.context().close());
-  await inbox.setViewportSize({ width: 1440, height: 900 });
-  await inbox.goto(`${there.url}/console/inbox`);
-  await inbox.getByRole("radio", { name: "Yes" }).click();
-  await inbox.getByRole("button", { name: "Answer and continue" }).click();
-  await inbox.getByText("Answered: Publish tea?").waitFor();
+  await approveInInbox(there, "Publish tea?", complaints);
   await chat.getByText(/Done: .*\/tea/).waitFor();
   await eventually(() => chat.locator("#status").textContent()).toBe("ready");
   expect(published).toEqual(["tea"]);
   await eventually(() => chat.locator("article.assistant").count()).toBe(1);
   await eventually(() => chat.locator("article.assistant .output").textContent()).toBe('"/tea"');
+  await eventually(() => wait.count(), "nothing waits any more").toBe(0);
+  expect(complaints).toEqual([]);
+}, 240_000);
+
+test("a person decides about a call in the inbox of another node while the customer's chat is open, and the reply continues there", async () => {
+  const clock = new TestClock({ skipSleeps: false });
+  const [here, there] = await nodes(clock);
+  const complaints: string[] = [];
+  const chat = await openChat(here, "careful", complaints);
+  await chat.getByRole("button", { name: "Approve" }).waitFor();
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
+  await approveInInbox(there, "The tool remove needs approval", complaints);
+  await chat.getByText(/Done: .*a\.txt is gone/).waitFor();
+  await eventually(() => chat.locator("#status").textContent()).toBe("ready");
+  await eventually(() => chat.locator("article.assistant").count()).toBe(1);
+  await eventually(() => chat.locator("article.assistant .output").textContent()).toBe('"a.txt is gone"');
+  await eventually(() => chat.getByRole("button", { name: "Approve" }).count()).toBe(0);
   expect(complaints).toEqual([]);
 }, 240_000);
 

@@ -1,19 +1,14 @@
 // A chat with one agent, on the AI SDK's useChat.
 import { useChat } from "@ai-sdk/react";
-import {
-  DefaultChatTransport,
-  isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type UIMessage,
-} from "ai";
+import { DefaultChatTransport, isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { useState } from "react";
-import { Part } from "./part.tsx";
+import { type ChatMessage, Part } from "./part.tsx";
 import { stopAnswer, wordsOf } from "./server.ts";
 
 interface ChatProps {
   readonly agent: string;
   readonly conversation: string;
-  readonly messages: UIMessage[];
+  readonly messages: ChatMessage[];
 }
 
 export function Chat({ agent, conversation, messages: earlier }: ChatProps) {

@@ -1,8 +1,8 @@
 // The three calls of the server that useChat does not make by itself.
-import type { UIMessage } from "ai";
+import type { ChatMessage } from "./part.tsx";
 
 /** The earlier messages; none in a conversation that has not begun. */
-export async function loadMessages(conversation: string): Promise<UIMessage[]> {
+export async function loadMessages(conversation: string): Promise<ChatMessage[]> {
   const response = await fetch(`/api/conversations/${encodeURIComponent(conversation)}/messages`);
   if (response.status === 404) return [];
   const { data } = await response.json();

@@ -2,16 +2,16 @@
 import { useChat } from "@ai-sdk/react";
 import type { Client } from "@andante/client";
 import { chatTransport } from "@andante/client/chat";
-import { useContinued } from "@andante/client/react";
-import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import { useContinued, useStop } from "@andante/client/react";
+import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { useMemo } from "react";
-import { Part } from "../chat-page/part.tsx";
+import { type ChatMessage, Part } from "../chat-page/part.tsx";
 
 interface ChatProps {
   readonly andante: Client;
   readonly agent: string;
   readonly conversation: string;
-  readonly messages: UIMessage[];
+  readonly messages: ChatMessage[];
 }
 
 export function Chat({ andante, agent, conversation, messages: earlier }: ChatProps) {
@@ -24,6 +24,7 @@ export function Chat({ andante, agent, conversation, messages: earlier }: ChatPr
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   useContinued(andante, agent, chat);
+  const end = useStop(transport, chat);
   const { messages, sendMessage, regenerate, addToolApprovalResponse, status, error } = chat;
   const ask = (data: FormData) => sendMessage({ text: String(data.get("text")) });
   return (
@@ -52,6 +53,9 @@ export function Chat({ andante, agent, conversation, messages: earlier }: ChatPr
       </form>
       <button type="button" onClick={() => transport.stop(conversation)}>
         Stop
+      </button>
+      <button type="button" onClick={() => end()}>
+        End
       </button>
       <button type="button" onClick={() => regenerate()}>
         Again

@@ -1,7 +1,7 @@
 // Opens the page that the address names, with the client: a chat in a conversation, or the desk where refunds are approved.
 import { AndanteApiError, createClient } from "@andante/client";
-import type { UIMessage } from "ai";
 import { createRoot } from "react-dom/client";
+import type { ChatMessage } from "../chat-page/part.tsx";
 import { Chat } from "./chat.tsx";
 import { Desk } from "./desk.tsx";
 
@@ -13,11 +13,11 @@ const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no root");
 
 /** The earlier messages; none in a conversation that has not begun. */
-async function earlier(): Promise<UIMessage[]> {
+async function earlier(): Promise<ChatMessage[]> {
   try {
     const { messages } = await andante.conversation(conversation).messages();
     // The server keeps them as the AI SDK made them.
-    return messages as unknown as UIMessage[];
+    return messages as unknown as ChatMessage[];
   } catch (error) {
     if (error instanceof AndanteApiError && error.status === 404) return [];
     throw error;

@@ -14,6 +14,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
+import { durable } from "../../src/agent/call/durable.ts";
 import { PublicError } from "../../src/errors/index.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
@@ -78,6 +79,22 @@ async function crashed(options: Partial<AgentOptions>) {
   return { expected, events: runs.map(({ events }) => events).join("\n") };
 }
 
+/** A tool whose code calls the tool `step` twice, one after the other. */
+function caller() {
+  const plain = tool({ inputSchema, execute: () => "unbound" });
+  return experimental_toolCaller(plain, {
+    type: "local",
+    bind: (tools) => ({
+      ...plain,
+      execute: async (_: unknown, options: object) => {
+        const call = (id: string) =>
+          tools.step?.execute?.({ id }, Object({ ...options, toolCallId: String(Math.random()) }));
+        return [await call("one"), await call("two")];
+      },
+    }),
+  });
+}
+
 describe("tools that the AI SDK runs by itself are recorded like others", () => {
   test.each([
     [
@@ -103,18 +120,6 @@ describe("tools that the AI SDK runs by itself are recorded like others", () => 
   });
 
   test("a tool whose code calls other tools, each of which is recorded below it", async () => {
-    const plain = tool({ inputSchema, execute: () => "unbound" });
-    const code = experimental_toolCaller(plain, {
-      type: "local",
-      bind: (tools) => ({
-        ...plain,
-        execute: async (_: unknown, options: object) => {
-          const call = (id: string) =>
-            tools.step?.execute?.({ id }, Object({ ...options, toolCallId: String(Math.random()) }));
-          return [await call("one"), await call("two")];
-        },
-      }),
-    });
     const step = tool({
       inputSchema: z.object({ id: z.string() }),
       execute: ({ id }) => {
@@ -122,7 +127,7 @@ describe("tools that the AI SDK runs by itself are recorded like others", () => 
         return `did ${id}`;
       },
     });
-    const tools: ToolSet = { code, step };
+    const tools: ToolSet = { code: caller(), step };
     const model = stepwise({ toolCalls: [{ toolName: "code" }] }, "Done.");
     const { expected, events } = await crashed({
       model,
@@ -159,6 +164,33 @@ describe("tools that the AI SDK runs by itself are recorded like others", () => 
   });
 
   onMemory((bench) => {
+    test("a tool that the code of another tool calls may wait, and those before it do not run again", async () => {
+      const step = tool({
+        inputSchema: z.object({ id: z.string() }),
+        execute: async ({ id }, options) => {
+          done.push(id);
+          return id === "two" ? durable(options).suspend("Go on?") : id;
+        },
+      });
+      const agent = new Agent({
+        ...{ id: "a", model: stepwise({ toolCalls: [{ toolName: "code" }] }, "Done.") },
+        ...{ tools: { code: caller(), step }, experimental_toolCallers: { step: ["code"] } },
+      });
+      const workflow = flow().andAgent({ id: "ask", agent, prompt: "p" });
+      const andante = bench.andante(workflow);
+      const { executionId, suspension } = await andante.execute(workflow.id, {});
+      expect(suspension).toMatchObject({
+        ...{ reason: "Go on?", stepPath: "ask#call[0].tool[0].tool[1].suspend[0]" },
+      });
+      expect(await andante.resume(workflow.id, executionId, "yes")).toMatchObject({
+        result: { text: "Done." },
+      });
+      expect(done).toEqual(["one", "two", "two"]);
+      const events = await andante.events(workflow.id, executionId);
+      const code = events.filter(({ stepPath }) => stepPath === "ask#call[0].tool[0]");
+      expect(JSON.stringify(code)).toContain('["one","yes"]');
+    });
+
     test("a hook may refuse a search", async () => {
       const onToolStart = () => {
         throw new PublicError("No searching");

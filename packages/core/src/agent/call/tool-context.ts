@@ -62,6 +62,8 @@ function localCallerOf(given: ToolSet[string]): LocalCaller | undefined {
 interface CallerCall {
   readonly loop: DurableLoop;
   readonly place: string;
+  /** Ends it: a tool that it has called waits, or may not begin. */
+  readonly leave: (left: unknown) => void;
   calls: number;
 }
 
@@ -72,7 +74,7 @@ function callOf(loop: DurableLoop | undefined, toolCallId: string, toolName: str
   const caller = loop && callerCall.getStore();
   // A sub-agent that such a tool asks has a loop of its own.
   if (caller === undefined || caller.loop !== loop) return loop?.toolCall(toolCallId, toolName);
-  return loop.toolCallAt(`${caller.place}.tool[${caller.calls++}]`, { toolName, toolCallId });
+  return loop.toolCallAt(`${caller.place}.tool[${caller.calls++}]`, { toolName, toolCallId }, caller.leave);
 }
 
 function bound(
@@ -104,8 +106,13 @@ function bound(
       if (call === undefined || loop === undefined) return run(input, new InnerOperation(operation));
       const inside = new RecordedOperation(operation, call);
       const work = (decided: typeof input) => run(decided, inside);
-      const asCaller = (decided: typeof input) =>
-        callerCall.run({ loop, place: call.place, calls: 0 }, () => work(decided));
+      const asCaller = (decided: typeof input) => {
+        const { promise: left, reject: leave } = Promise.withResolvers<never>();
+        const output = callerCall.run({ loop, place: call.place, leave, calls: 0 }, () => work(decided));
+        left.catch(() => undefined);
+        // A tool that leaves the loop returns nothing before the loop is stopped, which waits for this one.
+        return isAsyncIterable(output) ? output : Promise.race([output, left]);
+      };
       return call.run({
         ...workOf(given, operation),
         input,

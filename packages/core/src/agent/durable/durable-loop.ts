@@ -230,9 +230,13 @@ export class DurableLoop {
     return call;
   }
 
-  /** The call of a tool that another tool makes, at a place below that one's. */
-  toolCallAt(place: string, called: Pick<ToolFacts, "toolName" | "toolCallId">): ToolCall {
-    return new ToolCall(this, place, { kind: "tool", ...called });
+  /** The call of a tool that another tool makes, at a place below that one's; `onLeft` is called when it leaves the loop. */
+  toolCallAt(
+    place: string,
+    called: Pick<ToolFacts, "toolName" | "toolCallId">,
+    onLeft: (left: unknown) => void,
+  ): ToolCall {
+    return new ToolCall(this, place, { kind: "tool", ...called }, onLeft);
   }
 
   /** Throws, and leaves the loop, when nothing new may begin. */

@@ -53,8 +53,11 @@ export class ToolCall {
   #fact: FactChange | undefined;
   /** How the code of the tool waits. */
   readonly steps: ToolSteps;
+  readonly #onLeft: ((left: unknown) => void) | undefined;
 
-  constructor(loop: ToolLoop, place: string, called: ToolFacts) {
+  /** `onLeft` is called when it leaves the loop. */
+  constructor(loop: ToolLoop, place: string, called: ToolFacts, onLeft?: (left: unknown) => void) {
+    this.#onLeft = onLeft;
     this.#loop = loop;
     this.place = place;
     this.#called = called;
@@ -191,6 +194,7 @@ export class ToolCall {
   async #left(thrown: unknown): Promise<unknown> {
     if (!(thrown instanceof LoopLeftError)) return thrown;
     this.#loop.leave(thrown.reason, thrown.isWalkedAgain);
+    this.#onLeft?.(thrown);
     await stopped(this.#loop.signal);
     return thrown;
   }

@@ -10,6 +10,7 @@ import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { atMost } from "../slowness.ts";
 import { now } from "./clock.ts";
+import { waitingReplies } from "./waiting.ts";
 
 const rounds = paced({ quick: 3, short: 5, full: 5 });
 const deltas = paced({ quick: 5000, short: 5000, full: 10_000 });
@@ -228,6 +229,7 @@ try {
   }
   budgets.push(await durable(ours));
   await inTemporaryFolder(async (folder) => {
+    budgets.push(...waitingReplies(folder));
     const peers = installPeers();
     for (const name of Object.keys(peerWays)) {
       const peer = await startPeer(name, peers, folder);

@@ -176,7 +176,7 @@ test("due timers are read off the indexes of times", async () => {
   await client.query("analyze");
   const workflows = Array.from({ length: 20 }, (_, n) => `workflow-${n}`);
   await client.query(walking);
-  expect(await explain(dueStatement(s), [workflows, 20, workflows])).toEqual([]);
+  expect(await explain(dueStatement(s), [workflows, 20, workflows, -1])).toEqual([]);
   await client.query("rollback");
 });
 
@@ -198,6 +198,7 @@ test("they are joined by id in tables that have grown since they were analyzed",
     ["workflow"],
     1000,
     [],
+    -1,
   ]);
   await client.query("rollback");
   const [{ Plan: plan }] = rows[0]["QUERY PLAN"];

@@ -1,10 +1,13 @@
 // Two nodes on one Restate server notify each other: neither waits for its own look into the store, nor for a lease.
+import { randomUUID } from "node:crypto";
 import { Agent, type Andante, type AndanteOptions, createAndante, createWorkflow } from "@andante/core";
+import type { Store } from "@andante/core/store";
 import { restateStore } from "@andante/restate";
 import { afterAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../core/test/support/controlled-model.ts";
 import { checkMessagesAtOnce, heldAgent } from "../../core/test/support/two-messages.ts";
+import { mortalStore } from "../../core/test/support/wrapped-store.ts";
 import { isLong, startRestate } from "./restate-server.ts";
 
 const server = await startRestate();
@@ -135,6 +138,43 @@ test("logs, traces and spans of each node are found on both", async () => {
   }
   await Promise.all([a.close(), b.close()]);
 });
+
+test("of many uses of one approval on two nodes one succeeds", async () => {
+  const { a, b } = await twoStores("approvals");
+  const use = ({ approvals }: Store) =>
+    approvals.use({ key: randomUUID(), approval: "one", expiresAt: 2_000, at: 1_000 });
+  const uses = await Promise.all(Array.from({ length: 20 }, (_, index) => use(index % 2 === 0 ? a : b)));
+  expect(uses.filter(Boolean)).toHaveLength(1);
+  await Promise.all([a.close(), b.close()]);
+});
+
+test("an execution that ends its process six times is given up", async () => {
+  let runs = 0;
+  const begun: PromiseWithResolvers<void>[] = [];
+  const deadly = createWorkflow({ id: "deadly", input: z.object({}) }).andThen({
+    id: "body",
+    execute: () => {
+      begun[runs++]?.resolve();
+      return new Promise<never>(() => undefined);
+    },
+  });
+  const shared = storeOn(server.ports[0], "deadly");
+  await shared.open();
+  for (let life = 0; life < 6; life++) {
+    begun.push(Promise.withResolvers<void>());
+    const { store, die } = mortalStore(shared);
+    const node = createAndante({ store, workflows: { deadly } });
+    if (life === 0) await node.start("deadly", {}, { executionId: "e" });
+    await begun[life]?.promise;
+    await die();
+    await node.close({ grace: 0 });
+  }
+  const last = createAndante({ store: mortalStore(shared).store, workflows: { deadly } });
+  await expect.poll(async () => (await last.state("deadly", "e")).status, { timeout: 30_000 }).toBe("error");
+  expect(runs).toBe(6);
+  await last.close({ grace: 0 });
+  await shared.close();
+}, 120_000);
 
 test("of two messages at once on two nodes one waits for the turn of the other", async () => {
   const held = heldAgent();

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import type { Commit, NewExecution, NewStoredEvent, Store } from "@andante/core/store";
 import { type RestateStoreOptions, restateStore } from "@andante/restate";
 import { afterAll, afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { freePorts } from "../../../examples/cluster/src/free-ports.ts";
 import { startProxy } from "./endpoint-proxy.ts";
 import { isLong, startRestate } from "./restate-server.ts";
 
@@ -79,6 +80,14 @@ test("three nodes that open at once register one deployment", async () => {
   const response = await fetch(`${server.adminUrl}/deployments`, { headers: { accept: "application/json" } });
   const { deployments }: { deployments: unknown[] } = JSON.parse(await response.text());
   expect(deployments).toHaveLength(1);
+});
+
+test("a store opens and writes where the first of its addresses is dead", async () => {
+  const [dead] = await freePorts(1);
+  const store = await opened({ ingressUrl: [`http://127.0.0.1:${dead}`, server.ingressUrl] });
+  const made = execution();
+  expect(await store.create(made)).toMatchObject({ created: true });
+  expect((await store.state(made.executionId))?.execution).toMatchObject({ workflowId: "publish" });
 });
 
 test("a lease ends by Restate's clock, and the others are asked to look for work", async () => {

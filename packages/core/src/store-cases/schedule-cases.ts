@@ -103,6 +103,7 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
       });
       expect(await due([workflowId])).toEqual([timer(two, 10), timer(one, 30)]);
       expect(await due([workflowId], 1)).toEqual([timer(two, 10)]);
+      expect(await store.due({ workflowIds: [workflowId], after: 10, limit: 1 })).toEqual([timer(one, 30)]);
       expect(await due([randomUUID()])).toEqual([]);
       const { version = "" } = (await store.schedules.read(two)) ?? {};
       await write(rowOf(two, { workflowId, dueAt: 40 }), version);
@@ -202,6 +203,20 @@ export function scheduleCases(name: string, makeStore: () => Store): void {
         expect(found).toEqual([
           { kind: "delivery", executionId: ended.scheduleId, workflowId, dueAt: 5 },
           { kind: "delivery", executionId: opened.scheduleId, workflowId, dueAt: 7 },
+        ]);
+        expect(await store.due({ workflowIds: [workflowId], after: 5, limit: 10 })).toEqual(found.slice(1));
+      });
+
+      test("share the limit of schedules, and keep no timeout out", async () => {
+        const made = execution({ workflowId: randomUUID(), timeoutAt: 9 });
+        const { executionId, workflowId } = made;
+        await store.create(made);
+        const rows = [5, 6].map((dueAt) => deliveryOf(executionId, workflowId, { dueAt }));
+        for (const row of rows) await write(row);
+        const found = await store.due({ workflowIds: [workflowId], limit: 1 });
+        expect(found.map(({ kind, dueAt }) => [kind, dueAt])).toEqual([
+          ["delivery", 5],
+          ["timeout", 9],
         ]);
       });
 

@@ -53,8 +53,8 @@ export function signalCases(name: string, makeStore: () => Store): void {
       );
       return { ...of, workflowId, suspensionId: open.suspensionId, target: targetOf({ workflowId }) };
     };
-    const due = async (workflowId: string) =>
-      (await store.due({ workflowIds: [workflowId], signals: true, limit: 10 })).filter(
+    const due = async (workflowId: string, after?: number) =>
+      (await store.due({ workflowIds: [workflowId], signals: true, after, limit: 10 })).filter(
         ({ kind }) => kind === "signal",
       );
     const waitsOf = async ({ name: of, key, scope }: SendSignal, target: string, after?: string) =>
@@ -119,6 +119,8 @@ export function signalCases(name: string, makeStore: () => Store): void {
         first?.workId,
         2000,
       ]);
+      expect(await due(exact.workflowId, 1999)).toEqual(found.filter(({ dueAt }) => dueAt === 2000));
+      expect(await due(exact.workflowId, 2000)).toEqual([]);
       expect(await store.signals.work(first?.workId ?? "")).toEqual(first);
       expect((await store.due({ workflowIds: [exact.workflowId], limit: 10 })).length).toBe(0);
     });

@@ -101,6 +101,25 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
     });
 
+    test("due timers of each kind are found behind a time", async () => {
+      const sleepers = [await sleeping(30), await sleeping(10), await sleeping(20), await sleeping(20)];
+      const gate = await created();
+      await store.commit(
+        commitOf(gate, { open: [suspension({ deadline: 25, onDeadline: '"fail"' })], ...idle }),
+      );
+      const slow = await created({ timeoutAt: 21 });
+      await created({ timeoutAt: 20 });
+      const found = async (after: number, limit = 10) =>
+        (await store.due({ workflowIds: [workflowId], after, limit })).map(({ executionId }) => executionId);
+      expect(await found(20)).toEqual([slow, gate, sleepers[0]]);
+      expect(await found(20, 1)).toEqual([slow, sleepers[0]]);
+      expect((await found(9)).length).toBe(7);
+      expect(await found(30)).toEqual([]);
+      for (let at = 100; at < 300; at++) await sleeping(at);
+      expect((await found(280, 5)).length).toBe(5);
+      expect((await found(296, 5)).length).toBe(3);
+    });
+
     test("a deadline and a timeout carry the earliest timer of an execution without an owner", async () => {
       const timers = [
         { path: "a", dueAt: 30 },

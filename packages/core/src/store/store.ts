@@ -416,6 +416,11 @@ export interface DueQuery {
   /** Also work that events leave. Default: none. */
   readonly signals?: boolean | undefined;
   /**
+   * Only what falls due after this time, in milliseconds since 1970. A limit of an execution that has an earlier one may be missing.
+   * Default: from the first.
+   */
+  readonly after?: number | undefined;
+  /**
    * At most this many timers and ends, as many deadlines and timeouts together, as many schedules and deliveries, and as much work of
    * events: none keeps another out.
    */

@@ -365,8 +365,10 @@ export function plainStore(): Store {
         ? []
         : [{ kind: "timeout" as const, ...common(of), dueAt: of.timeoutAt, timerAt: timerAt(of) }]),
     ]);
-    const found = [limits, timers, schedules.due(query), signals.due(query)];
-    return found.flatMap((each) => each.sort(byTime).slice(0, limit)).sort(byTime);
+    const unlimited = { ...query, limit: Number.POSITIVE_INFINITY };
+    const found = [limits, timers, schedules.due(unlimited), signals.due(unlimited)];
+    const isBehind = ({ dueAt }: DueTimer) => dueAt > (query.after ?? -1);
+    return found.flatMap((each) => each.filter(isBehind).sort(byTime).slice(0, limit)).sort(byTime);
   };
 
   const removeTurns = (conversationId: string) => {

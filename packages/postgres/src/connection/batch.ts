@@ -9,7 +9,7 @@ import { tookTooLong } from "./trouble.ts";
 /** The most calls in one transaction, and about as many characters. */
 const maxCalls = 100;
 const maxLength = 4_000_000;
-/** Calls that wait for a transaction; more are refused. */
+/** Calls that wait for a transaction or for a lock; more are refused. */
 const maxWaiting = 5_000;
 /** Transactions at once: half of the usual connections. */
 const maxRunning = 2;
@@ -33,6 +33,7 @@ export class Batch<Given, Result> {
   #waiting: Waiting<Given, Result>[] = [];
   /** The keys of calls of a batch that a lock has kept waiting, and how many calls have each. */
   readonly #locked = new Map<string, number>();
+  #performedAlone = 0;
   #running = 0;
   /** Whether a call that is longer than a batch is performed: one at a time, for it takes memory and locks of the database. */
   #isLong = false;
@@ -44,7 +45,8 @@ export class Batch<Given, Result> {
 
   call(given: Given): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= maxWaiting) return reject(new StoreBusyError({ limit: maxWaiting }));
+      const pending = this.#waiting.length + this.#performedAlone;
+      if (pending >= maxWaiting) return reject(new StoreBusyError({ limit: maxWaiting }));
       const waiting = { given, resolve, reject };
       if (this.#options.keysOf(given).some((key) => this.#locked.has(key))) return void this.#alone(waiting);
       this.#waiting.push(waiting);
@@ -128,7 +130,9 @@ export class Batch<Given, Result> {
   async #alone(waiting: Waiting<Given, Result>): Promise<void> {
     const keys = this.#options.keysOf(waiting.given);
     for (const key of keys) this.#locked.set(key, (this.#locked.get(key) ?? 0) + 1);
+    this.#performedAlone++;
     await this.#perform([waiting]);
+    this.#performedAlone--;
     for (const key of keys) {
       const left = (this.#locked.get(key) ?? 0) - 1;
       if (left > 0) this.#locked.set(key, left);

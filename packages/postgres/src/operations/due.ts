@@ -5,8 +5,8 @@ import type { Readers } from "../connection/readers.ts";
 import { dueWork, targetsOf } from "./signals.ts";
 
 /**
- * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit, $3 the agents. Left to itself the
- * planner takes idle, unpaused and unended executions for rare, reads all timers and sorts them.
+ * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit, $3 the agents, $4 the query's
+ * `after`. Left to itself the planner takes idle, unpaused and unended executions for rare, reads all timers and sorts them.
  */
 export function dueStatement(s: string): string {
   const isOpen = "not executions.paused and executions.end_at is null";
@@ -20,26 +20,27 @@ export function dueStatement(s: string): string {
     (select case when executions.end_at is null then 'timer' else 'end' end as kind, executions.execution_id, workflow_id, user_id, due_at, null::bigint as timer_at,
        null as suspension_id, null as path, 0 as step_index
      from ${s}.timers join ${s}.executions on executions.execution_id = timers.execution_id
-     where not timers.held and ${ofAny} and not executions.paused and executions.idle order by timers.due_at limit $2)
+     where timers.due_at > $4 and not timers.held and ${ofAny} and not executions.paused and executions.idle order by timers.due_at limit $2)
     union all
     (select 'deadline', executions.execution_id, workflow_id, null, deadline, ${timerAt},
        suspension_id, suspensions.path, suspensions.step_index
      from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
-     where deadline is not null and not suspensions.held and ${ofAny} and ${isOpen} order by deadline limit $2)
+     where deadline > $4 and not suspensions.held and ${ofAny} and ${isOpen} order by deadline limit $2)
     union all
     (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
-     from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)
+     from ${s}.executions where timeout_at > $4 and ${ofWorkflows} order by timeout_at limit $2)
     union all
     (select kind, schedule_id, workflow_id, null, due_at, null, null, null, 0
-     from ${s}.schedules where due_at is not null and (workflow_id = any($1) or agent_id = any($3))
+     from ${s}.schedules where due_at > $4 and (workflow_id = any($1) or agent_id = any($3))
      order by due_at limit $2)`;
 }
 
 export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
   const withSignals = `${select} union all ${dueWork(s)}`;
-  return async ({ workflowIds, agentIds = [], signals, limit }: DueQuery): Promise<DueTimer[]> => {
-    const values = [workflowIds, limit, agentIds];
+  return async (query: DueQuery): Promise<DueTimer[]> => {
+    const { workflowIds, agentIds = [], signals, after = -1, limit } = query;
+    const values = [workflowIds, limit, agentIds, after];
     const rows = signals
       ? await readers.walk(withSignals, [...values, targetsOf({ workflowIds, agentIds })])
       : await readers.walk(select, values);

@@ -126,11 +126,11 @@ export function signals(readers: Reading, s: string): SignalStore {
   };
 }
 
-/** The part of the query for what is due: $1 are the workflows, $2 the limit, $3 the agents. */
+/** The part of the query for what is due: $1 are the workflows, $2 the limit, $3 the agents, $4 its `after`, $5 the targets. */
 export const dueWork = (s: string) => `
   (select 'signal' as kind, work_id as execution_id, case when target like 'w%' then substr(target, 2) else '' end as workflow_id,
      null as user_id, due_at, null::bigint as timer_at, null as suspension_id, null as path, 0 as step_index
-   from ${s}.signal_work where target = any($4) order by due_at limit $2)`;
+   from ${s}.signal_work where due_at > $4 and target = any($5) order by due_at limit $2)`;
 
 export function targetsOf({
   workflowIds,

@@ -193,6 +193,51 @@ test("another attempt makes the same commands, at any time of the process", asyn
   expect(attempts[1]).toEqual(attempts[0]);
 });
 
+// Restate attempts a group again with the release that runs then: another sequence of commands blocks the shard until the group is
+// ended from outside. A change of a sequence needs a handler with another name, beside the one that earlier releases call.
+test("the commands of the handler `write` are those of its first release", async () => {
+  const { state, log } = await prepared();
+  const { commands } = await perform(state, log, itemsOf());
+  const sequence = commands.map((command) => /^send|^\S+ is cleared|^\S+ =/.exec(command)?.[0]);
+  expect(sequence).toMatchInlineSnapshot(`
+    [
+      "send",
+      "fa/["user","ada","clerk",5,"change"] =",
+      "U/[100,"ann","writer","publish","scripted/one"] =",
+      "i/e-4 =",
+      "m/4/talk =",
+      "m/3/asked =",
+      "U/[100,"ann","writer","publish","scripted/two"] =",
+      "U/[100,"ann","writer","publish","scripted/three"] =",
+      "approvals =",
+      "y/s-1 =",
+      "y/s-2 is cleared",
+      "c0 =",
+      "t0 =",
+      "cv/talk =",
+      "cv/asked =",
+      "r/e-1 =",
+      "r/e-2 =",
+      "r/e-4 =",
+      "r/turn =",
+      "r/waiting =",
+      "r/next =",
+      "cv/other is cleared",
+      "c0 =",
+      "q0 is cleared",
+      "w6 =",
+      "w11 =",
+      "w7 =",
+      "usageWriters =",
+      "m/5/talk is cleared",
+      "m/2/talk is cleared",
+      "m/3/talk is cleared",
+      "m/1/other is cleared",
+      "m/2/other is cleared",
+    ]
+  `);
+});
+
 test("a change of facts that is kept again takes the place of no others that were folded into it", async () => {
   const { state, log } = await prepared();
   await perform(state, log, [["keepFact", fact]]);

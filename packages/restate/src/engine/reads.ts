@@ -119,14 +119,14 @@ const trustTime = 10_000;
  * half-way has left it behind, or there are more than can be woken.
  */
 async function due(cells: Cells, query: DueQuery, now: number): Promise<DueTimer[]> {
-  const { workflowIds, agentIds = [], limit } = query;
+  const { workflowIds, agentIds = [], after, limit } = query;
   await cells.load([keys.leases, ...[sets.limits, sets.timers, sets.schedules].flatMap(keysOfSet)]);
   const wanted = new Set(workflowIds);
   const agents = new Set(agentIds);
   const fits = ([, , , workflowId, , agentId]: Timed) =>
     agentId === null ? wanted.has(workflowId) : agents.has(agentId);
-  const limits = await find<Timed>(cells, sets.limits, { fits, limit });
-  const timers = await find<Timed>(cells, sets.timers, { fits, limit });
+  const limits = await find<Timed>(cells, sets.limits, { fits, after, limit });
+  const timers = await find<Timed>(cells, sets.timers, { fits, after, limit });
   const isOld = ([, dueAt]: Timed) => dueAt < now - trustTime;
   const ids = new Set(idsOf([...limits, ...timers.filter(isOld)]));
   const all = (await rowsOf(cells, [...ids])).filter(({ record }) => !record.paused);

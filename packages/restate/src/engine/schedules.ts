@@ -54,12 +54,12 @@ async function schedule(cells: Cells, scheduleId: string): Promise<StoredSchedul
 /** The first times of schedules. */
 export async function dueSchedules(
   cells: Cells,
-  { workflowIds, agentIds = [], limit }: DueQuery,
+  { workflowIds, agentIds = [], after, limit }: DueQuery,
   now: number,
 ): Promise<DueTimer[]> {
   const fits = ([, , , workflowId, agentId]: TimedSchedule) =>
     agentId === null ? workflowIds.includes(workflowId) : agentIds.includes(agentId);
-  const found = await find<TimedSchedule>(cells, sets.schedules, { fits, limit });
+  const found = await find<TimedSchedule>(cells, sets.schedules, { fits, after, limit });
   const old = found.filter(([, dueAt]) => dueAt < now - trustTime).map(([, , id]) => keys.schedule(id));
   await cells.load(old);
   return found.flatMap(([, dueAt, executionId, workflowId, , kind]): DueTimer[] => {

@@ -63,6 +63,8 @@ interface FindQuery<Found extends Member> {
   /** Only members of these. Chunks of others are not read. Default: of any. */
   readonly isOf?: (of: string) => boolean;
   readonly fits?: (member: Found) => boolean;
+  /** Only members behind this number. Chunks before it are not read. Default: any number. */
+  readonly after?: number | undefined;
   readonly limit?: number;
 }
 
@@ -70,14 +72,14 @@ interface FindQuery<Found extends Member> {
 export async function find<Found extends Member>(
   values: Values,
   set: string,
-  { isOf = () => true, fits = () => true, limit = Infinity }: FindQuery<Found>,
+  { isOf = () => true, fits = () => true, after = -Infinity, limit = Infinity }: FindQuery<Found>,
 ): Promise<Found[]> {
   await values.load(keysOfSet(set));
   const all = chunksOf(values, set);
   const chunks = all.flatMap((chunk, index) => {
     const next = all[index + 1];
-    const [[, [of]], to] = [chunk, next?.[1][0]];
-    return of !== to || isOf(of) ? [{ chunk, next }] : [];
+    const [[, [of]], [to, until] = []] = [chunk, next?.[1]];
+    return of !== to || (isOf(of) && Number(until) > after) ? [{ chunk, next }] : [];
   });
   const found: Found[] = [];
   const atOnce = Math.ceil((2 * limit) / maxMembers);
@@ -86,7 +88,7 @@ export async function find<Found extends Member>(
     await values.load(some.map(({ chunk }) => chunkKey(set, chunk)));
     for (const { chunk, next } of some)
       for (const member of membersIn<Found>(values, set, chunk, next))
-        if (isOf(member[0]) && fits(member)) found.push(member);
+        if (isOf(member[0]) && member[1] > after && fits(member)) found.push(member);
   }
   return found.slice(0, limit);
 }

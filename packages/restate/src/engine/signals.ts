@@ -207,7 +207,7 @@ async function signalWork(cells: Cells, workId: string): Promise<SignalWork | un
 /** The first work of these targets. */
 export async function dueWork(
   cells: Cells,
-  { workflowIds, agentIds = [], signals = false, limit }: DueQuery,
+  { workflowIds, agentIds = [], signals = false, after, limit }: DueQuery,
 ): Promise<DueTimer[]> {
   if (!signals) return [];
   const targets = new Set([
@@ -215,7 +215,7 @@ export async function dueWork(
     ...agentIds.map((agentId) => targetOf({ workflowId: "", agentId })),
   ]);
   const fits = ([, , , target]: TimedWork) => targets.has(target);
-  const found = await find<TimedWork>(cells, sets.works, { fits, limit });
+  const found = await find<TimedWork>(cells, sets.works, { fits, after, limit });
   return found.map(([, dueAt, executionId, target]) => {
     const workflowId = target.startsWith("w") ? target.slice(1) : "";
     return { kind: "signal", executionId, workflowId, dueAt };

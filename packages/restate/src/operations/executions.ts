@@ -178,6 +178,12 @@ function withShards(timers: readonly DueTimer[], shard: number): readonly DueTim
   );
 }
 
+/** The kinds of due timers that share a limit. */
+const limitOf: Readonly<Record<DueTimer["kind"], string>> = {
+  ...{ timer: "timer", end: "timer", schedule: "schedule", delivery: "schedule", signal: "signal" },
+  ...{ deadline: "limit", timeout: "limit" },
+};
+
 export function executionOperations(shards: Shards) {
   /** The definitions that are kept for good. */
   const defined = new Set<string>();
@@ -200,16 +206,11 @@ export function executionOperations(shards: Shards) {
     claimAbandoned: (query) => claimAbandoned(shards, choices, query),
     claims: async (query) => (await shards.look("claims", query)).flat().sort(byStart).slice(0, query.limit),
     due: async (query) => {
-      const of = await shards.look("due", query);
+      // Each question about a backlog is another one.
+      const of = await (query.after === undefined ? shards.look("due", query) : shards.readAll("due", query));
       // Work is found again by the shard that holds it.
       const found = of.flatMap(withShards).sort(byTime);
-      const groupOf = ({ kind }: (typeof found)[number]) =>
-        kind === "timer" || kind === "end"
-          ? "timer"
-          : kind === "schedule" || kind === "signal"
-            ? kind
-            : "limit";
-      const first = [...Map.groupBy(found, groupOf).values()];
+      const first = [...Map.groupBy(found, ({ kind }) => limitOf[kind]).values()];
       return first.flatMap((each) => each.slice(0, query.limit)).sort(byTime);
     },
     state: (executionId) => shards.read(executionId, "state", executionId),

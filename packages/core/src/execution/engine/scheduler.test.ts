@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
-import type { DueTimer, Store } from "../../store/store.ts";
+import type { DueQuery, DueTimer, Store } from "../../store/store.ts";
 import { RecordingLogger } from "../../test-kit/recording-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { type Clock, systemClock } from "../../values/clock.ts";
@@ -13,7 +13,7 @@ const mostPolls = 300;
 
 /** A scheduler that finds these timers, and hands them to `process`. */
 function schedulerOn(
-  due: () => readonly DueTimer[],
+  due: (query: DueQuery) => readonly DueTimer[],
   process: DueTimerProcessor["process"],
   clock: Clock = systemClock,
   others: Partial<DueTimerProcessor> = {},
@@ -22,9 +22,9 @@ function schedulerOn(
   let polls = 0;
   const scheduler = new Scheduler({
     store: wrapStore(memoryStore(), {
-      due: async () => {
+      due: async (query) => {
         if (++polls > mostPolls) throw new Error("it polls without an end");
-        return due();
+        return due(query);
       },
     }),
     clock,
@@ -439,6 +439,38 @@ test("held, failing and slow executions do not take the places of others in a qu
   slow.resolve("refused");
   await settled();
   expect(tries).toEqual(["failing", "slow", "held", "done", "held", "done"].map((id) => `${id} at 10`));
+});
+
+test("beside a backlog, timers that fall due meanwhile are processed in the next round", async () => {
+  const clock = new TestClock({ start: 10_000, skipSleeps: false });
+  const timer = (executionId: string, dueAt: number): DueTimer => ({
+    ...{ kind: "timer", executionId, workflowId: "nap", userId: null },
+    dueAt,
+  });
+  const rows = new Map(Array.from({ length: 1000 }, (_, at) => [`late ${at}`, timer(`late ${at}`, at)]));
+  const processed: string[] = [];
+  schedulerOn(
+    ({ after = -1, limit }) =>
+      [...rows.values()]
+        .filter(({ dueAt }) => dueAt > after)
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, limit),
+    async ({ executionId }) => {
+      processed.push(executionId);
+      rows.delete(executionId);
+      if (executionId === "late 100") {
+        for (const [index, name] of ["one", "two"].entries()) rows.set(name, timer(name, 10_020 + index));
+        clock.advanceTo(10_050);
+      }
+      return "done";
+    },
+    clock,
+    { room: 150 },
+  );
+  await expect.poll(() => rows.size).toBe(0);
+  // The room of a round is shared by the backlog and the others, one by one.
+  expect(processed.slice(150, 155)).toEqual(["late 150", "one", "late 151", "two", "late 152"]);
+  expect(processed.length).toBe(1002);
 });
 
 test("an execution that was held and then refused is tried again soon", async () => {

@@ -2,7 +2,9 @@
 //
 // It polls for the earliest timers, processes those that are due, and sets an alarm for the next. It also polls on a period, so
 // that timers written by other processes are found too. An execution that takes long, because another client of the
-// database keeps its row locked, is left to itself: timers of other executions do not wait for it.
+// database keeps its row locked, is left to itself: timers of other executions do not wait for it. While more are due than a
+// round takes, a round takes the earliest and those that have fallen due since the last round in turn: a backlog does not delay
+// timers that come after it.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import { type Clock, clockTolerance } from "../../values/clock.ts";
@@ -178,10 +180,15 @@ export class Scheduler {
       // Those that are held, take long or cannot be processed do not keep out the ones behind them.
       const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
       const free = (timer: DueTimer) => !this.#underWay.has(subjectOf(timer));
-      const found = (await store.due({ workflowIds, agentIds, ...(signals && { signals }), limit })).filter(
-        free,
-      );
+      const query = { workflowIds, agentIds, ...(signals && { signals }), limit };
+      const earliest = await store.due(query);
       const now = clock.now();
+      const isBacklog = this.#polledAt > 0 && earliest.filter(({ dueAt }) => dueAt <= now).length >= limit;
+      // Where there are more than a round takes, it takes as many of those that have fallen due since the last one.
+      const latest = isBacklog
+        ? await store.due({ ...query, after: this.#polledAt, limit: foundAtOnce })
+        : [];
+      const found = inTurn(earliest, latest).filter(free);
       if (now < this.#polledAt - clockTolerance) {
         this.#failed.clear();
         clockSetBack?.();
@@ -266,6 +273,15 @@ export class Scheduler {
       if (until + longestPause <= now) this.#failed.delete(subject);
     }
   }
+}
+
+/** One of each, in turn. */
+function inTurn(earliest: readonly DueTimer[], latest: readonly DueTimer[]): readonly DueTimer[] {
+  if (latest.length === 0) return earliest;
+  const idOf = (timer: DueTimer) => `${timer.kind} ${timer.dueAt} ${subjectOf(timer)}`;
+  const known = new Set(earliest.map(idOf));
+  const others = latest.filter((timer) => !known.has(idOf(timer)));
+  return earliest.flatMap((timer, index) => [timer, ...others.slice(index, index + 1)]);
 }
 
 /** The execution, the schedule, the delivery or the work of events that a timer is of: a schedule may have the id of an execution. */

@@ -16,7 +16,7 @@ export function due(database: DatabaseSync) {
   // An execution that has ended has a timer only where its end is due.
   const timers = database.prepare(
     `select execution_id, workflow_id, user_id, due_at, end_at from timers cross join executions using (execution_id)
-     where held = 0 and ${ofAny} paused = 0 and idle = 1 order by due_at limit ?`,
+     where due_at > ? and held = 0 and ${ofAny} paused = 0 and idle = 1 order by due_at limit ?`,
   );
   const timerAt = `iif(idle = 1 or (parked is null and not exists (
        select 1 from owners where token is not null and owners.owner = executions.owner and expires_at > ?)),
@@ -24,31 +24,32 @@ export function due(database: DatabaseSync) {
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index
      from suspensions cross join executions using (execution_id)
-     where deadline is not null and held = 0 and ${ofAny} ${isOpen} order by deadline limit ?`,
+     where deadline > ? and held = 0 and ${ofAny} ${isOpen} order by deadline limit ?`,
   );
   const timeouts = database.prepare(
     `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions
-     where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
+     where timeout_at > ? and ${ofWorkflows} order by timeout_at limit ?`,
   );
   const schedules = database.prepare(
     `select kind, schedule_id as execution_id, workflow_id, due_at from schedules
-     where due_at is not null and (+workflow_id in (select value from json_each(?))
+     where due_at > ? and (+workflow_id in (select value from json_each(?))
        or +agent_id in (select value from json_each(?))) order by due_at limit ?`,
   );
   const works = late(database, dueWork);
-  return ({ workflowIds, agentIds = [], signals = false, limit }: DueQuery): DueTimer[] => {
+  return (query: DueQuery): DueTimer[] => {
+    const { workflowIds, agentIds = [], signals = false, after = -1, limit } = query;
     const ids = JSON.stringify(workflowIds);
     const agents = JSON.stringify(agentIds);
     const now = leaseTime();
     const limits = [
-      ...deadlines.all(now, ids, agents, limit).map(toDeadline),
-      ...timeouts.all(now, ids, limit).map(toTimeout),
+      ...deadlines.all(now, after, ids, agents, limit).map(toDeadline),
+      ...timeouts.all(now, after, ids, limit).map(toTimeout),
     ];
     // Cut together: every row due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
-    const sleeps = timers.all(ids, agents, limit).map(toSleep);
-    const others = schedules.all(ids, agents, limit).map(toScheduled);
-    if (signals) others.push(...works({ workflowIds, agentIds, limit }));
+    const sleeps = timers.all(after, ids, agents, limit).map(toSleep);
+    const others = schedules.all(after, ids, agents, limit).map(toScheduled);
+    if (signals) others.push(...works(query));
     return [...first, ...sleeps, ...others].sort(byTime);
   };
 }

@@ -196,15 +196,15 @@ export function trimSignals(database: DatabaseSync) {
 
 export function dueWork(database: DatabaseSync) {
   const select = database.prepare(
-    `select work_id, target, due_at from signal_work where target in (select value from json_each(?))
+    `select work_id, target, due_at from signal_work where due_at > ? and target in (select value from json_each(?))
      order by due_at limit ?`,
   );
-  return ({ workflowIds, agentIds = [], limit }: DueQuery): DueTimer[] => {
+  return ({ workflowIds, agentIds = [], after = -1, limit }: DueQuery): DueTimer[] => {
     const targets = [
       ...workflowIds.map((workflowId) => targetOf({ workflowId })),
       ...agentIds.map((agentId) => targetOf({ workflowId: "", agentId })),
     ];
-    return select.all(JSON.stringify(targets), limit).map((row) => {
+    return select.all(after, JSON.stringify(targets), limit).map((row) => {
       const target = text(row, "target");
       const workflowId = target.startsWith("w") ? target.slice(1) : "";
       return {

@@ -64,6 +64,11 @@ describe("in Chromium", async () => {
     await page.goBack();
     await page.getByRole("link", { name: "Sent" }).click();
     await page.keyboard.press("/");
+    await page.keyboard.type("7100");
+    await page.getByRole("link", { name: "Show all events" }).click();
+    await eventually(rows).toHaveLength(5);
+    await eventually(() => page.getByLabel("Key", { exact: true }).inputValue()).toBe("");
+    await page.keyboard.press("/");
     await page.keyboard.type("17");
     await eventually(rows).toHaveLength(2);
     await page.getByRole("link", { name: "order:evt_1" }).first().click();
@@ -91,11 +96,19 @@ describe("in Chromium", async () => {
     });
     const own = await serveForTest({ workflows: { order, review, signed } });
     await own.andante.send(placed, { order: "40" }, { id: "evt_40" });
+    await page.goto(`${own.url}/console/events?tab=waits`);
+    await eventually(rows).toHaveLength(1);
+    await page.goto(`${own.url}/console/`);
+    // Shown when the figures of the last hour have been read.
+    await page.getByText("nothing went wrong").waitFor();
+    const figure = page.locator(".figure", { hasText: "Waiting for a person" });
+    const bars = figure.locator("rect:not([height='0'])");
+    await eventually(() => figure.locator(".big").textContent()).toBe("0");
+    expect(await bars.count()).toBe(0);
     await own.andante.execute("review", {});
     await own.andante.execute("signed", { order: "41" });
-    await page.goto(`${own.url}/console/`);
-    const figure = page.locator(".figure", { hasText: "Waiting for a person" }).locator(".big");
-    await eventually(() => figure.textContent()).toBe("2");
+    await eventually(() => figure.locator(".big").textContent()).toBe("2");
+    await eventually(() => bars.count()).toBe(1);
     await eventually(() => page.locator(".wait-row").count()).toBe(2);
     const badge = page.getByRole("link", { name: /^Inbox/ }).locator(".count");
     await eventually(() => badge.textContent()).toBe("2 waiting");

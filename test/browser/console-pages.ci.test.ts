@@ -181,6 +181,28 @@ describe("in Chromium", async () => {
     await eventually(heading).toBe(executionId.slice(0, 13));
   });
 
+  test("the lines of a graph pass behind the name of a container", async () => {
+    await open("/workflows/publish");
+    await page.locator(".container-node").waitFor();
+    /** The points of lines within the name: in front of it, and behind it. */
+    const points = () =>
+      page.evaluate(`(() => {
+        const name = document.querySelector(".container-node button");
+        const { left, right, top, bottom } = name.getBoundingClientRect();
+        const found = { front: 0, behind: 0 };
+        for (const line of document.querySelectorAll(".edges path")) {
+          line.style.pointerEvents = "stroke";
+          for (let at = 0; at < line.getTotalLength(); at++) {
+            const { x, y } = line.getPointAtLength(at).matrixTransform(line.getScreenCTM());
+            if (x > left && x < right && y > top && y < bottom)
+              found[document.elementFromPoint(x, y) === name ? "behind" : "front"]++;
+          }
+        }
+        return found;
+      })()`);
+    await eventually(points).toEqual({ front: 0, behind: expect.toSatisfy((count) => count > 0) });
+  });
+
   test("the calls of an agent are in the event log, with their results", async () => {
     const { executionId } = await server.andante.execute("publish", { topic: "rivers" });
     await open(`/executions/${executionId}`);
@@ -235,6 +257,11 @@ describe("in Chromium", async () => {
     const { executionId } = await refund(1000);
     const line = page.locator(".log-line", { hasText: executionId.slice(0, 13) }).first();
     await eventually(() => line.textContent()).toContain("order found");
+    const filter = page.getByLabel("Lines that contain");
+    await filter.fill("nothing like this");
+    await page.getByRole("heading", { name: "No line contains this" }).waitFor();
+    await page.getByRole("link", { name: "Logs" }).click();
+    await eventually(() => filter.inputValue()).toBe("");
     await line.getByRole("link").click();
     await eventually(heading).toBe(executionId.slice(0, 13));
   });

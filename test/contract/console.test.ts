@@ -34,6 +34,14 @@ test("its policy lets in no script but the server's own", async () => {
   expect(policy).not.toContain("unsafe-eval");
 });
 
+test("it names the sign-in page of the host, and nothing of the request", async () => {
+  const signInUrl = `/sign-in?from="><script>&cost=$&`;
+  const { get } = await serveForTest({ auth: provider({ signInUrl }) });
+  const meta = `<meta name="sign-in-url" content="/sign-in?from=&#34;&#62;&#60;script&#62;&#38;cost=$&#38;">`;
+  expect((await get("/console?sign-in-url=/mine")).text).toContain(`<base href="console/">${meta}`);
+  expect((await server.get("/console?sign-in-url=/mine")).text).not.toContain("sign-in-url");
+});
+
 test("assets never change, and are compressed for who takes that", async () => {
   const address = `/console/${await script()}`;
   const { headers, status } = await server.get(address, { "accept-encoding": "gzip" });

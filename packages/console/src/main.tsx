@@ -6,12 +6,15 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { andante } from "./api/andante.ts";
 import { serverQuery } from "./api/queries.ts";
+import { takeToken } from "./api/sign-in.ts";
 import { currentToken, followOtherTabs, onTokenChange } from "./api/token.ts";
 import { createConsoleRouter } from "./router.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/components.css";
 import "./styles/layout.css";
+
+takeToken();
 
 const client: QueryClient = new QueryClient({
   // A token may expire while a page is open: after a refusal the status is read again, which leads to the sign-in.

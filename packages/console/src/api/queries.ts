@@ -46,6 +46,8 @@ export const serverQuery = queryOptions({
   queryKey: ["server"],
   queryFn: ({ signal }) => andante.server({ signal }),
   retry: false,
+  // A sign-in in another tab, with a cookie, ends a refusal.
+  refetchInterval: ({ state }) => (state.status === "error" && state.data ? askEvery : false),
 });
 
 /** Whether the user sees the executions of all users. True until it is known. */

@@ -1,5 +1,5 @@
 // The token of the signed-in user, stored for all tabs and the next visit.
-import { Shared } from "./shared.ts";
+import { Shared, useShared } from "./shared.ts";
 
 const key = "andante-token";
 const token = new Shared(read());
@@ -20,6 +20,7 @@ function read(): string | null {
 
 export const currentToken = token.get;
 export const onTokenChange = token.follow;
+export const useToken = () => useShared(token);
 
 /** The end of a JWT in milliseconds since 1970; undefined for a token of another kind, and for one without an end. */
 export function expiryOf(value: string): number | undefined {

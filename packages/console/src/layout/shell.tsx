@@ -54,7 +54,10 @@ function Frame({ isPending, isRefused }: { readonly isPending: boolean; readonly
       </main>
       <Foot />
       {paletteOpen && <PaletteWithText mayShow={!isPending} />}
-      {!isPending && <SignedIn keysOpen={keysOpen} onCloseKeys={() => setKeysOpen(false)} />}
+      {!isPending && (
+        // A sign-in by cookie changes no token: the feed begins again with it.
+        <SignedIn key={String(isRefused)} keysOpen={keysOpen} onCloseKeys={() => setKeysOpen(false)} />
+      )}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Fragment, useEffect, useRef, useState } from "react";
 import { consoleRoot } from "../api/andante.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
-import { keepToken } from "../api/token.ts";
+import { keepToken, useToken } from "../api/token.ts";
 import { scrollIntoSight } from "../components/scroll-into-sight.ts";
 import { bytes, count, plural } from "../format/numbers.ts";
 import { navigation } from "./navigation.ts";
@@ -75,6 +75,7 @@ const words = {
 export function Foot() {
   const live = useLiveState();
   const { data: server } = useQuery(serverQuery);
+  const token = useToken();
   const [theme, toggle] = useTheme();
   const who = server?.user?.name ?? server?.user?.id;
   return (
@@ -92,10 +93,16 @@ export function Foot() {
       )}
       {server?.authentication && (
         <div className="cut">
-          {who === undefined ? "signed in" : `as ${who}`} ·{" "}
-          <button type="button" className="text-button" onClick={() => keepToken(null)}>
-            sign out
-          </button>
+          {who === undefined ? "signed in" : `as ${who}`}
+          {/* The console cannot remove a cookie of the host. */}
+          {token !== null && (
+            <>
+              {" · "}
+              <button type="button" className="text-button" onClick={() => keepToken(null)}>
+                sign out
+              </button>
+            </>
+          )}
         </div>
       )}
       <button type="button" className="text-button theme-switch" onClick={toggle}>

@@ -1,27 +1,30 @@
-// The sign-in with a token: a page of its own at first, a bar above the open page when the token expires.
+// The sign-in, on a page of the host or with a token: a page of its own at first, a bar above the open page when the token
+// expires.
 import { createClient } from "@andante/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { consoleRoot, serverRoot } from "../api/andante.ts";
 import { serverQuery } from "../api/queries.ts";
-import { canBeSent, currentToken, expiryOf, keepToken, onTokenChange } from "../api/token.ts";
+import { useShared } from "../api/shared.ts";
+import { signInAddress, signInProblem, signInUrl } from "../api/sign-in.ts";
+import { canBeSent, expiryOf, keepToken, useToken } from "../api/token.ts";
 import { useNow } from "../components/time.tsx";
 import { age } from "../format/numbers.ts";
 
 /** Milliseconds before the end of a token at which its user is warned. */
 const warnBefore = 120_000;
 
-function useToken(): string | null {
-  return useSyncExternalStore(onTokenChange, currentToken);
-}
-
-/** The text field of a token. `onGiven` receives one that can be sent, and returns the reason for a refusal. */
+/**
+ * The way to the page of the host, where there is one, and the text field of a token. `onLeave` receives the address of that
+ * page; `onGiven` receives a token that can be sent, and returns the reason for a refusal.
+ */
 function TokenForm({
   label,
   button,
   refusal,
   autoFocus,
   className,
+  onLeave,
   onGiven,
   children,
 }: {
@@ -30,6 +33,7 @@ function TokenForm({
   readonly refusal?: string | undefined;
   readonly autoFocus?: boolean;
   readonly className: string;
+  readonly onLeave: (address: string) => void;
   readonly onGiven: (token: string) => Promise<string | undefined>;
   /** Content above the field. */
   readonly children: ReactNode;
@@ -45,14 +49,8 @@ function TokenForm({
     setProblem(undefined);
     void onGiven(given).then(setProblem);
   };
-  return (
-    <form onSubmit={submit} className={className}>
-      {children}
-      {message !== undefined && (
-        <p className="problem" role="alert">
-          {message}
-        </p>
-      )}
+  const field = (
+    <>
       <label htmlFor="token">{label}</label>
       <input
         id="token"
@@ -65,15 +63,50 @@ function TokenForm({
         value={token}
         onChange={(event) => setToken(event.target.value)}
       />
-      <button type="submit" className="btn primary" disabled={token.trim() === ""}>
-        {button}
+      <button
+        type="submit"
+        className={signInUrl === undefined ? "btn primary" : "btn"}
+        disabled={token.trim() === ""}
+      >
+        {signInUrl === undefined ? button : "Use this token"}
       </button>
+    </>
+  );
+  return (
+    <form onSubmit={submit} className={className}>
+      {children}
+      {message !== undefined && (
+        <p className="problem" role="alert">
+          {message}
+        </p>
+      )}
+      {signInUrl === undefined ? (
+        field
+      ) : (
+        <>
+          <button
+            type="button"
+            className="btn primary"
+            // biome-ignore lint/a11y/noAutofocus: the page of the sign-in has no other purpose
+            autoFocus={autoFocus}
+            onClick={() => onLeave(signInAddress())}
+          >
+            Sign in
+          </button>
+          <details>
+            <summary className="muted">Use a token instead</summary>
+            {field}
+          </details>
+        </>
+      )}
     </form>
   );
 }
 
 /** The page of the sign-in. `refusal` is undefined while a token is being checked. */
 export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
+  const token = useToken();
+  const problem = useShared(signInProblem);
   return (
     <main className="sign-in">
       <title>Sign in · Andante</title>
@@ -86,12 +119,18 @@ export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
         button="Sign in"
         className="card token-form"
         autoFocus
-        refusal={useToken() === null ? undefined : refusal}
-        onGiven={async (token) => void keepToken(token)}
+        refusal={token === null ? problem : refusal}
+        onLeave={(address) => location.assign(address)}
+        onGiven={async (given) => {
+          signInProblem.set(undefined);
+          return void keepToken(given);
+        }}
       >
         <h1>Sign in</h1>
         <p className="muted">
-          This server asks for a token. Its operator can give you one; it stays in this browser.
+          {signInUrl === undefined
+            ? "This server asks for a token. Its operator can give you one; it stays in this browser."
+            : "You sign in on another page, which leads back here."}
         </p>
       </TokenForm>
     </main>
@@ -128,6 +167,8 @@ export function Expiry({ isRefused }: { readonly isRefused: boolean }) {
       label="New token"
       button="Stay signed in"
       className={isRefused ? "expiry token-form over" : "expiry token-form"}
+      // In another tab, so that this page keeps the text in it. Not with `noopener`: that tab needs a copy of the state.
+      onLeave={(address) => void window.open(address)}
       onGiven={renew}
     >
       <p>

@@ -56,6 +56,23 @@ test("a broken public route stops the start", () => {
   );
 });
 
+test.each(["", "sign-in", "//example.com", "/\\example.com", "javascript:alert(1)", "https://", 5])(
+  "the sign-in page %j stops the start",
+  (signInUrl) => {
+    const given: object = { ...auth, signInUrl };
+    expect(() => createApp({ store: memoryStore(), logger, auth: given as AuthProvider })).toThrow(
+      `Option signInUrl: ${JSON.stringify(signInUrl)}: expected an http or https URL`,
+    );
+  },
+);
+
+test.each(["/", "/sign-in?theme=dark", "https://id.example.com/sign-in", "HTTP://localhost:3000"])(
+  "the sign-in page may be %j",
+  (signInUrl) => {
+    expect(createGate({ ...auth, signInUrl }, logger).signInUrl).toBe(signInUrl);
+  },
+);
+
 const nobody = { user: undefined, userId: undefined };
 const ada = { user: { id: "ada" }, userId: "ada" };
 const request = (authorization?: string, query = "") =>

@@ -1,5 +1,6 @@
 // The gate: identifies the caller and admits or refuses it.
 import { type Logger, PublicError } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
 import { problemOfId } from "@andante/core/internal";
 import type { Context } from "hono";
 import {
@@ -40,6 +41,8 @@ export interface Gate {
   readonly provider: string | undefined;
   /** Where callers send their token: `bearer` is the Authorization header, `custom` a place chosen by the host. */
   readonly tokenIn: "bearer" | "custom" | TokenPlace;
+  /** The URL of the page where people sign in to the console; undefined without one. */
+  readonly signInUrl: string | undefined;
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
   /** Admits a caller or throws the contract's 401. */
@@ -56,6 +59,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
       enabled: false,
       provider: undefined,
       tokenIn: "bearer",
+      signInUrl: undefined,
       requiresAuth: () => false,
       admit: () => nobody,
       admitSocket: async () => nobodyAtSocket,
@@ -63,6 +67,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
+  checkSignInUrl(provider.signInUrl);
   const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
     access !== "signed" &&
     (provider.defaultPrivate === true || access === "protected") &&
@@ -85,6 +90,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     enabled: true,
     provider: provider.type,
     tokenIn: provider.extractToken === undefined ? "bearer" : (provider.tokenIn ?? "custom"),
+    signInUrl: provider.signInUrl,
     requiresAuth,
     admit: (http, access) => {
       const required = requiresAuth(http.req.method, http.req.path, access);
@@ -100,6 +106,15 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
       });
     },
   };
+}
+
+/** Refuses everything but the URL of a web page and an absolute path: browsers read `//` as the address of a host. */
+function checkSignInUrl(url: string | undefined): void {
+  if (url === undefined) return;
+  const isPage = typeof url === "string" && /^(\/(?![/\\])|https?:\/\/)/i.test(url);
+  if (isPage && URL.canParse(url, "http://host")) return;
+  const problem = `${JSON.stringify(url)}: expected an http or https URL, or a path that begins with one "/"`;
+  throw new OptionError({ option: "signInUrl", problem });
 }
 
 /** The caller behind a request's token; undefined when it has none. */

@@ -22,6 +22,11 @@ export interface JwtAuthOptions {
   readonly defaultPrivate?: boolean;
   /** Whether sockets under /ws need a token, in the header or as `?token=`. Default: `open`, they need none. */
   readonly webSocket?: "open" | "protect";
+  /**
+   * The URL of a page of the host where people sign in to the console; a path is one of the console's origin. Default:
+   * none, the console asks for a token.
+   */
+  readonly signInUrl?: string;
   readonly verifyOptions?: {
     /** Accepted signing algorithms. Default: HS256 alone with a secret, else those that fit the keys. */
     readonly algorithms?: readonly string[];
@@ -47,6 +52,7 @@ const knownOptions: KnownOptions<JwtAuthOptions> = {
   publicRoutes: true,
   defaultPrivate: true,
   webSocket: true,
+  signInUrl: true,
   verifyOptions: true,
 };
 const knownVerifyOptions: KnownOptions<NonNullable<JwtAuthOptions["verifyOptions"]>> = {
@@ -85,6 +91,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     type: "jwt",
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
     ...(options.webSocket && { webSocket: options.webSocket }),
+    ...(options.signInUrl !== undefined && { signInUrl: options.signInUrl }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
     ...(issuer !== undefined && URL.canParse(issuer) && { issuer }),
     // The gate decides how much of an error of the host's mapUser a caller sees.

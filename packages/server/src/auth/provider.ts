@@ -30,6 +30,11 @@ export interface AuthProvider {
   readonly tokenIn?: TokenPlace;
   /** The URL of the server that gives tokens, for clients of MCP that look for it. Default: none. */
   readonly issuer?: string;
+  /**
+   * The URL of a page of the host where people sign in to the console; a path is one of the console's origin. Default:
+   * none, the console asks for a token.
+   */
+  readonly signInUrl?: string;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
   readonly defaultPrivate?: boolean;
   /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */

@@ -1,5 +1,6 @@
 // The console under /console: its page at every path, and its immutable assets.
 import { ConsoleNotBuiltError, RouteNotFoundError } from "../errors/request-errors.ts";
+import { escapeHtml } from "../openapi/page.ts";
 import { encodingFor, variesBy } from "../response/compress.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
@@ -42,7 +43,7 @@ export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new Consol
 }
 
 async function respond(
-  { http, basePath, compression, built }: RouteContext,
+  { http, basePath, compression, built, gate }: RouteContext,
   files: ConsoleFiles,
 ): Promise<RouteResponse> {
   const rest = http.req.path.slice(consolePath.length);
@@ -55,7 +56,7 @@ async function respond(
   const page = await files.read("index.html");
   if (page === undefined) throw new ConsoleNotBuiltError();
   const root = rootFrom(rest);
-  return built.consolePages.get(root, () => pageResponse(page, root));
+  return built.consolePages.get(root, () => pageResponse(page, root, gate.signInUrl));
 }
 
 function assetResponse(
@@ -77,8 +78,11 @@ function assetResponse(
 }
 
 /** The page with a relative base address: a proxy may serve it under any prefix. */
-function pageResponse({ content }: ConsoleFile, root: string): RouteResponse {
-  const html = new TextDecoder().decode(content).replace("<head>", `<head><base href="${root}">`);
+function pageResponse({ content }: ConsoleFile, root: string, signInUrl: string | undefined): RouteResponse {
+  const signIn = signInUrl && `<meta name="sign-in-url" content="${escapeHtml(signInUrl)}">`;
+  const head = `<head><base href="${root}">${signIn ?? ""}`;
+  // A function: `$` in the replacement has a meaning, and may be in a URL.
+  const html = new TextDecoder().decode(content).replace("<head>", () => head);
   return new RouteResponse(html, {
     headers: {
       "content-type": "text/html; charset=utf-8",

@@ -2,12 +2,12 @@
 import type { SentEvent } from "@andante/client";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { eventsQuery, eventTypesQuery } from "../../api/queries.ts";
 import { Choice, Menu } from "../../components/menu.tsx";
 import { Problem } from "../../components/problem.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Ago } from "../../components/time.tsx";
-import { useSlash } from "../../components/use-keys.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { type Search, useSearchChange } from "../../layout/search.ts";
 import { EventState, Executions } from "./event-facts.tsx";
@@ -52,9 +52,6 @@ export function EventsPage() {
 
 function Filters({ search, names }: { readonly search: Search; readonly names: readonly string[] }) {
   const set = useSearchChange();
-  const [key, setKey] = useState(search.key ?? "");
-  const field = useRef<HTMLInputElement>(null);
-  useSlash(field);
   return (
     <div className="filters">
       {tabs.map(([tab, label]) => (
@@ -76,16 +73,12 @@ function Filters({ search, names }: { readonly search: Search; readonly names: r
           </Choice>
         ))}
       </Menu>
-      <input
-        ref={field}
+      <SearchField
+        label="Key"
+        hint="key"
         className="field id-field"
-        aria-label="Key"
-        placeholder="key   /"
-        value={key}
-        onChange={({ target }) => {
-          setKey(target.value);
-          set({ key: target.value || undefined });
-        }}
+        value={search.key}
+        onChange={(key) => set({ key: key || undefined })}
       />
     </div>
   );

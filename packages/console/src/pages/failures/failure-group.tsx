@@ -58,23 +58,21 @@ export function FailureGroup({
       <table className="plain" aria-label="Executions of the group">
         <thead>
           <tr>
-            <th style={{ paddingLeft: 24 }}>Execution</th>
+            <th>Execution</th>
             <th>Failed</th>
-            <th style={{ paddingRight: 24 }}>Definition</th>
+            <th>Definition</th>
           </tr>
         </thead>
         <tbody>
           {executions.map(({ executionId, at, definition }) => (
             <tr key={executionId}>
-              <td style={{ paddingLeft: 24 }}>
+              <td>
                 <NamedExecution id={executionId} />
               </td>
               <td className="faint">
                 <Clock time={at} />
               </td>
-              <td style={{ paddingRight: 24 }}>
-                {definition && <DefinitionLink workflowId={workflowId} definition={definition} />}
-              </td>
+              <td>{definition && <DefinitionLink workflowId={workflowId} definition={definition} />}</td>
             </tr>
           ))}
         </tbody>

@@ -66,16 +66,14 @@ function Groups({ from, since }: { readonly from: string | undefined; readonly s
         <table className="plain failures">
           <thead>
             <tr>
-              <th className="right" style={{ paddingLeft: 24 }}>
-                Executions
-              </th>
+              <th className="right">Executions</th>
               <th style={{ width: "40%" }}>Error</th>
               <th>Workflow</th>
               <th>Step</th>
               <th>Definition</th>
               <th className="right">First</th>
               <th className="right">Last</th>
-              <th style={{ paddingRight: 24 }}>Newest</th>
+              <th>Newest</th>
             </tr>
           </thead>
           <tbody>
@@ -99,7 +97,7 @@ function GroupRow({
 }) {
   return (
     <tr>
-      <td className="right num" style={{ paddingLeft: 24 }}>
+      <td className="right num">
         <Link className="link" to="/failures" search={{ group: id, since }}>
           {count(group.count)}
           <span className="hidden-label"> failed executions of {workflowId}</span>
@@ -129,7 +127,7 @@ function GroupRow({
       <td className="right faint">
         <Ago time={lastAt} suffix=" ago" />
       </td>
-      <td style={{ paddingRight: 24 }}>
+      <td>
         <ExecutionLink className="quiet mono" id={executionId} />
       </td>
     </tr>

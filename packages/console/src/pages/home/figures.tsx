@@ -93,7 +93,7 @@ export function Figures({
         label="Waiting for a person"
         value={inbox?.counts?.total}
         more={inbox?.counts?.complete === false}
-        chart={<SparkBars tone="wait-mark" values={grouped(points, 8, (point) => point.suspended)} />}
+        chart={<AskedLately inbox={inbox} />}
       >
         <Oldest inbox={inbox} />
       </Figure>
@@ -162,6 +162,18 @@ function Slots({ server: { slots, suspended } }: { readonly server: ServerStatus
       of {count(slots.limit)} slots{suspended !== null && ` · ${count(suspended)} suspended`}
     </>
   );
+}
+
+/** When the questions that wait were asked, in eighths of the last hour; no bars where the newest are not read. */
+function AskedLately({ inbox }: { readonly inbox: Inbox | undefined }) {
+  const now = useNow();
+  const ages = inbox?.items.map(({ suspension }) => now - Date.parse(suspension.suspendedAt)) ?? [];
+  const eighth = 3_600_000 / 8;
+  const asked = Array.from(
+    { length: 8 },
+    (_, bar) => ages.filter((each) => 7 - Math.floor(Math.max(0, each) / eighth) === bar).length,
+  );
+  return <SparkBars tone="wait-mark" values={inbox?.more ? [] : asked} />;
 }
 
 function Oldest({ inbox }: { readonly inbox: Inbox | undefined }) {

@@ -2,8 +2,8 @@
 import type { Inbox } from "@andante/client";
 import { Link, useSearch } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { useSlash } from "../../components/use-keys.ts";
+import { useState } from "react";
+import { SearchField } from "../../components/search-field.tsx";
 import { count } from "../../format/numbers.ts";
 import { parseSearch, type Search, stringifySearch, useSearchChange } from "../../layout/search.ts";
 import { countOf } from "./item-title.ts";
@@ -37,7 +37,13 @@ export function Filters({ inbox }: { readonly inbox: Inbox | undefined }) {
   return (
     <div className="inbox-filters">
       <div className="row">
-        <TextField value={text ?? ""} onChange={(next) => change({ text: next, item: undefined })} />
+        <SearchField
+          label="Search the inbox"
+          hint="Search"
+          className="field grow"
+          value={text}
+          onChange={(next) => change({ text: next, item: undefined })}
+        />
         <select
           className="field order-field"
           aria-label="Order"
@@ -70,38 +76,6 @@ function withChosen(
   chosen: string | undefined,
 ): readonly (readonly [id: string, count: number])[] {
   return chosen === undefined || counts.some(([id]) => id === chosen) ? counts : [...counts, [chosen, 0]];
-}
-
-/** Searches when the typing pauses; `/` focuses the input. */
-function TextField({
-  value,
-  onChange,
-}: {
-  readonly value: string;
-  readonly onChange: (text: string) => void;
-}) {
-  const field = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useSlash(field);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text starts the wait
-  useEffect(() => {
-    if (text.trim() === value) return;
-    const over = setTimeout(() => onChange(text.trim()), 250);
-    return () => clearTimeout(over);
-  }, [text]);
-  return (
-    <input
-      ref={field}
-      type="search"
-      className="field grow"
-      aria-label="Search the inbox"
-      placeholder="Search  /"
-      maxLength={200}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-    />
-  );
 }
 
 const key = "andante-inbox-filters";

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { LogLine } from "../../components/log-line.tsx";
 import { WorkflowMenu } from "../../components/menu.tsx";
-import { useSlash } from "../../components/use-keys.ts";
+import { SearchField } from "../../components/search-field.tsx";
 import { plural, shortId } from "../../format/numbers.ts";
 import { Page } from "../../layout/page.tsx";
 import { type Search, useSearchChange } from "../../layout/search.ts";
@@ -30,16 +30,13 @@ export function LogsPage() {
     <Page title="Logs" note={note}>
       <Filters search={search} />
       {problem !== undefined && <p className="note-bar bad">{problem}</p>}
-      <Lines lines={shown} />
+      <Lines lines={shown} isFiltered={lines.length > 0} />
     </Page>
   );
 }
 
 function Filters({ search }: { readonly search: Search }) {
   const set = useSearchChange();
-  const [text, setText] = useState(search.text ?? "");
-  const field = useRef<HTMLInputElement>(null);
-  useSlash(field);
   return (
     <div className="filters">
       {levels.map((level) => (
@@ -60,22 +57,25 @@ function Filters({ search }: { readonly search: Search }) {
           execution: <b className="mono">{shortId(search.executionId)}</b> ✕
         </button>
       )}
-      <input
-        ref={field}
+      <SearchField
+        label="Lines that contain"
+        hint="contains …"
         className="field id-field"
-        aria-label="Lines that contain"
-        placeholder="contains …  /"
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          set({ text: event.target.value });
-        }}
+        value={search.text}
+        onChange={(text) => set({ text })}
       />
     </div>
   );
 }
 
-function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
+/** `isFiltered`: there are lines, of which only those with the text are shown. */
+function Lines({
+  lines,
+  isFiltered,
+}: {
+  readonly lines: readonly LogRecord[];
+  readonly isFiltered: boolean;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: new lines scroll to the end, unless scrolled up
@@ -85,7 +85,7 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
   if (lines.length === 0) {
     return (
       <div className="empty">
-        <h2>No lines yet</h2>
+        <h2>{isFiltered ? "No line contains this" : "No lines yet"}</h2>
         <p>What workflows, agents and the server write to the log appears here as it is written.</p>
       </div>
     );

@@ -59,14 +59,12 @@ export function TracesPage() {
           {traces !== undefined && traces.length > 0 && (
             <thead>
               <tr>
-                <th style={{ paddingLeft: 24 }}>Status</th>
+                <th>Status</th>
                 <th>Workflow or agent</th>
                 <th>Trace</th>
                 <th>Execution</th>
                 <th className="right">Started</th>
-                <th className="right" style={{ paddingRight: 24 }}>
-                  Duration
-                </th>
+                <th className="right">Duration</th>
               </tr>
             </thead>
           )}
@@ -83,7 +81,7 @@ export function TracesPage() {
                 status,
               }) => (
                 <tr key={`${traceId} ${rootSpanId}`} className="opens">
-                  <td style={{ paddingLeft: 24, width: 140 }}>
+                  <td style={{ width: 140 }}>
                     <Status status={status} />
                   </td>
                   <td>
@@ -96,7 +94,7 @@ export function TracesPage() {
                   <td className="right faint">
                     <Clock time={startTime} />
                   </td>
-                  <td className="right num" style={{ paddingRight: 24 }}>
+                  <td className="right num">
                     <Elapsed from={startTime} to={endTime} />
                   </td>
                 </tr>

@@ -1,0 +1,42 @@
+// The text filter of a page: its value is in the address.
+import { useEffect, useRef, useState } from "react";
+import { useSlash } from "./use-keys.ts";
+
+/** Filters when the typing pauses; `/` focuses the input. */
+export function SearchField({
+  label,
+  hint,
+  className,
+  value = "",
+  onChange,
+}: {
+  readonly label: string;
+  /** The short label in the field. */
+  readonly hint: string;
+  readonly className: string;
+  readonly value: string | undefined;
+  readonly onChange: (text: string) => void;
+}) {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useSlash(field);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text starts the wait
+  useEffect(() => {
+    if (text.trim() === value) return;
+    const over = setTimeout(() => onChange(text.trim()), 250);
+    return () => clearTimeout(over);
+  }, [text]);
+  return (
+    <input
+      ref={field}
+      type="search"
+      className={className}
+      aria-label={label}
+      placeholder={`${hint}  /`}
+      maxLength={200}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+}

@@ -11,6 +11,7 @@ import { type Browser, launchChromium, type Page } from "../../test/browser/find
 import { inTemporaryFolder, median, percentile, throughput } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { atMost } from "../slowness.ts";
 import { journal, one, wide } from "./workflows.ts";
 
 const executions = paced({ quick: 2000, short: 100_000, full: 100_000 });
@@ -276,27 +277,23 @@ await inTemporaryFolder(async (folder) => {
       {
         name: `Home, from nothing to usable, with ${count} executions in the store`,
         value: milliseconds(usable),
-        budget: "at most 1000 ms",
-        held: usable <= 1000,
+        ...atMost(usable, 1000, "ms"),
         note: `median of ${rounds}`,
       },
       {
         name: "a graph of 200 steps, from the click",
         value: milliseconds(graph),
-        budget: "under 500 ms",
-        held: graph < 500,
+        ...atMost(graph, 500, "ms"),
       },
       {
         name: `a run with ${events} events, from nothing to its graph and its events`,
         value: milliseconds(opened),
-        budget: "under 1000 ms",
-        held: opened < 1000,
+        ...atMost(opened, 1000, "ms"),
       },
       {
         name: `a trace of ${spans} spans, from nothing to its waterfall`,
         value: milliseconds(traced),
-        budget: "under 1000 ms",
-        held: traced < 1000,
+        ...atMost(traced, 1000, "ms"),
       },
       {
         name: `scrolling a list of ${count} executions, p95 of the time between frames`,
@@ -308,8 +305,7 @@ await inTemporaryFolder(async (folder) => {
       {
         name: "the API page, from nothing to its operations",
         value: milliseconds(api),
-        budget: "under 2000 ms",
-        held: api < 2000,
+        ...atMost(api, 2000, "ms"),
       },
       {
         name: `the slowest kind of search in the values of ${count} executions, over HTTP`,

@@ -46,7 +46,8 @@ export async function firing(
   const seconds = (performance.now() - begun) / 1000;
   loop.disable();
   const { user, system } = process.cpuUsage(processor);
-  const late = await latenessOf(andante, 10);
+  const punctual = Array.from({ length: 10 }, (_, index) => `tick:s${index}`);
+  const late = await latenessOf(andante, punctual);
   await andante.settled();
   await andante.close();
   const rate = count / seconds;
@@ -85,13 +86,12 @@ function firedOf(metrics: string): number {
   return Number(fired);
 }
 
-/** Milliseconds from the nominal times of the schedules in code to the starts of their executions. */
-async function latenessOf(andante: Andante, schedules: number): Promise<number[]> {
+/** Milliseconds from the nominal times of schedules to the starts of their executions; of a missed one, to its record. */
+async function latenessOf(andante: Andante, scheduleIds: readonly string[]): Promise<number[]> {
   const late: number[] = [];
-  for (let index = 0; index < schedules; index++)
-    for (const { at, executionId } of await andante.schedules.occurrences(`tick:s${index}`)) {
-      if (executionId === null) continue;
-      const { startAt } = await andante.find(executionId);
+  for (const scheduleId of scheduleIds)
+    for (const { at, executionId, decidedAt } of await andante.schedules.occurrences(scheduleId)) {
+      const startAt = executionId === null ? decidedAt : (await andante.find(executionId)).startAt;
       late.push(Date.parse(startAt) - Date.parse(at));
     }
   return late;
@@ -134,12 +134,18 @@ export async function latenessOfPoll(makeStore: () => Store, rounds: number): Pr
   };
 }
 
-/** Nothing else runs. */
+/** Nothing else runs. One schedule is due every fifty milliseconds. */
 export async function idleLateness(store: Store, name: string, seconds: number): Promise<Budget> {
-  const andante = open(store, 5);
+  const andante = open(store, 0);
   await andante.ready();
-  await wait(seconds * 1000);
-  const late = await latenessOf(andante, 5);
+  const scheduleIds = Array.from({ length: seconds * 20 }, (_, index) => `once-${index}`);
+  const first = Date.now() + 10_000;
+  for (const [index, scheduleId] of scheduleIds.entries()) {
+    const from = new Date(first + index * 50);
+    await andante.schedules.set(scheduleId, { workflowId: "tick", every: "1d", from, input: {} });
+  }
+  await wait(first - Date.now() + seconds * 1000);
+  const late = await latenessOf(andante, scheduleIds);
   await andante.close();
   return {
     name: `a schedule on an idle server on ${name}, late by (p99)`,

@@ -49,6 +49,11 @@ import type {
 } from "./turn/turn-host.ts";
 import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
+type Replies = typeof import("./turn/replies.ts");
+
+/** One load for a process, as modules are: a second Andante in it finds them. */
+let loading: Promise<Replies> | undefined;
+
 export interface ChatOptions extends AgentCallOptions {
   /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
   readonly resumable?: boolean | undefined;
@@ -91,7 +96,6 @@ export class Agents {
   readonly #executions: TurnExecutions;
   readonly #held: ReadonlySet<HeldTools>;
   readonly #toolSchemas: ToolSchemas = new WeakMap();
-  #replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
   /** Checks values against JSON Schemas, resume data of agent calls included. */
   readonly schemas: SchemaChecker;
@@ -137,15 +141,15 @@ export class Agents {
     };
   }
 
-  /** Whether the modules of replies are loaded or loading. */
+  /** Whether this process has the modules of replies, or loads them. */
   get areRepliesRequested(): boolean {
-    return this.#replies !== undefined;
+    return loading !== undefined;
   }
 
   /** Loads the modules of replies, at the first reply at the latest. Node takes 10 µs to find a loaded module. */
-  loadReplies(): Promise<typeof import("./turn/replies.ts")> {
-    this.#replies ??= import("./turn/replies.ts");
-    return this.#replies;
+  loadReplies(): Promise<Replies> {
+    loading ??= import("./turn/replies.ts");
+    return loading;
   }
 
   /** The registered agents, in order of registration. */

@@ -68,11 +68,10 @@ test("tools that are held open are retained once each, and released at the end",
   for (const { release } of [shared, below, asked]) expect(release).toHaveBeenCalledTimes(1);
 });
 
-test("the modules of replies are loaded once, by the first that needs them", async () => {
-  const { agents } = agentsForTest([agentOf("a")]);
-  expect(agents.areRepliesRequested).toBe(false);
+test("the modules of replies are loaded once in a process, by the first that needs them", async () => {
+  const [{ agents }, { agents: others }] = [agentsForTest([agentOf("a")]), agentsForTest([agentOf("b")])];
   const loading = agents.loadReplies();
-  expect([agents.areRepliesRequested, agents.loadReplies() === loading]).toEqual([true, true]);
+  expect([others.areRepliesRequested, others.loadReplies() === loading]).toEqual([true, true]);
   expect((await loading).textReply).toBeTypeOf("function");
 });
 

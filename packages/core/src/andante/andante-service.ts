@@ -481,8 +481,8 @@ export class AndanteService implements Andante {
   }
 
   /**
-   * Loads the modules of agents: the AI SDK and its spans, which take the thread for 50 to 80 ms. Waits only where no
-   * reply has begun to load them. Rejects when they cannot be loaded.
+   * Loads the modules of agents: the AI SDK and its spans, which take the thread for 50 to 80 ms. Waits only where the
+   * process has not begun to load them. Rejects when they cannot be loaded.
    */
   async #loadAgents(): Promise<void> {
     await this.#ready;

@@ -1,5 +1,5 @@
-// Places for requests of deliveries: so many at once in all, and to one receiver, which is an endpoint or the host of pushes. A
-// delivery waits in a line for a place, and where the line is full until a later time. A receiver gets no more of the places,
+// Limits the requests of deliveries: `maxRequests` at once, and `maxOfReceiver` to one receiver, which is an endpoint or the host
+// of pushes. A delivery waits in a line for a place, and where the line is full until a later time. A receiver gets no more of the places,
 // and of the lines, than it leaves free: any number of slow receivers with many deliveries leaves room for others.
 import type { Clock } from "../values/clock.ts";
 

@@ -44,16 +44,16 @@ test("ids stay in order when the clock goes back, and follow it again when it ha
   expect(ids).toEqual([...ids].sort());
 });
 
-test("a million ids are all different and in order", () => {
+test("a hundred thousand ids are all different and in order", () => {
   const ids = new Set<string>();
   let last = "";
   let ordered = true;
-  for (let count = 0; count < 1_000_000; count++) {
+  for (let count = 0; count < 100_000; count++) {
     const id = uuid();
     ordered &&= id > last;
     last = id;
     ids.add(id);
   }
   expect(ordered).toBe(true);
-  expect(ids.size).toBe(1_000_000);
+  expect(ids.size).toBe(100_000);
 });

@@ -1,25 +1,10 @@
-// Events from outside: definitions that are refused, and the cases on SQLite, in memory and on a file, and on maps.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, expect, test } from "vitest";
-import {
-  andWaitFor,
-  createAndante,
-  createWorkflow,
-  defineEvent,
-  memoryStore,
-  sqliteStore,
-} from "../../src/index.ts";
+// Events from outside: definitions that are refused, and the cases on SQLite in memory and on maps.
+import { expect, test } from "vitest";
+import { andWaitFor, createAndante, createWorkflow, defineEvent, memoryStore } from "../../src/index.ts";
 import { plainStore } from "../store/plain-store.ts";
 import { declined, eventCases, order, paid } from "./event-cases.ts";
 
-const folder = mkdtempSync(path.join(tmpdir(), "andante-events-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-let files = 0;
-
 eventCases("SQLite", memoryStore);
-eventCases("a file", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
 eventCases("maps", plainStore);
 
 /** Calls a function as plain JavaScript does: with any argument. */

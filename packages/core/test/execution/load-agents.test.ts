@@ -2,13 +2,14 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 
 const model = controlledModel(() => ({ text: ["hello"], usage: { input: 1, output: 1 } }));
 
 /** An Andante as a new process makes it, which has called no agent yet. The modules of agents are not loaded before `endPause`. */
 async function newAndante() {
   vi.resetModules();
-  const pause = Promise.withResolvers<void>();
+  let pause = Promise.withResolvers<void>();
   vi.doMock("node:timers/promises", () => ({ setTimeout: () => pause.promise }));
   onTestFinished(() => void vi.doUnmock("node:timers/promises"));
   const { Agent, createAndante, createWorkflow, memoryStore } = await import("../../src/index.ts");
@@ -42,7 +43,18 @@ async function newAndante() {
     const trace = await andante.traces.read(traces[0]?.traceId ?? "");
     return trace?.spans.map(({ name }) => name);
   };
-  return { andante, areRepliesRequested: () => requested, endPause: pause.resolve, spanNames };
+  const endPause = () => pause.resolve();
+  /** Another one, whose pauses do not end before the test. */
+  const another = () => {
+    pause = Promise.withResolvers();
+    const second = createAndante({ store: memoryStore(), agents: { greeter } });
+    onTestFinished(() => {
+      endPause();
+      return second.close();
+    });
+    return second;
+  };
+  return { andante, another, areRepliesRequested: () => requested, endPause, spanNames };
 }
 
 test("an execution does not wait for the AI SDK; ready() does", async () => {
@@ -52,6 +64,13 @@ test("an execution does not wait for the AI SDK; ready() does", async () => {
   endPause();
   await andante.ready();
   expect(areRepliesRequested()).toBe(true);
+});
+
+test("the second one of a process does not wait before it finds what the first has loaded", async () => {
+  const { andante, another, endPause } = await newAndante();
+  endPause();
+  await andante.ready();
+  await inTime(another().ready(), "the second one");
 });
 
 test("an agent that is asked before all is ready has all its spans", async () => {

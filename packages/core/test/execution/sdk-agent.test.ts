@@ -80,18 +80,24 @@ async function crashed(options: Partial<AgentOptions>) {
 }
 
 /** A tool whose code calls the tool `step` twice, one after the other. */
-function caller() {
+function caller(options: { readonly yields?: boolean } = {}) {
   const plain = tool({ inputSchema, execute: () => "unbound" });
   return experimental_toolCaller(plain, {
     type: "local",
-    bind: (tools) => ({
-      ...plain,
-      execute: async (_: unknown, options: object) => {
-        const call = (id: string) =>
-          tools.step?.execute?.({ id }, Object({ ...options, toolCallId: String(Math.random()) }));
-        return [await call("one"), await call("two")];
-      },
-    }),
+    bind: (tools) => {
+      const call = (id: string, given: object) =>
+        tools.step?.execute?.({ id }, Object({ ...given, toolCallId: String(Math.random()) }));
+      const returns = async (_: unknown, given: object) => [
+        await call("one", given),
+        await call("two", given),
+      ];
+      async function* yields(_: unknown, given: object) {
+        const one = await call("one", given);
+        yield [one];
+        yield [one, await call("two", given)];
+      }
+      return { ...plain, execute: options.yields ? yields : returns };
+    },
   });
 }
 
@@ -164,32 +170,38 @@ describe("tools that the AI SDK runs by itself are recorded like others", () => 
   });
 
   onMemory((bench) => {
-    test("a tool that the code of another tool calls may wait, and those before it do not run again", async () => {
-      const step = tool({
-        inputSchema: z.object({ id: z.string() }),
-        execute: async ({ id }, options) => {
-          done.push(id);
-          return id === "two" ? durable(options).suspend("Go on?") : id;
-        },
-      });
-      const agent = new Agent({
-        ...{ id: "a", model: stepwise({ toolCalls: [{ toolName: "code" }] }, "Done.") },
-        ...{ tools: { code: caller(), step }, experimental_toolCallers: { step: ["code"] } },
-      });
-      const workflow = flow().andAgent({ id: "ask", agent, prompt: "p" });
-      const andante = bench.andante(workflow);
-      const { executionId, suspension } = await andante.execute(workflow.id, {});
-      expect(suspension).toMatchObject({
-        ...{ reason: "Go on?", stepPath: "ask#call[0].tool[0].tool[1].suspend[0]" },
-      });
-      expect(await andante.resume(workflow.id, executionId, "yes")).toMatchObject({
-        result: { text: "Done." },
-      });
-      expect(done).toEqual(["one", "two", "two"]);
-      const events = await andante.events(workflow.id, executionId);
-      const code = events.filter(({ stepPath }) => stepPath === "ask#call[0].tool[0]");
-      expect(JSON.stringify(code)).toContain('["one","yes"]');
-    });
+    test.each([
+      ["returns", {}],
+      ["yields", { yields: true }],
+    ])(
+      "a tool that the code of a tool that %s calls may wait, and those before it do not run again",
+      async (_, options) => {
+        const step = tool({
+          inputSchema: z.object({ id: z.string() }),
+          execute: async ({ id }, options) => {
+            done.push(id);
+            return id === "two" ? durable(options).suspend("Go on?") : id;
+          },
+        });
+        const agent = new Agent({
+          ...{ id: "a", model: stepwise({ toolCalls: [{ toolName: "code" }] }, "Done.") },
+          ...{ tools: { code: caller(options), step }, experimental_toolCallers: { step: ["code"] } },
+        });
+        const workflow = flow().andAgent({ id: "ask", agent, prompt: "p" });
+        const andante = bench.andante(workflow);
+        const { executionId, suspension } = await andante.execute(workflow.id, {});
+        expect(suspension).toMatchObject({
+          ...{ reason: "Go on?", stepPath: "ask#call[0].tool[0].tool[1].suspend[0]" },
+        });
+        expect(await andante.resume(workflow.id, executionId, "yes")).toMatchObject({
+          result: { text: "Done." },
+        });
+        expect(done).toEqual(["one", "two", "two"]);
+        const events = await andante.events(workflow.id, executionId);
+        const code = events.filter(({ stepPath }) => stepPath === "ask#call[0].tool[0]");
+        expect(JSON.stringify(code)).toContain('["one","yes"]');
+      },
+    );
 
     test("a hook may refuse a search", async () => {
       const onToolStart = () => {

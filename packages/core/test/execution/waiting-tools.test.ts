@@ -10,6 +10,7 @@ import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andAgent, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
+import { isExhaustive } from "../support/crash-points.ts";
 import {
   attach,
   collect,
@@ -680,10 +681,9 @@ test("a crash at any write of tools that suspend, sleep and record their work ch
     });
   const [tea, milk] = [order("tea"), order("milk")];
   const shop = { shop: "corner" };
-  const calls = [
-    { id: "call_0", name: "tea", input: {} },
-    { id: "call_1", name: "milk", input: {} },
-  ];
+  // One tool alone has a third of the crash points of two at once.
+  const names = isExhaustive ? ["tea", "milk"] : ["milk"];
+  const calls = names.map((name, index) => ({ id: `call_${index}`, name, input: {} }));
   const model = stepwise({ text: ["Let me see. "], calls });
   const agent = new Agent({
     id: "clerk",
@@ -702,6 +702,6 @@ test("a crash at any write of tools that suspend, sleep and record their work ch
   });
   expect(report.differences).toEqual([]);
   expect(report.expected).toMatchObject({ status: "completed", result: { text: "end" } });
-  expect(JSON.stringify(report.expected.observed)).toMatch(/tea.*corner.*milk/);
+  expect(JSON.stringify(report.expected.observed)).toMatch(new RegExp(names.join(".*corner.*")));
   expect(report.expected.usage).toMatchObject({ calls: 2 });
 }, 120_000);

@@ -8,6 +8,7 @@ import type { Store } from "../../src/store/store.ts";
 import { type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { LinkOptions } from "../../src/workflow/step-context.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { type Bench, flow, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
@@ -375,51 +376,50 @@ function crashesOn(name: string, makeStore: () => Store): void {
     test("a process that dies at any write loses no early decision and makes none twice", {
       timeout: 60_000,
     }, async () => {
-      for (const variant of ["lost", "unacknowledged"] as const)
-        for (let write = 1; ; write++) {
-          const store = makeStore();
-          await store.open();
-          const pressed = Promise.withResolvers<void>();
-          let made = "";
-          const workflow = flow()
-            .andThen({
-              id: "mail",
-              execute: async ({ link }) => {
-                made ||= tokenOf(link("gate", { to: "ada" }));
-                await pressed.promise;
-                return null;
-              },
-            })
-            .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
-          const executionId = `pressed-${variant}-${write}`;
-          /** One life: starts the execution or finds it, presses the link, and waits for the end. */
-          const live = async (life: CrashingStore) => {
-            const andante = createAndante({ store: life.store, links, workflows: { workflow } });
-            const run = async () => {
-              const { result } = await andante.start(workflow.id, null, { executionId });
-              while (made === "") await new Promise((resolve) => setImmediate(resolve));
-              await press(andante, made, yes);
-              pressed.resolve();
-              return (await result()).status;
-            };
-            const status = await Promise.race([run().catch(() => "died"), life.crash.then(() => "died")]);
-            if (life.crashed) await life.bury();
-            await andante.close({ grace: 0 });
-            return status;
+      for (const { write, variant } of crashPoints()) {
+        const store = makeStore();
+        await store.open();
+        const pressed = Promise.withResolvers<void>();
+        let made = "";
+        const workflow = flow()
+          .andThen({
+            id: "mail",
+            execute: async ({ link }) => {
+              made ||= tokenOf(link("gate", { to: "ada" }));
+              await pressed.promise;
+              return null;
+            },
+          })
+          .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+        const executionId = `pressed-${variant}-${write}`;
+        /** One life: starts the execution or finds it, presses the link, and waits for the end. */
+        const live = async (life: CrashingStore) => {
+          const andante = createAndante({ store: life.store, links, workflows: { workflow } });
+          const run = async () => {
+            const { result } = await andante.start(workflow.id, null, { executionId });
+            while (made === "") await new Promise((resolve) => setImmediate(resolve));
+            await press(andante, made, yes);
+            pressed.resolve();
+            return (await result()).status;
           };
-          const first = crashingStore(store, { write, variant });
-          const isOver = (await live(first)) === "completed" && !first.crashed;
-          if (!isOver) expect(await live(crashingStore(store)), `${variant} ${write}`).toBe("completed");
-          const state = await store.state(executionId);
-          expect(state?.execution).toMatchObject({ status: "completed", result: '{"approved":true}' });
-          const events = await store.events({ executionId, after: 0, limit: 100 });
-          expect(
-            events.filter(({ type }) => type === "workflow-resumed"),
-            `${variant} ${write}`,
-          ).toHaveLength(1);
-          await store.close();
-          if (isOver) break;
-        }
+          const status = await Promise.race([run().catch(() => "died"), life.crash.then(() => "died")]);
+          if (life.crashed) await life.bury();
+          await andante.close({ grace: 0 });
+          return status;
+        };
+        const first = crashingStore(store, { write, variant });
+        const isOver = (await live(first)) === "completed" && !first.crashed;
+        if (!isOver) expect(await live(crashingStore(store)), `${variant} ${write}`).toBe("completed");
+        const state = await store.state(executionId);
+        expect(state?.execution).toMatchObject({ status: "completed", result: '{"approved":true}' });
+        const events = await store.events({ executionId, after: 0, limit: 100 });
+        expect(
+          events.filter(({ type }) => type === "workflow-resumed"),
+          `${variant} ${write}`,
+        ).toHaveLength(1);
+        await store.close();
+        if (isOver) break;
+      }
     });
   });
 }

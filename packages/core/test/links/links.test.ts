@@ -1,18 +1,10 @@
-// Links to decisions: the cases on memory, a file and maps, and options of the host.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { createAndante, memoryStore, sqliteStore } from "../../src/index.ts";
+// Links to decisions: the cases in memory and on maps, and options of the host.
+import { describe, expect, test } from "vitest";
+import { createAndante, memoryStore } from "../../src/index.ts";
 import { plainStore } from "../store/plain-store.ts";
 import { linkCases, links, secret } from "./link-cases.ts";
 
-const folder = mkdtempSync(path.join(tmpdir(), "andante-links-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-let files = 0;
-
 linkCases("memory", memoryStore);
-linkCases("a file", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
 linkCases("maps", plainStore);
 
 describe("options of the host", () => {

@@ -28,8 +28,8 @@ export type Action =
   | { readonly kind: "decide"; readonly id: string; readonly text: string }
   | { readonly kind: "stop" };
 
-/** `unknown`: the process ended before it answered. */
-export type Answer = "ok" | "conflict" | "refused" | "stopped" | "unknown";
+/** `withdrawn`: it waited, and an edit of an earlier message removed it. `unknown`: the process ended before it answered. */
+export type Answer = "ok" | "conflict" | "refused" | "stopped" | "withdrawn" | "unknown";
 
 /** An action that was taken, and its answer. */
 export interface Taken {
@@ -67,6 +67,7 @@ function statesAfter(
 ): Messages[] {
   if (action.kind === "stop") return [state];
   const effect = effectOf(state, action, circumstances);
+  if (answer === "withdrawn") return isBehindEdit(state, action, group) ? [state] : [];
   if (answer === "unknown") return [state, ...effect.states, ...keptOnly(state, action)];
   if (effect.answer === "conflict" || effect.answer === "refused") {
     // One that joins the reply to the same message is answered with it.
@@ -81,6 +82,12 @@ function statesAfter(
 function keptOnly(state: Messages, action: Action): Messages[] {
   if (action.kind !== "post" || indexOf(state, action.id) !== -1) return [];
   return [[...state, sentMessage(action)]];
+}
+
+/** Another action of the group is for an earlier message than this new one. */
+function isBehindEdit(state: Messages, action: Action, group: readonly Taken[]): boolean {
+  if (action.kind !== "post" || indexOf(state, action.id) !== -1) return false;
+  return group.some(({ action: other }) => other.kind === "post" && indexOf(state, other.id) !== -1);
 }
 
 /** Another action of the group leads to a reply to the same message. */

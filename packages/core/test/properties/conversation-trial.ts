@@ -307,6 +307,7 @@ function answerOf(error: unknown, mayEnd: boolean): Answer {
   const code = error instanceof AndanteError ? error.code : undefined;
   if (code === "conversation-conflict") return "conflict";
   if (code === "input-validation" || code === "conversation-not-found") return "refused";
+  if (code === "message-withdrawn") return "withdrawn";
   if (mayEnd) return "unknown";
   if (code === "reply-stopped") return "stopped";
   throw error;

@@ -14,4 +14,5 @@ const store = memoryStore();
 beforeAll(() => store.open());
 afterAll(() => store.close());
 
-testFamilies(() => store, { seed, runs: 20, batchTime: 200_000, seconds, limit });
+const runs = seconds === 0 ? 6 : 20;
+testFamilies(() => store, { seed, runs, batchTime: 200_000, seconds, limit });

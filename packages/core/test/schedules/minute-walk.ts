@@ -1,6 +1,7 @@
-// The nominal times of patterns by a walk over the minutes: a second implementation, which formats each minute and knows of no
+// The nominal times of patterns by a walk over the minutes: a second implementation, which formats instants and knows of no
 // offsets, changes of clocks or next days.
 const minute = 60_000;
+const quarterHour = 15 * minute;
 
 export const walkedPatterns = [
   "30 2 * * *",
@@ -41,7 +42,17 @@ function wallReader(zone: string): (instant: number) => number {
     dateStyle: "short",
     timeStyle: "medium",
   });
-  return (instant) => Date.parse(`${format.format(instant).replace(" ", "T")}Z`);
+  const wallAt = (instant: number) => Date.parse(`${format.format(instant).replace(" ", "T")}Z`);
+  // Formatting each minute took most of the time. Where a quarter of an hour is as long on the wall, its minutes are too.
+  let quarter = { start: Number.NaN, wall: 0, isWhole: false };
+  return (instant) => {
+    const start = instant - (instant % quarterHour);
+    if (start !== quarter.start) {
+      const wall = wallAt(start);
+      quarter = { start, wall, isWhole: wallAt(start + quarterHour) - wall === quarterHour };
+    }
+    return quarter.isWhole ? quarter.wall + instant - start : wallAt(instant);
+  };
 }
 
 /** Whether a pattern of numbers, lists, ranges, steps, `L` and `sun` has a wall-clock minute. */

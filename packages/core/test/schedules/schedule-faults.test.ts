@@ -1,4 +1,4 @@
-// Faults of schedules on a file and on maps, and a file without room; PostgreSQL has the same cases.
+// Faults of schedules in memory and on maps, and a file without room; a file and PostgreSQL have the same cases.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,16 +7,13 @@ import { z } from "zod";
 import { createAndante, createWorkflow, sqliteStore } from "../../src/index.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { plainStore } from "../store/plain-store.ts";
+import { memoryPlaces } from "./memory-places.ts";
 import { scheduleFaultCases } from "./schedule-fault-cases.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-schedule-faults-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-let files = 0;
 
-scheduleFaultCases("SQLite", () => {
-  const file = path.join(folder, `${files++}.db`);
-  return () => sqliteStore({ path: file });
-});
+scheduleFaultCases("SQLite", memoryPlaces());
 
 scheduleFaultCases("maps", () => {
   const store = plainStore();

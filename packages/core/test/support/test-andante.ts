@@ -59,7 +59,7 @@ export function onStore(name: string, store: Store, cases: (bench: Bench) => voi
     beforeAll(() => store.open());
     afterEach(async () => {
       logger.lines.length = 0;
-      for (const andante of made.splice(0)) await andante.close({ grace: 0 });
+      await Promise.all(made.splice(0).map((andante) => andante.close({ grace: 0 })));
     });
     afterAll(() => store.close());
     const andanteWith = (options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]) => {

@@ -13,6 +13,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { all, ask, kept, openStore } from "./processes.ts";
 
 interface ProcessOptions {
@@ -87,7 +88,7 @@ test("the call returns at once, the task is an execution, and its end is a messa
 test("after a crash at any write the agent that is woken replies once, and the work was done once", {
   timeout: 240_000,
 }, async () => {
-  for (let write = 1; ; write++) {
+  for (const crash of crashPoints({ variants: ["unacknowledged"] })) {
     const store = await openStore();
     const below = { wake: true };
     const lived = async ({ andante, approve }: ReturnType<typeof start>) => {
@@ -100,7 +101,7 @@ test("after a crash at any write the agent that is woken replies once, and the w
         })
         .toBe("Thanks: true");
     };
-    const first = start(store, { below, crash: { write, variant: "unacknowledged" } });
+    const first = start(store, { below, crash });
     const life = lived(first);
     life.catch(() => undefined);
     await Promise.race([life, first.life.crash]);
@@ -111,11 +112,11 @@ test("after a crash at any write the agent that is woken replies once, and the w
     const said = await kept(next.andante);
     expect(
       said.map(([role]) => role),
-      `write ${write}`,
+      `write ${crash.write}`,
     ).toEqual(["user", "assistant", "user", "assistant"]);
     const { executions } = await next.andante.list({ workflowId: "researcher-task" });
     expect(executions.map(({ status }) => status)).toEqual(["completed"]);
-    expect([...first.looked, ...next.looked], `write ${write}`).toEqual(["tea"]);
+    expect([...first.looked, ...next.looked], `write ${crash.write}`).toEqual(["tea"]);
     await next.end();
     if (!crashed) return;
   }

@@ -7,6 +7,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
 
@@ -328,36 +329,34 @@ test("a crash at any write of a decision loses nothing, and a tool runs again on
   await finished(whole.andante);
   const { writes } = whole.life;
   expect(writes - before).toBeGreaterThanOrEqual(4);
-  for (let write = before + 1; write <= writes; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const where = `write ${write} ${variant}`;
-      const first = await asked({ customers: [7, 8], crash: { write, variant } });
-      const decisions = [first.approvalId, first.second].map((approvalId) => ({
-        approvalId,
-        approved: true,
-      }));
-      const decided = (async () => {
-        for (const decision of decisions) await first.andante.agents.decide(conversationId, decision);
-      })().catch(() => undefined);
-      await first.life.crash;
-      await first.end();
-      await decided;
-      const next = start(first.store, first.effects, { customers: [7, 8] });
-      await next.andante.ready();
-      // The person whose decision was not acknowledged decides again: a conflict shows that it counted.
-      for (const decision of decisions)
-        await next.andante.agents.decide(conversationId, decision).catch((error: unknown) => {
-          expect(error, where).toMatchObject({ status: 409 });
-        });
-      await expect.poll(() => replyOf(next.andante), { message: where }).toContain("After");
-      expect(new Set(first.effects.deleted), where).toEqual(new Set([7, 8]));
-      // The begin and the end of the turn of the first decision, and the begin of the last: no tool has run by then.
-      const runs = write <= before + 3 ? 2 : 4;
-      expect(first.effects.deleted.length, where).toBeLessThanOrEqual(runs);
-      expect(await waits(next.andante), where).toEqual([]);
-      expect((await next.andante.conversations.read(conversationId)).usage.calls, where).toBe(2);
-      await next.end();
-    }
+  for (const { write, variant } of crashPoints({ first: before + 1, last: writes })) {
+    const where = `write ${write} ${variant}`;
+    const first = await asked({ customers: [7, 8], crash: { write, variant } });
+    const decisions = [first.approvalId, first.second].map((approvalId) => ({
+      approvalId,
+      approved: true,
+    }));
+    const decided = (async () => {
+      for (const decision of decisions) await first.andante.agents.decide(conversationId, decision);
+    })().catch(() => undefined);
+    await first.life.crash;
+    await first.end();
+    await decided;
+    const next = start(first.store, first.effects, { customers: [7, 8] });
+    await next.andante.ready();
+    // The person whose decision was not acknowledged decides again: a conflict shows that it counted.
+    for (const decision of decisions)
+      await next.andante.agents.decide(conversationId, decision).catch((error: unknown) => {
+        expect(error, where).toMatchObject({ status: 409 });
+      });
+    await expect.poll(() => replyOf(next.andante), { message: where }).toContain("After");
+    expect(new Set(first.effects.deleted), where).toEqual(new Set([7, 8]));
+    // The begin and the end of the turn of the first decision, and the begin of the last: no tool has run by then.
+    const runs = write <= before + 3 ? 2 : 4;
+    expect(first.effects.deleted.length, where).toBeLessThanOrEqual(runs);
+    expect(await waits(next.andante), where).toEqual([]);
+    expect((await next.andante.conversations.read(conversationId)).usage.calls, where).toBe(2);
+    await next.end();
   }
 });
 
@@ -417,23 +416,21 @@ test("a crash at any write of a deadline loses nothing, and another node decides
   await finished(whole.andante);
   const { writes } = whole.life;
   expect(writes - before).toBeGreaterThanOrEqual(3);
-  for (let write = before + 1; write <= writes; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const where = `write ${write} ${variant}`;
-      const time = made();
-      const first = await asked({ ...limited("approve"), clock: time, crash: { write, variant } });
-      time.advance(twoDays);
-      await first.life.crash;
-      await first.end();
-      const next = start(first.store, first.effects, { ...limited("approve"), clock: time });
-      await expect.poll(() => replyOf(next.andante), { message: where, timeout: 10_000 }).toContain("After");
-      expect(new Set(first.effects.deleted), where).toEqual(new Set([7]));
-      // The turn is begun by the first write; the tool is recorded by the second.
-      expect(first.effects.deleted.length, where).toBeLessThanOrEqual(write === before + 2 ? 2 : 1);
-      expect(await waits(next.andante), where).toEqual([]);
-      expect((await approvals(next.andante))[0]?.decision, where).toMatchObject({ byDeadline: true });
-      await next.end();
-    }
+  for (const { write, variant } of crashPoints({ first: before + 1, last: writes })) {
+    const where = `write ${write} ${variant}`;
+    const time = made();
+    const first = await asked({ ...limited("approve"), clock: time, crash: { write, variant } });
+    time.advance(twoDays);
+    await first.life.crash;
+    await first.end();
+    const next = start(first.store, first.effects, { ...limited("approve"), clock: time });
+    await expect.poll(() => replyOf(next.andante), { message: where, timeout: 10_000 }).toContain("After");
+    expect(new Set(first.effects.deleted), where).toEqual(new Set([7]));
+    // The turn is begun by the first write; the tool is recorded by the second.
+    expect(first.effects.deleted.length, where).toBeLessThanOrEqual(write === before + 2 ? 2 : 1);
+    expect(await waits(next.andante), where).toEqual([]);
+    expect((await approvals(next.andante))[0]?.decision, where).toMatchObject({ byDeadline: true });
+    await next.end();
   }
 });
 

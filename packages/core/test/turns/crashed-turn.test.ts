@@ -3,6 +3,7 @@ import type { UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { fiveTools, fiveToolsModel, toolNames, wholeReply, wholeUsage } from "./five-tools.ts";
 import { all, ask, kept, openStore, type Process, said, startProcess } from "./processes.ts";
 
@@ -96,39 +97,37 @@ test.each([
     const expected = await undisturbed(store, agent);
     // Message and turn, four calls of the model, five tools (two may share a write), the last call with the end.
     expect(expected.writes).toBeGreaterThanOrEqual(10);
-    for (let write = 1; write <= expected.writes; write++) {
-      for (const variant of ["lost", "unacknowledged"] as const) {
-        const where = `write ${write} ${variant}`;
-        const effects = new Effects();
-        const first = start(store, effects, { ...agent, crash: { write, variant } });
-        await first.andante.ready();
-        const read = ask(first.andante, "u1", where)
-          .then(all)
-          .catch(() => undefined);
-        await first.life.crash;
-        await first.end();
-        await read;
-        const recorded = await recordedCalls(store, where);
-        // Without a live turn nothing was written, or all of it.
-        const recordedOfModel = recorded?.calls ?? (write === 1 ? 0 : wholeUsage.calls);
-        const before = new Map(toolNames.map((name) => [name, effects.of(name)]));
+    for (const { write, variant } of crashPoints({ last: expected.writes })) {
+      const where = `write ${write} ${variant}`;
+      const effects = new Effects();
+      const first = start(store, effects, { ...agent, crash: { write, variant } });
+      await first.andante.ready();
+      const read = ask(first.andante, "u1", where)
+        .then(all)
+        .catch(() => undefined);
+      await first.life.crash;
+      await first.end();
+      await read;
+      const recorded = await recordedCalls(store, where);
+      // Without a live turn nothing was written, or all of it.
+      const recordedOfModel = recorded?.calls ?? (write === 1 ? 0 : wholeUsage.calls);
+      const before = new Map(toolNames.map((name) => [name, effects.of(name)]));
 
-        const second = start(store, effects, agent);
-        const chunks = await comeBack(second, where);
-        if (chunks !== undefined) expect(shape(chunks), where).toEqual(expected.chunks);
-        expect(await kept(second.andante, where), where).toEqual(expected.kept);
-        expect((await second.andante.conversations.read(where)).usage, where).toEqual(wholeUsage);
-        for (const name of toolNames) {
-          if (recorded?.tools.includes(name))
-            expect(effects.of(name), `${where}, ${name}`).toBe(before.get(name));
-          expect(effects.of(name), `${where}, ${name}`).toBeGreaterThanOrEqual(1);
-          expect(effects.of(name), `${where}, ${name}`).toBeLessThanOrEqual(2);
-          if (variant === "unacknowledged") expect(effects.keysOf(name), `${where}, ${name}`).toBe(1);
-        }
-        expect(second.model.asked.length, where).toBe(wholeUsage.calls - recordedOfModel);
-        expect(second.logger.messages, where).toEqual([]);
-        await second.end();
+      const second = start(store, effects, agent);
+      const chunks = await comeBack(second, where);
+      if (chunks !== undefined) expect(shape(chunks), where).toEqual(expected.chunks);
+      expect(await kept(second.andante, where), where).toEqual(expected.kept);
+      expect((await second.andante.conversations.read(where)).usage, where).toEqual(wholeUsage);
+      for (const name of toolNames) {
+        if (recorded?.tools.includes(name))
+          expect(effects.of(name), `${where}, ${name}`).toBe(before.get(name));
+        expect(effects.of(name), `${where}, ${name}`).toBeGreaterThanOrEqual(1);
+        expect(effects.of(name), `${where}, ${name}`).toBeLessThanOrEqual(2);
+        if (variant === "unacknowledged") expect(effects.keysOf(name), `${where}, ${name}`).toBe(1);
       }
+      expect(second.model.asked.length, where).toBe(wholeUsage.calls - recordedOfModel);
+      expect(second.logger.messages, where).toEqual([]);
+      await second.end();
     }
   },
 );

@@ -10,6 +10,7 @@ import type { Store } from "../../src/store/store.ts";
 import { scriptedModel } from "../../src/test-kit/scripted-model.ts";
 import { uuid } from "../../src/values/uuid.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
 
@@ -181,37 +182,36 @@ test("after a crash at any write a fact is kept exactly when its call is recorde
   const question = '[{"name":"Ada"},{"diet":"vegan"}]';
   const undisturbed = start(await openStore());
   await all(await ask(undisturbed.andante, question));
-  for (let write = 1; write <= undisturbed.life.writes; write++)
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const where = `write ${write} ${variant}`;
-      const store = await openStore();
-      const first = start(store, { crash: { write, variant } });
-      await first.andante.ready();
-      const read = ask(first.andante, question)
-        .then(all)
-        .catch(() => undefined);
-      await first.life.crash;
-      await first.end();
-      await read;
-      const live = await store.liveTurn("talk");
-      const events =
-        live === undefined ? [] : await store.events({ executionId: live.executionId, after: 0, limit: 99 });
-      const recorded = events.filter(({ path }) => path?.includes(".tool[")).length;
-      const facts = await store.facts.read({ agentId: "clerk", scope: "user", subject: "ada" });
-      if (live !== undefined) expect(facts.length, where).toBe(recorded);
-      const second = start(store);
-      await second.andante.ready();
-      await expect.poll(async () => (await store.liveTurn("talk")) === undefined).toBe(true);
-      if ((await kept(second.andante).catch(() => [])).length < 2)
-        await all(await ask(second.andante, question));
-      expect(await factsOf(second), where).toMatchObject({
-        facts: { name: "Ada", diet: "vegan" },
-        version: 2,
-      });
-      // The instructions are those of the beginning, so the recorded prompts fit.
-      expect(second.logger.messages, where).toEqual([]);
-      await second.end();
-    }
+  for (const { write, variant } of crashPoints({ last: undisturbed.life.writes })) {
+    const where = `write ${write} ${variant}`;
+    const store = await openStore();
+    const first = start(store, { crash: { write, variant } });
+    await first.andante.ready();
+    const read = ask(first.andante, question)
+      .then(all)
+      .catch(() => undefined);
+    await first.life.crash;
+    await first.end();
+    await read;
+    const live = await store.liveTurn("talk");
+    const events =
+      live === undefined ? [] : await store.events({ executionId: live.executionId, after: 0, limit: 99 });
+    const recorded = events.filter(({ path }) => path?.includes(".tool[")).length;
+    const facts = await store.facts.read({ agentId: "clerk", scope: "user", subject: "ada" });
+    if (live !== undefined) expect(facts.length, where).toBe(recorded);
+    const second = start(store);
+    await second.andante.ready();
+    await expect.poll(async () => (await store.liveTurn("talk")) === undefined).toBe(true);
+    if ((await kept(second.andante).catch(() => [])).length < 2)
+      await all(await ask(second.andante, question));
+    expect(await factsOf(second), where).toMatchObject({
+      facts: { name: "Ada", diet: "vegan" },
+      version: 2,
+    });
+    // The instructions are those of the beginning, so the recorded prompts fit.
+    expect(second.logger.messages, where).toEqual([]);
+    await second.end();
+  }
 });
 
 onMemory((bench) => {

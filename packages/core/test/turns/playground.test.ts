@@ -9,6 +9,7 @@ import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { all, kept, openStore, type ProcessOptions, said, startProcess, userMessage } from "./processes.ts";
 
 const talk = { conversationId: "talk", userId: "ada" };
@@ -122,31 +123,29 @@ test("after a crash at any write the reply continues with the same model, temper
   const { writes } = whole.life;
   // Message and turn, the call of the model, the tool, the last call with the end.
   expect(writes).toBeGreaterThanOrEqual(4);
-  for (let write = 1; write <= writes; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const where = `write ${write} ${variant}`;
-      const store = await openStore();
-      const first = start(store, { crash: { write, variant } });
-      const read = chat(first.andante, "u1", playground)
-        .then(all)
-        .catch(() => undefined);
-      await first.life.crash;
-      await first.end();
-      await read;
-      const live = await store.liveTurn("talk");
-      const second = start(store);
-      await second.andante.ready();
-      if (live === undefined && (await kept(second.andante).catch(() => [])).length < 2)
-        await all(await chat(second.andante, "u1", playground));
-      await expect
-        .poll(async () => (await kept(second.andante)).at(-1), { message: where })
-        .toEqual(["assistant", "other says so"]);
-      expect([first.own.asked, second.own.asked], where).toEqual([[], []]);
-      for (const call of asked(second.other)) expect(call, where).toEqual([1.5, "Speak like a pirate."]);
-      if (live !== undefined)
-        expect(await recordedModels(store, live.executionId), where).toEqual(["other", "other"]);
-      await second.end();
-    }
+  for (const { write, variant } of crashPoints({ last: writes })) {
+    const where = `write ${write} ${variant}`;
+    const store = await openStore();
+    const first = start(store, { crash: { write, variant } });
+    const read = chat(first.andante, "u1", playground)
+      .then(all)
+      .catch(() => undefined);
+    await first.life.crash;
+    await first.end();
+    await read;
+    const live = await store.liveTurn("talk");
+    const second = start(store);
+    await second.andante.ready();
+    if (live === undefined && (await kept(second.andante).catch(() => [])).length < 2)
+      await all(await chat(second.andante, "u1", playground));
+    await expect
+      .poll(async () => (await kept(second.andante)).at(-1), { message: where })
+      .toEqual(["assistant", "other says so"]);
+    expect([first.own.asked, second.own.asked], where).toEqual([[], []]);
+    for (const call of asked(second.other)) expect(call, where).toEqual([1.5, "Speak like a pirate."]);
+    if (live !== undefined)
+      expect(await recordedModels(store, live.executionId), where).toEqual(["other", "other"]);
+    await second.end();
   }
 });
 

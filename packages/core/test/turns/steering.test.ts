@@ -7,6 +7,7 @@ import type { AgentOptions } from "../../src/agent/call/agent-options.ts";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { inTime } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, openStore, said, startProcess, userMessage } from "./processes.ts";
@@ -193,21 +194,19 @@ test("after a crash at any write the model reads the message once, at the same p
   const writes = await steeredReply(await openStore());
   // Message and turn, the first call, the tool, the message that steers, and the last call with the end.
   expect(writes).toBe(5);
-  for (let write = 2; write <= writes; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const store = await openStore();
-      await steeredReply(store, { write, variant });
-      const { model, go } = lookingModel();
-      go();
-      const second = startProcess(store, { model, tools });
-      await second.andante.ready();
-      const where = `write ${write} ${variant}`;
-      await expect.poll(() => outline(second.andante), { message: where }).toEqual(steered);
-      expect(await queued(second.andante), where).toEqual([]);
-      expect(await store.liveTurn("talk"), where).toBeUndefined();
-      for (const { prompt } of model.asked.slice(-1))
-        expect(userTexts(prompt), where).toEqual(prompt.at(-1)?.role === "user" ? ["u1", "u2"] : ["u1"]);
-      await second.end();
-    }
+  for (const { write, variant } of crashPoints({ first: 2, last: writes })) {
+    const store = await openStore();
+    await steeredReply(store, { write, variant });
+    const { model, go } = lookingModel();
+    go();
+    const second = startProcess(store, { model, tools });
+    await second.andante.ready();
+    const where = `write ${write} ${variant}`;
+    await expect.poll(() => outline(second.andante), { message: where }).toEqual(steered);
+    expect(await queued(second.andante), where).toEqual([]);
+    expect(await store.liveTurn("talk"), where).toBeUndefined();
+    for (const { prompt } of model.asked.slice(-1))
+      expect(userTexts(prompt), where).toEqual(prompt.at(-1)?.role === "user" ? ["u1", "u2"] : ["u1"]);
+    await second.end();
   }
 });

@@ -11,6 +11,7 @@ import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts"
 import { RecordingLogger } from "../../src/test-kit/recording-logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel, lastText, type Said } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { openStore } from "./processes.ts";
 import {
   budgetOf,
@@ -52,15 +53,14 @@ test.each([
     expect(first).toHaveLength(4);
     expect(await rowsOf(store, name)).toEqual(whole);
     expect(writes).toBeGreaterThanOrEqual(5);
-    for (let write = 1; write <= writes; write++)
-      for (const variant of ["lost", "unacknowledged"] as const) {
-        const id = `${name} ${write} ${variant}`.replaceAll(" ", "-");
-        const { log } = await crashing(store, scenario, id, once({ write, variant }));
-        expect(await rowsOf(store, id), id).toEqual(whole);
-        expect(await budgetOf(store, id), id).toEqual({ used: wholeBudget, held: 0 });
-        // The provider has answered a call again only where the commit of the first answer was never made.
-        expect(log.length, id).toBeLessThanOrEqual(variant === "lost" ? 5 : 4);
-      }
+    for (const { write, variant } of crashPoints({ last: writes })) {
+      const id = `${name} ${write} ${variant}`.replaceAll(" ", "-");
+      const { log } = await crashing(store, scenario, id, once({ write, variant }));
+      expect(await rowsOf(store, id), id).toEqual(whole);
+      expect(await budgetOf(store, id), id).toEqual({ used: wholeBudget, held: 0 });
+      // The provider has answered a call again only where the commit of the first answer was never made.
+      expect(log.length, id).toBeLessThanOrEqual(variant === "lost" ? 5 : 4);
+    }
   },
 );
 

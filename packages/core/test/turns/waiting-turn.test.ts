@@ -7,6 +7,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { inTime } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, type ProcessOptions, startProcess, userMessage } from "./processes.ts";
@@ -228,31 +229,29 @@ test("another process continues it, also after the first one is gone", async () 
 });
 
 test("a crash before or after any write leaves a turn that continues, with the work before it done once", async () => {
-  for (let write = 1; ; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const store = await openStore();
-      const effects = new Effects();
-      const clock = new TestClock();
-      const crash = { write, variant };
-      const first = start(store, effects, { clock, crash });
-      const life = lived(first.andante, clock);
-      life.catch(() => undefined);
-      await Promise.race([life, first.life.crash]);
-      const { crashed } = first.life;
-      await first.end();
-      const next = start(store, effects, { clock });
-      await next.andante.ready();
-      await lived(next.andante, clock);
-      await finished(next.andante);
-      expect(effects.orders.at(-1), `${variant} write ${write}`).toEqual(["tea", "corner"]);
-      // Work that was lost with the write of its record is done again.
-      expect(effects.offers.length).toBeLessThanOrEqual(2);
-      const { usage } = await next.andante.conversations.read(conversationId);
-      expect(usage.calls, `${variant} write ${write}: usage`).toBeGreaterThanOrEqual(2);
-      expect(usage.calls).toBeLessThanOrEqual(3);
-      await next.end();
-      if (!crashed) return;
-    }
+  for (const { write, variant } of crashPoints()) {
+    const store = await openStore();
+    const effects = new Effects();
+    const clock = new TestClock();
+    const crash = { write, variant };
+    const first = start(store, effects, { clock, crash });
+    const life = lived(first.andante, clock);
+    life.catch(() => undefined);
+    await Promise.race([life, first.life.crash]);
+    const { crashed } = first.life;
+    await first.end();
+    const next = start(store, effects, { clock });
+    await next.andante.ready();
+    await lived(next.andante, clock);
+    await finished(next.andante);
+    expect(effects.orders.at(-1), `${variant} write ${write}`).toEqual(["tea", "corner"]);
+    // Work that was lost with the write of its record is done again.
+    expect(effects.offers.length).toBeLessThanOrEqual(2);
+    const { usage } = await next.andante.conversations.read(conversationId);
+    expect(usage.calls, `${variant} write ${write}: usage`).toBeGreaterThanOrEqual(2);
+    expect(usage.calls).toBeLessThanOrEqual(3);
+    await next.end();
+    if (!crashed) return;
   }
 }, 120_000);
 

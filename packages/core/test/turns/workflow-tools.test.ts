@@ -13,6 +13,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { crashPoints } from "../support/crash-points.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { all, ask, kept, openStore, userMessage } from "./processes.ts";
 
@@ -187,35 +188,33 @@ test("the deadline of the workflow continues the reply too", async () => {
 });
 
 test("a crash before or after any write starts the workflow once and loses no reply", async () => {
-  for (let write = 1; ; write++) {
-    for (const variant of ["lost", "unacknowledged"] as const) {
-      const store = await openStore();
-      const effects = new Effects();
-      const first = start(store, effects, { crash: { write, variant } });
-      const lived = async (andante: Andante) => {
-        await andante.ready();
-        const isAsked = (await kept(andante).catch(() => [])).length > 0;
-        if (!isAsked) await all(await ask(andante, "u1"));
-        for (let round = 0; !(await replyOf(andante))?.includes("After"); round++) {
-          if (round > 500) throw new Error("the reply did not end");
-          if ((await waits(andante)).length > 0) await approve(andante);
-          await andante.settled();
-        }
-      };
-      const life = lived(first.andante);
-      life.catch(() => undefined);
-      await Promise.race([life, first.life.crash]);
-      const { crashed } = first.life;
-      await first.end();
-      const next = start(store, effects);
-      await lived(next.andante);
-      const { executions } = await next.andante.list({ workflowId: "publish" });
-      expect(executions.length, `${variant} write ${write}: started once`).toBe(1);
-      expect(effects.published.length, `${variant} write ${write}`).toBeLessThanOrEqual(2);
-      expect(await replyOf(next.andante)).toContain('"url":"/tea"');
-      await next.end();
-      if (!crashed) return;
-    }
+  for (const { write, variant } of crashPoints()) {
+    const store = await openStore();
+    const effects = new Effects();
+    const first = start(store, effects, { crash: { write, variant } });
+    const lived = async (andante: Andante) => {
+      await andante.ready();
+      const isAsked = (await kept(andante).catch(() => [])).length > 0;
+      if (!isAsked) await all(await ask(andante, "u1"));
+      for (let round = 0; !(await replyOf(andante))?.includes("After"); round++) {
+        if (round > 500) throw new Error("the reply did not end");
+        if ((await waits(andante)).length > 0) await approve(andante);
+        await andante.settled();
+      }
+    };
+    const life = lived(first.andante);
+    life.catch(() => undefined);
+    await Promise.race([life, first.life.crash]);
+    const { crashed } = first.life;
+    await first.end();
+    const next = start(store, effects);
+    await lived(next.andante);
+    const { executions } = await next.andante.list({ workflowId: "publish" });
+    expect(executions.length, `${variant} write ${write}: started once`).toBe(1);
+    expect(effects.published.length, `${variant} write ${write}`).toBeLessThanOrEqual(2);
+    expect(await replyOf(next.andante)).toContain('"url":"/tea"');
+    await next.end();
+    if (!crashed) return;
   }
 }, 120_000);
 

@@ -1,21 +1,13 @@
-// Deliveries of events: the cases on memory, a file and maps, and hosts and options without any store of interest.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, expect, test } from "vitest";
+// Deliveries of events: the cases in memory and on maps, and hosts and options without any store of interest.
+import { expect, test } from "vitest";
 import { z } from "zod";
 import type { EndpointOptions } from "../../src/delivery/endpoint-options.ts";
-import { createAndante, createWorkflow, memoryStore, sqliteStore } from "../../src/index.ts";
+import { createAndante, createWorkflow, memoryStore } from "../../src/index.ts";
 import { plainStore } from "../store/plain-store.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 import { receiver, secret, webhookCases } from "./webhook-cases.ts";
 
-const folder = mkdtempSync(path.join(tmpdir(), "andante-webhooks-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-let files = 0;
-
 webhookCases("memory", memoryStore);
-webhookCases("a file", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
 webhookCases("maps", plainStore);
 
 test("without the option nothing is kept, and an application has the same calls of its store", async () => {

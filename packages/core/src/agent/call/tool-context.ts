@@ -108,10 +108,12 @@ function bound(
       const work = (decided: typeof input) => run(decided, inside);
       const asCaller = (decided: typeof input) => {
         const { promise: left, reject: leave } = Promise.withResolvers<never>();
-        const output = callerCall.run({ loop, place: call.place, leave, calls: 0 }, () => work(decided));
+        const caller = { loop, place: call.place, leave, calls: 0 };
+        const output = callerCall.run(caller, () => work(decided));
         left.catch(() => undefined);
+        const values = (value: unknown) => (isAsyncIterable(value) ? untilLeft(value, caller, left) : value);
         // A tool that leaves the loop returns nothing before the loop is stopped, which waits for this one.
-        return isAsyncIterable(output) ? output : Promise.race([output, left]);
+        return isAsyncIterable(output) ? values(output) : Promise.race([output, left]).then(values);
       };
       return call.run({
         ...workOf(given, operation),
@@ -123,6 +125,26 @@ function bound(
     },
   };
   return Object.assign({ ...rest }, running) as ToolSet[string];
+}
+
+/** The values that the code of a tool yields, which calls other tools between them; rejects as soon as `left` does. */
+async function* untilLeft(
+  values: AsyncIterable<unknown>,
+  caller: CallerCall,
+  left: Promise<never>,
+): AsyncGenerator<unknown, undefined> {
+  const iterator = values[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = callerCall.run(caller, () => iterator.next());
+      const { done, value } = await Promise.race([next, left]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Not awaited: code that waits for a tool that has left does not end.
+    Promise.resolve(iterator.return?.()).catch(() => undefined);
+  }
 }
 
 /** Whether approvals and outputs from outside wait where the calls are recorded. */

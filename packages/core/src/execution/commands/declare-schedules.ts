@@ -15,7 +15,7 @@ const maxPage = 200;
 export async function declareSchedules(engine: WriteParts, owner: ScheduleOwner): Promise<void> {
   const declared = declaredById(owner);
   const left = new Map(declared);
-  /** Decides about one row, from what was read now or with the page. */
+  /** The row as the code declares it; undefined where `stored`, which was read with its page or alone, is right. */
   const decide = (scheduleId: string, stored: ScheduleRow | undefined, now: number) => {
     const schedule = declared.get(scheduleId);
     return schedule === undefined

@@ -202,7 +202,8 @@ export class Events {
     return more;
   }
 
-  async #send(signals: readonly NewSignal[]): Promise<readonly EventReceipt[]> {
+  /** `waits`: for the work of an earlier sender of the same event, so that the receipt has its effects. */
+  async #send(signals: readonly NewSignal[], waits = true): Promise<readonly EventReceipt[]> {
     const engine = this.#engine();
     const triggers = await this.#startedBy(signals);
     const dueAt = engine.clock.now() + ownTime;
@@ -212,13 +213,13 @@ export class Events {
     const conflict = sent.find(({ kind }) => kind === "conflict");
     if (conflict !== undefined) throw new EventIdConflictError({ eventId: conflict.row.signalId });
     const receipts: EventReceipt[] = [];
-    for (const each of sent) receipts.push(await this.#answer(each));
+    for (const each of sent) receipts.push(await this.#answer(each, waits));
     return receipts;
   }
 
   /** Does the work that can be done here. */
-  async #answer({ kind, row, work }: SentSignal): Promise<EventReceipt> {
-    if (kind === "duplicate") return receiptOf(await this.#settled(row), true);
+  async #answer({ kind, row, work }: SentSignal, waits: boolean): Promise<EventReceipt> {
+    if (kind === "duplicate") return receiptOf(waits ? await this.#settled(row) : row, true);
     const skipped: SkippedStart[] = [];
     let latest = row;
     for (const each of work) {
@@ -262,7 +263,8 @@ export class Events {
   async #sendOfBody({ workId, signal }: Extract<SignalWork, { kind: "send" }>): Promise<void> {
     const engine = this.#engine();
     try {
-      await this.#send([signal]);
+      // The receipt is not read. The process that sent it first may be gone, and then the scheduler does its work.
+      await this.#send([signal], false);
     } catch (error) {
       if (!(error instanceof EventIdConflictError)) throw error;
       const { name, sentBy: executionId } = signal;

@@ -28,11 +28,11 @@ test.each([
     const { meanWait, executions } = simulateCell({
       seed: 1,
       arrivals: load * 100,
-      duration: 200_000 / (load * 100),
+      duration: 60_000 / (load * 100),
       nodes: { count: 1, width, time: 0.01 },
       times: "exponential",
     });
-    within(executions, 200_000, 0.02);
+    within(executions, 60_000, 0.02);
     within(meanWait, (shareThatWaits(load, width) * 0.01) / (width - load), 0.08);
   },
 );
@@ -41,7 +41,7 @@ test.each([0.5, 0.8, 0.9])("with fixed times and a load of %d, the mean wait is 
   const { meanWait } = simulateCell({
     seed: 2,
     arrivals: load * 100,
-    duration: 4000,
+    duration: 2500,
     nodes: { count: 1, width: 1, time: 0.01 },
     times: "fixed",
   });
@@ -52,7 +52,7 @@ test("two stations with exponential times wait as each of them alone does (Burke
   const { meanWait } = simulateCell({
     seed: 3,
     arrivals: 60,
-    duration: 5000,
+    duration: 2000,
     nodes: { count: 1, width: 1, time: 0.01 },
     database: { width: 2, time: 0.02 },
     times: "exponential",

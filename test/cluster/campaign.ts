@@ -51,7 +51,11 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     const onEnd = () => options.onEnd?.(++ended);
     // Two sequences of choices, so that the disturbances of nodes do not depend on the progress of clients.
     const chosen = createRandom(seed);
-    const all = { ...nodeDisturbances(cluster, chosen, lease), ...store.disturbances(chosen, lease) };
+    const ofNodes = nodeDisturbances(cluster, chosen, lease);
+    const ofServers = store.disturbances(chosen, lease);
+    const { killServer } = ofServers;
+    const killBoth = async () => void (await Promise.all([ofNodes.kill?.(), killServer?.()]));
+    const all = { ...ofNodes, ...ofServers, ...(killServer && { killBoth }) };
     const wanted = Object.entries(all).filter(([kind]) => options.kinds?.includes(kind) ?? true);
     const kinds = Object.fromEntries(wanted);
     const disturbances: Record<string, number> = Object.fromEntries(wanted.map(([kind]) => [kind, 0]));

@@ -21,7 +21,8 @@ test(`nothing is lost, stuck or written twice on three Restate servers (ANDANTE_
   });
   expect(problems).toEqual([]);
   // Each kind has happened while the nodes were at work.
-  expect(Object.keys(disturbances)).toEqual(["kill", "stop", "freeze", "killServer", "freezeServer"]);
+  const kinds = ["kill", "stop", "freeze", "killServer", "freezeServer", "killBoth"];
+  expect(Object.keys(disturbances)).toEqual(kinds);
   expect(Object.values(disturbances)).not.toContain(0);
 });
 

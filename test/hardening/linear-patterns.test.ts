@@ -93,7 +93,7 @@ function growthOf(reader: (text: string) => unknown, text: (length: number) => s
 
 const beginnings = ["", " ", "a", ":", "@", "=", '"', "?", "bearer "];
 const endings = ["", "\n!"];
-const short = 2_000;
+const short = 1_000;
 // A quadratic pattern takes 16 times as long; a shorter time than this is too short to measure, and no harm.
 const maxGrowth = 8;
 const negligible = 4;

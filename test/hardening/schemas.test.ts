@@ -1,4 +1,4 @@
-// Callers' JSON Schemas never hold up the process: twenty hostile ones at once, and the event loop keeps turning.
+// Callers' JSON Schemas never hold up the process: twelve hostile ones at once, and the event loop keeps turning.
 import { expect, test } from "vitest";
 import { longestTurn } from "../support/processor-time.ts";
 import { dataOf, errorOf, type TestResponse } from "../support/responses.ts";
@@ -40,13 +40,13 @@ const hostile: Record<string, { schema: unknown; said: string; status: number }>
 };
 
 test.each(["object", "stream-object"])(
-  "twenty hostile schemas at once: %s",
+  "twelve hostile schemas at once: %s",
   async (how) => {
     const ask = (input: string, schema: unknown) => server.post(`/agents/object/${how}`, { input, schema });
     // Modules loaded and compiled at the first use do not count.
     await ask('{"x":1}', point);
     const kinds = Object.values(hostile);
-    const sent = Array.from({ length: 20 }, (_, index) => kinds[index % kinds.length]).filter(Boolean);
+    const sent = Array.from({ length: 12 }, (_, index) => kinds[index % kinds.length]).filter(Boolean);
     const ended: { status: number | undefined; response: TestResponse }[] = [];
     let before = 0;
     const longest = await longestTurn(async () => {
@@ -59,9 +59,9 @@ test.each(["object", "stream-object"])(
       before = ended.length;
       await Promise.all(all);
     });
-    // Without a limit it stands for seconds. The rest is our own work on twenty-one requests.
+    // Without a limit it stands for seconds. The rest is our own work on thirteen requests.
     expect(longest).toBeLessThan(1000);
-    expect(before).toBeLessThan(20);
+    expect(before).toBeLessThan(12);
     for (const { status, response } of ended) {
       if (status === 400) expect(errorOf(response, 400)).toMatch(/could not be checked within 100 ms$/);
       else if (how === "object")

@@ -1,4 +1,6 @@
 // The lockfile serves every platform: `npm ci` refuses one that lacks the optional packages of another.
+import { readdirSync, statSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { completed, type Entries, missingEntries, platformOf, readLockfile } from "../../scripts/lockfile.ts";
 
@@ -18,13 +20,19 @@ describe("package-lock.json", () => {
     expect(without.filter(([, { optional, cpu }]) => optional !== true || cpu === undefined)).toEqual([]);
   });
 
-  test("@andante/restate brings two packages of others, without scripts at their installation", () => {
+  test("@andante/restate brings two packages of others, with less than 10 MB and without scripts at their installation", () => {
     const brought = new Set(["packages/restate"]);
     for (const folder of brought)
       for (const name of Object.keys(packages[folder]?.dependencies ?? {}))
         brought.add(`node_modules/${name}`);
     expect(brought.size).toBe(3);
     expect([...brought].filter((folder) => packages[folder]?.hasInstallScript)).toEqual([]);
+    const files = [...brought]
+      .filter((folder) => folder.startsWith("node_modules/"))
+      .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile());
+    const bytes = files.map((entry) => statSync(path.join(entry.parentPath, entry.name)).size);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(10_000_000);
   });
 
   test("names no registry", () => {

@@ -1,6 +1,6 @@
 // Starts the child of an execution: for its user and conversation, with its context.
 import { parseObject } from "../../values/fields.ts";
-import type { LinkedStart } from "../engine/children-of.ts";
+import type { LinkedStart } from "../engine/child-executions.ts";
 import { prepareStart, type StartParts } from "./start.ts";
 
 export async function startLinked(

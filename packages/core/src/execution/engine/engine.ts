@@ -24,7 +24,7 @@ import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { idleState } from "./after-resume.ts";
 import type { HookSubject } from "./call-hooks.ts";
-import { childrenOf, type ParentRow, type StartLinked } from "./children-of.ts";
+import { ChildExecutions, type ParentRow, type StartLinked } from "./child-executions.ts";
 import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
@@ -220,7 +220,7 @@ export class Engine {
         this.#parents.add(parent.executionId);
         return startLinked(child);
       });
-    return start && childrenOf(this.store, start, parent, journal);
+    return start && new ChildExecutions(this.store, start, parent, journal);
   }
 
   /** Publishes committed events of an execution, by default of one of a workflow. */

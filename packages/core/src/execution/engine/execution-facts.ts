@@ -12,7 +12,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Feed } from "../stream/feed.ts";
-import type { ParentRow } from "./children-of.ts";
+import type { ParentRow } from "./child-executions.ts";
 import type { RunRow } from "./engine-kind.ts";
 import { logFields } from "./log-fields.ts";
 

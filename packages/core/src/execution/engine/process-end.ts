@@ -5,7 +5,7 @@ import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { scheduleIn } from "../../schedule/cause.ts";
 import type { DueTimer, ExecutionRow } from "../../store/store.ts";
-import { childState } from "./children-of.ts";
+import { childState } from "./child-executions.ts";
 import { type EndParts, endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import { childPrefix, type ParentLink, readLinks } from "./links.ts";

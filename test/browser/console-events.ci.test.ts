@@ -83,7 +83,7 @@ describe("in Chromium", async () => {
     await andante.start("review", {});
     await andante.send(placed, { order: "20" }, { id: "evt_20" });
     await open("/events?tab=waits");
-    await eventually(rows).toEqual([expect.stringMatching(/^order\.paid201order:evt_20order/)]);
+    await eventually(rows).toEqual([expect.stringMatching(/^order\.paid201.*order:evt_20order/)]);
     await andante.send(paid, { order: "20" });
     await page.getByRole("heading", { name: "Nothing waits for an event" }).waitFor();
   });

@@ -243,6 +243,28 @@ describe("in Chromium", async () => {
     }
   });
 
+  /** Runs in the page: steps of the graph that the sides of its pane cut, or that are too small to read. */
+  const illegible = () =>
+    page.evaluate(`[...document.querySelectorAll(".step-node")].flatMap((each) => {
+      const { left, right, height } = each.getBoundingClientRect();
+      const pane = document.querySelector(".canvas").getBoundingClientRect();
+      const isWhole = left >= pane.left && right <= pane.right;
+      return isWhole && height >= 0.6 * each.offsetHeight ? [] : [each.textContent];
+    })`);
+
+  test("in a small window each step of a graph with steps side by side is whole and legible", async () => {
+    const { executionId } = await andante.execute("publish", { topic: "rivers" });
+    // No step is in sight on the way of the graph to its place alone.
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    for (const height of [700, 560]) {
+      await page.setViewportSize({ width: 1024, height });
+      await open(`/executions/${executionId}`);
+      await page.locator(".step-node").nth(4).waitFor();
+      await eventually(illegible, `height ${height}`).toEqual([]);
+      await eventually(() => hidden('.step-node[data-selected="true"]')).toEqual([]);
+    }
+  });
+
   test("on a narrow page the details of an agent take the place of its chat", async () => {
     await andante.agents.text("assistant", "How many orders?", { conversationId: "n-1" });
     await page.setViewportSize(tablet);
@@ -340,6 +362,66 @@ describe("in Chromium", async () => {
     await eventually(() => cut(".schedule .card")).toEqual([]);
     await page.setViewportSize(phone);
     await eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  });
+
+  /** Runs in the page: the names of the columns whose cells are all within the window. */
+  const columns = () =>
+    page.evaluate(`[...document.querySelectorAll("table:last-of-type th")].flatMap((head, index) => {
+      const cells = [head, ...document.querySelectorAll("table:last-of-type td:nth-child(" + (index + 1) + ")")];
+      const isInside = cells.every((cell) => {
+        const { left, right, width } = cell.getBoundingClientRect();
+        return width > 0 && left >= 0 && right <= innerWidth;
+      });
+      return isInside ? [head.textContent] : [];
+    })`);
+
+  const longReason = "the accounting department closes its books and asked us to hold all reports";
+
+  test("on a phone a table shows names, states and times without scrolling sideways", async () => {
+    await andante.schedules.set("of-all-branches", {
+      ...{ workflowId: "chain", cron: "30 2 * * *", zone: "Europe/Berlin", input: {} },
+    });
+    await andante.schedules.pause("of-all-branches", { reason: longReason, by: "olga" });
+    await sendOrders(andante);
+    await andante.agents.text("writer", "Write about rivers", { userId: "ada" });
+    await page.setViewportSize(phone);
+    for (const [path, shown] of [
+      ["/schedules", ["Schedule", "State", "Next"]],
+      ["/events", ["Event", "Key", "Effect", "Sent"]],
+      ["/events?tab=waits", ["Event", "Key", "Waiting", "Oldest"]],
+      ["/endpoints", ["Endpoint", "State", "Failed"]],
+      ["/nodes", ["Node", "Status", "Last seen"]],
+      ["/usage?by=user", ["User", "Calls", "Tokens in", "Tokens out"]],
+    ] as const) {
+      await open(path);
+      await page.locator("tbody tr").first().waitFor();
+      await eventually(columns, path).toEqual(expect.arrayContaining([...shown]));
+    }
+  });
+
+  test("in a small window the reason of a pause leaves all columns of the schedules in sight", async () => {
+    await andante.schedules.set("held", {
+      ...{ workflowId: "measure", cron: "30 2 * * *", zone: "Europe/Berlin", input: { text: "one" } },
+    });
+    await andante.schedules.trigger("held");
+    await andante.schedules.pause("held", { reason: longReason, by: "olga" });
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await open("/schedules");
+    await page.getByTitle(`by olga: ${longReason}`).first().waitFor();
+    await eventually(sideways).toEqual([]);
+  });
+
+  test("in a small window an event names its executions as their list does, each on one line", async () => {
+    await sendOrders(andante);
+    await open("/events");
+    const started = page.locator(".executions-cell a", { has: page.getByTitle("shipment:evt_ord_8813") });
+    await eventually(() => started.textContent()).toBe("shipment:evt_ord_8813");
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await eventually(() => started.textContent()).toBe("ship…ord_8813");
+    await eventually(async () => (await started.boundingBox())?.height).toBeLessThan(25);
+    await open("/executions");
+    const listed = page.locator(".grid-row a", { hasText: "ord_8813" });
+    await eventually(() => listed.textContent()).toBe("ship…ord_8813");
   });
 
   test("on a phone one signs out", async () => {

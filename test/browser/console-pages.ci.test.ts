@@ -71,7 +71,9 @@ describe("in Chromium", async () => {
     const history = listOf(dataOf(await shop.get("/api/workflows/pay/definitions")), "definitions");
     const names = history.map(({ definition }) => String(definition).slice(0, 8));
 
-    await page.goto(`${shop.url}/console/failures`);
+    await page.goto(`${shop.url}/console/`);
+    await page.getByRole("link", { name: "All failures →" }).click();
+    await page.waitForURL(/\/failures/);
     const row = page.locator("tbody tr", { hasText: "card # declined" });
     const link = row.getByRole("link", { name: "failed executions of pay" });
     await eventually(() => link.textContent()).toMatch(/^2 /);
@@ -88,7 +90,7 @@ describe("in Chromium", async () => {
     await link.click();
     const listed = page.getByRole("table", { name: "Executions of the group" }).locator("tbody tr");
     await eventually(() => listed.count()).toBe(2);
-    expect(new URL(page.url()).search).toMatch(/^\?group=[\w-]+&since=24h$/);
+    expect(new URL(page.url()).search).toMatch(/^\?group=[\w-]+&since=7d$/);
     expect(await listed.locator('a[href*="/executions/"]').allTextContents()).toEqual(["second", "first"]);
     expect(await definitions(listed).allTextContents()).toEqual(names);
     const listedTimes = await listed.locator("time").all();

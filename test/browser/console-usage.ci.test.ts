@@ -65,4 +65,18 @@ describe("in Chromium", async () => {
       /^Step draft waits since .* for a decision about its budget/,
     );
   });
+
+  test("money and calls without a price have columns only when a price is known", async () => {
+    const heads = page.locator(".content.usage > table:not(.budgets) th");
+    const free = await serveForTest({ agents: { writer }, workflows: { publish } });
+    await free.andante.execute("publish", {}, { userId: "ada" });
+    await page.goto(`${free.url}/console/usage`);
+    const tokens = ["Calls", "Tokens in", "from cache", "Tokens out"];
+    await eventually(() => heads.allTextContents()).toEqual(["Day", "Share", ...tokens]);
+    await andante.execute("publish", {}, { userId: "olga" });
+    await open("/usage");
+    await eventually(() => heads.allTextContents()).toEqual([
+      ...["Day", "Share", "Money", ...tokens, "Unpriced calls"],
+    ]);
+  });
 });

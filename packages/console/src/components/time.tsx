@@ -42,7 +42,7 @@ export function Ago({ time, suffix = "" }: { readonly time: string; readonly suf
   return (
     <time dateTime={time} title={exactTime(time)}>
       {words}
-      {words === "now" ? "" : suffix}
+      {suffix !== "" && words !== "now" && <span className="minor">{suffix}</span>}
     </time>
   );
 }

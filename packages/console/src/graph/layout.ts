@@ -26,6 +26,7 @@ export interface Layout {
   /** Parents before their children. */
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly PlacedEdge[];
+  readonly width: number;
 }
 
 const leaf = { width: 200, height: 46 };
@@ -55,8 +56,8 @@ interface Box {
 
 export function layOut(steps: readonly Step[], open: ReadonlySet<string> = new Set()): Layout {
   const edges: PlacedEdge[] = [];
-  const { nodes } = column(steps, null, { open, edges });
-  return { nodes, edges };
+  const { nodes, width } = column(steps, null, { open, edges });
+  return { nodes, edges, width };
 }
 
 /** Whether a container is rendered as a single step. */

@@ -20,6 +20,7 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../format/numbers.ts";
 import { stepStatusLabel, toneOf } from "../format/status.ts";
 import { isFolded, type Layout, layOut, linesOf, type PlacedNode, placesOf } from "./layout.ts";
+import { legible, margin, viewOf } from "./view.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
@@ -30,14 +31,12 @@ export interface StepView {
   readonly words: string;
 }
 
-/** Below this scale the names of steps cannot be read. */
-const legible = 0.6;
 /** A graph of more steps has a map. */
 const fewSteps = 12;
 
 /** The buttons are below the steps, not on them. */
 const fitViewOptions: FitViewOptions<StepNodeType> = {
-  padding: { top: "12px", x: "16px", bottom: "48px" },
+  padding: { top: "12px", x: `${margin}px`, bottom: "48px" },
   maxZoom: 1,
 };
 /** The same object in every rendering: for another one the library renders everything again. */
@@ -94,8 +93,8 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
   const places = useMemo(() => placesOf(layout), [layout]);
   const place = selected === undefined ? undefined : places.get(selected);
   useEffect(() => {
-    if (flow !== undefined && place !== undefined) bringIntoView(flow, place, box.current);
-  }, [flow, place]);
+    if (flow !== undefined && place !== undefined) bringIntoView(flow, place, layout.width, box.current);
+  }, [flow, place, layout.width]);
   const done = nodes.flatMap(({ id, data }) => (isDone(data.status) ? [id] : [])).join("\n");
   return (
     <ReactFlow
@@ -140,19 +139,20 @@ export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: St
 /** Moves the canvas where the step cannot be seen, or cannot be read. */
 function bringIntoView(
   flow: ReactFlowInstance<StepNodeType>,
-  { x, y, width, height }: PlacedNode,
+  step: PlacedNode,
+  graphWidth: number,
   box: HTMLElement | null,
 ): void {
   const { x: left, y: top, zoom } = flow.getViewport();
   const { width: wide = 0, height: high = 0 } = box?.getBoundingClientRect() ?? {};
+  const { x, y, width, height } = step;
   const isInside =
     x * zoom + left >= 0 &&
     y * zoom + top >= 0 &&
     (x + width) * zoom + left <= wide &&
     (y + height) * zoom + top <= high;
   if (isInside && zoom >= legible) return;
-  void flow.setCenter(x + width / 2, y + Math.min(height, high / legible) / 2, {
-    zoom: Math.max(zoom, 0.85),
+  void flow.setViewport(viewOf(step, graphWidth, { width: wide, height: high }, zoom), {
     duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 150,
   });
 }

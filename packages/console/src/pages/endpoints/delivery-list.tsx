@@ -44,10 +44,10 @@ export function DeliveryList({ endpointId }: { readonly endpointId?: string }) {
               <tr>
                 <th>Event</th>
                 <th>State</th>
-                {endpointId === undefined && <th>Endpoint</th>}
-                <th>Execution</th>
-                <th className="right">Attempts</th>
-                <th>Last answer</th>
+                {endpointId === undefined && <th className="minor">Endpoint</th>}
+                <th className="minor">Execution</th>
+                <th className="right minor">Attempts</th>
+                <th className="minor">Last answer</th>
                 <th>Next attempt</th>
                 <th className="right">Made</th>
               </tr>

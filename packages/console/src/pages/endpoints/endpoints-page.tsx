@@ -48,10 +48,10 @@ export function EndpointsPage() {
               <thead>
                 <tr>
                   <th>Endpoint</th>
-                  <th>Address</th>
+                  <th className="minor">Address</th>
                   <th>State</th>
-                  <th>Events</th>
-                  <th>Workflows</th>
+                  <th className="minor">Events</th>
+                  <th className="minor">Workflows</th>
                   <th className="right">Delivered</th>
                   <th className="right">Pending</th>
                   <th className="right">Failed</th>

@@ -100,10 +100,10 @@ function Sent({ search: { tab, name, key } }: { readonly search: Search }) {
               <th>Event</th>
               <th>Key</th>
               <th>Effect</th>
-              <th>Started</th>
-              <th>Continued</th>
-              <th>Cancelled</th>
-              <th>User</th>
+              <th className="minor">Started</th>
+              <th className="minor">Continued</th>
+              <th className="minor">Cancelled</th>
+              <th className="minor">User</th>
               <th className="right">Sent</th>
             </tr>
           </thead>

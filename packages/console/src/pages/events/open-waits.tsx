@@ -40,9 +40,9 @@ export function OpenWaits({
               <th>Event</th>
               <th>Key</th>
               <th className="right">Waiting</th>
+              <th className="right">Oldest</th>
               <th>Executions</th>
               <th>Workflows</th>
-              <th className="right">Oldest</th>
             </tr>
           </thead>
           <tbody>
@@ -57,14 +57,14 @@ export function OpenWaits({
                   </span>
                 </td>
                 <td className="right num">{count(executionIds.length)}</td>
+                <td className="right faint">
+                  <Ago time={since} suffix=" ago" />
+                </td>
                 <td>
                   <Executions ids={executionIds} total={executionIds.length} />
                 </td>
                 <td>
                   <span className="cut">{workflowIds.join(", ")}</span>
-                </td>
-                <td className="right faint">
-                  <Ago time={since} suffix=" ago" />
                 </td>
               </tr>
             ))}

@@ -70,7 +70,7 @@ function FailedCard() {
     <section className="card narrow fails">
       <h2>
         Failed lately
-        <Link className="right quiet" to="/executions" search={{ status: "error" }}>
+        <Link className="right quiet" to="/failures" search={{ since: "7d" }}>
           All failures →
         </Link>
       </h2>

@@ -31,12 +31,12 @@ export function NodesPage() {
               <tr>
                 <th>Node</th>
                 <th>Status</th>
+                <th className="right">Last seen</th>
                 <th className="right">Executions</th>
                 <th style={{ minWidth: 120 }}>Slots</th>
                 <th className="right">CPU</th>
                 <th className="right">Memory</th>
                 <th className="right">Started</th>
-                <th className="right">Last seen</th>
                 <th>Definitions</th>
               </tr>
             </thead>
@@ -73,6 +73,7 @@ function Row({ node, current }: { readonly node: Node; readonly current: string 
       <td>
         <Status status={isAlive ? "running" : "error"} word={isAlive ? "alive" : "gone"} />
       </td>
+      <td className="right faint">{process !== null && <Ago time={process.seenAt} suffix=" ago" />}</td>
       <td className="right num">{count(executions)}</td>
       <td className="num">
         {process !== null && (
@@ -89,7 +90,6 @@ function Row({ node, current }: { readonly node: Node; readonly current: string 
       <td className="right num">{process?.cpu != null && `${Math.round(process.cpu * 100)} %`}</td>
       <td className="right num">{process !== null && bytes(process.memory)}</td>
       <td className="right faint">{process !== null && <Ago time={process.startedAt} suffix=" ago" />}</td>
-      <td className="right faint">{process !== null && <Ago time={process.seenAt} suffix=" ago" />}</td>
       <td className="mono faint">
         {process?.definitions}
         {process !== null && current !== undefined && process.definitions !== current && (

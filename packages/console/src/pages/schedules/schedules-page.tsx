@@ -35,14 +35,14 @@ export function SchedulesPage() {
             <thead>
               <tr>
                 <th>Schedule</th>
-                <th>Starts</th>
-                <th>When</th>
+                <th className="minor">Starts</th>
+                <th className="minor">When</th>
                 <th>State</th>
                 <th>Next</th>
-                <th>Last</th>
-                <th className="right">Started</th>
-                <th className="right">Skipped</th>
-                <th className="right">Missed</th>
+                <th className="minor">Last</th>
+                <th className="right minor">Started</th>
+                <th className="right minor">Skipped</th>
+                <th className="right minor">Missed</th>
               </tr>
             </thead>
             <tbody>

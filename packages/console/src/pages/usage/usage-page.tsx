@@ -24,6 +24,7 @@ export function UsagePage() {
   );
   const rows = data?.pages.flatMap((page) => page.rows) ?? [];
   const total = data?.pages[0]?.total;
+  const isPriced = typeof total?.money === "number";
   const chip = (key: string, label: string, isOn: boolean, next: { by: Group; since: string }) => (
     <Link
       key={key}
@@ -55,7 +56,7 @@ export function UsagePage() {
             <p>Tokens of models are counted here, and money where the server has prices.</p>
           </div>
         )}
-        {rows.length > 0 && <Rows by={by} rows={rows} />}
+        {rows.length > 0 && <Rows by={by} rows={rows} isPriced={isPriced} />}
         {hasNextPage && (
           <p className="padded">
             <button type="button" className="btn" onClick={() => void fetchNextPage()}>
@@ -64,7 +65,8 @@ export function UsagePage() {
           </p>
         )}
         <p className="padded muted">
-          Days are those of UTC. Calls of models without a price are counted beside the money, not in it.
+          Days are those of UTC.
+          {isPriced && " Calls of models without a price are counted beside the money, not in it."}
         </p>
       </div>
     </Page>
@@ -84,8 +86,16 @@ const absent: Readonly<Record<Group, string>> = {
   model: "hidden models",
 };
 
-function Rows({ by, rows }: { readonly by: Group; readonly rows: UsageReport["rows"] }) {
-  const isPriced = rows.some(({ money }) => money !== null);
+function Rows({
+  by,
+  rows,
+  isPriced,
+}: {
+  readonly by: Group;
+  readonly rows: UsageReport["rows"];
+  /** The price of at least one call is known. */
+  readonly isPriced: boolean;
+}) {
   const sizeOf = (row: UsageReport["rows"][number]) =>
     isPriced ? (row.money ?? 0) : row.inputTokens + row.outputTokens;
   const largest = Math.max(...rows.map(sizeOf));
@@ -94,13 +104,15 @@ function Rows({ by, rows }: { readonly by: Group; readonly rows: UsageReport["ro
       <thead>
         <tr>
           <th>{by.charAt(0).toUpperCase() + by.slice(1)}</th>
-          <th style={{ minWidth: 140 }}>Share</th>
-          <th className="right">Money</th>
+          <th className="minor" style={{ minWidth: 140 }}>
+            Share
+          </th>
+          {isPriced && <th className="right">Money</th>}
           <th className="right">Calls</th>
           <th className="right">Tokens in</th>
-          <th className="right">from cache</th>
+          <th className="right minor">from cache</th>
           <th className="right">Tokens out</th>
-          <th className="right">Unpriced calls</th>
+          {isPriced && <th className="right">Unpriced calls</th>}
         </tr>
       </thead>
       <tbody>
@@ -112,12 +124,14 @@ function Rows({ by, rows }: { readonly by: Group; readonly rows: UsageReport["ro
             <td>
               <Bar part={sizeOf(row)} of={largest} />
             </td>
-            <td className="right num">{row.money !== null && amount(row.money)}</td>
+            {isPriced && <td className="right num">{row.money !== null && amount(row.money)}</td>}
             <td className="right num">{count(row.calls)}</td>
             <td className="right num">{count(row.inputTokens)}</td>
             <td className="right num faint">{count(row.cachedInputTokens)}</td>
             <td className="right num">{count(row.outputTokens)}</td>
-            <td className="right num faint">{row.unpricedCalls > 0 && count(row.unpricedCalls)}</td>
+            {isPriced && (
+              <td className="right num faint">{row.unpricedCalls > 0 && count(row.unpricedCalls)}</td>
+            )}
           </tr>
         ))}
       </tbody>

@@ -1,8 +1,9 @@
 // Who may use A2A: the same authentication, owners and policy as over HTTP.
-import { memoryStore } from "@andante/core";
+import { Agent, memoryStore } from "@andante/core";
 import { RecordingLogger } from "@andante/core/test";
 import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
+import { echo, echoModel } from "../support/agents.ts";
 import { gates } from "../support/gates.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
@@ -151,6 +152,24 @@ test("an agent shows the replies of its own conversations alone", async () => {
   expect((await post("/agents/careful/text", { ...hidden, options })).status).toBe(200);
   expect((await echo.send("GetTask", { id: "hidden/u1" })).error?.code).toBe(-32_001);
   expect((await echo.send("GetTask", { id: taskId })).result).toMatchObject({ id: taskId });
+});
+
+test("a context that two agents begin at once belongs to one of them, and the other is refused", async () => {
+  const second = new Agent({ id: "second", instructions: "Repeat it.", model: echoModel });
+  const { url, get } = await serveForTest({ a2a: { expose: ["echo", "second"] }, agents: { echo, second } });
+  const both = [a2aClient(url, "echo"), a2aClient(url, "second")];
+  for (let round = 0; round < 10; round++) {
+    const contextId = `both-${round}`;
+    const said = await Promise.all(both.map(({ say }) => say([{ text: "hi" }], { contextId })));
+    expect(said.map(({ error }) => error?.code).sort()).toEqual([-32_602, undefined]);
+    const won = said.findIndex(({ error }) => error === undefined);
+    expect(said[won]?.result.task.status.state).toBe("TASK_STATE_COMPLETED");
+    const { messages } = JSON.parse((await get(`/api/conversations/${contextId}/messages`)).text).data;
+    expect(messages).toHaveLength(2);
+    // The same as where the conversation is there before.
+    const late = await both[1 - won]?.say([{ text: "hi" }], { contextId });
+    expect(late?.error).toEqual(said[1 - won]?.error);
+  }
 });
 
 test("a task that waits for another one is withdrawn, and the other one continues", async () => {

@@ -159,6 +159,17 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await store.conversations.read({ conversationId, userId })).toMatchObject({ title: "A title" });
     });
 
+    test("another agent's conversation is refused where that counts", async () => {
+      await post("u1", { ownConversation: true });
+      expect(await post("u2", { ownConversation: true })).toEqual({ kind: "posted" });
+      const other = { agentId: "other", ownConversation: true };
+      for (const queue of [undefined, { request: "{}", most: 10 }])
+        for (const id of ["u1", "u3"])
+          expect(await post(id, { ...other, queue })).toEqual({ kind: "foreign" });
+      expect(await ids()).toEqual(["u1", "u2"]);
+      expect(await post("u3", { agentId: "other" })).toEqual({ kind: "posted" });
+    });
+
     test("one without a user is not a user's", async () => {
       await post("u1", { userId: null });
       expect(await post("u2")).toEqual({ kind: "foreign" });

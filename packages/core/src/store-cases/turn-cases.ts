@@ -279,6 +279,16 @@ export function turnCases(name: string, makeStore: () => Store): void {
       await begun("u99");
     });
 
+    test("a turn in another agent's conversation is refused where that counts", async () => {
+      const executionId = await begun("u1");
+      await store.endTurn(endOf(executionId));
+      const other = () => beginOf(post("u2", { ownConversation: true }), { agentId: "other" });
+      expect(await store.beginTurn(other())).toEqual({ kind: "foreign" });
+      expect(await ids()).not.toContain("u2");
+      const own = beginOf(post("u2", { ownConversation: true }));
+      expect(await store.beginTurn(own)).toEqual({ kind: "begun" });
+    });
+
     test("a refused message begins no turn, and another user learns nothing", async () => {
       const executionId = await begun("u1");
       const foreign = await store.beginTurn(beginOf(post("u2"), { userId: "eve" }));

@@ -52,6 +52,8 @@ export interface PostMessage {
   readonly queue?: QueuePlace | undefined;
   /** It was queued: it is not kept where it is there no more. Default: false. */
   readonly wasQueued?: boolean | undefined;
+  /** A conversation that began with another agent is `foreign`. Default: false. */
+  readonly ownConversation?: boolean | undefined;
   readonly at: number;
 }
 
@@ -90,7 +92,7 @@ export interface LeaveQueue extends OneConversation {
  *   the messages after it are removed when it was changed or a reply is wanted `again`.
  * - `has-reply`: the same message is there with a reply right after it, and no other one is wanted; or the id is
  *   that of an assistant's message.
- * - `foreign`: the conversation is another user's.
+ * - `foreign`: the conversation is another user's, or another agent's where that counts.
  * - `full`: the queue of the conversation is.
  * - `withdrawn`: it was queued, and is there no more.
  */

@@ -51,7 +51,7 @@ export interface ChangeSchedule<Execution> {
 }
 
 /**
- * - `written`: both are kept, now or by the same call before.
+ * - `written`: both are kept, now or by the same call before; or the row is removed, now or by any call before.
  * - `changed`: the row has another version; nothing is written.
  * - `exists`: an execution with this id is there; nothing is written.
  */

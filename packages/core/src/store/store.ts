@@ -156,7 +156,7 @@ export interface NewTurn
 export type TurnMessage =
   | ({ readonly kind: "post" } & Pick<
       PostMessage,
-      "messageId" | "body" | "title" | "again" | "wasQueued" | "at"
+      "messageId" | "body" | "title" | "again" | "wasQueued" | "ownConversation" | "at"
     >)
   | ({ readonly kind: "replace" } & Pick<ReplaceLast, "messageId" | "previous" | "body" | "at">);
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
-import { type Andante, createAndante, createWorkflow } from "../../src/index.ts";
+import { type Andante, type AndanteOptions, createAndante, createWorkflow } from "../../src/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { WorkflowOptions } from "../../src/workflow/create-workflow.ts";
@@ -16,6 +16,7 @@ export function scheduleFaultCases(name: string, makePlace: () => () => Store): 
 const start = Date.parse("2027-03-01T12:00:30Z");
 const input = z.object({ at: z.string() });
 type Schedules = NonNullable<WorkflowOptions<typeof input>["schedules"]>;
+type Endpoints = NonNullable<AndanteOptions["endpoints"]>;
 
 const inputOf = ({ at }: { at: Date }) => ({ at: at.toISOString() });
 const daily = { daily: { cron: "0 9 * * *", input: inputOf } };
@@ -28,15 +29,15 @@ function processOn(
   {
     clock,
     schedules = {},
-    retention = {},
-  }: { clock: TestClock; schedules?: Schedules; retention?: { maxAge?: "1h" } },
+    ...options
+  }: { clock: TestClock; schedules?: Schedules; retention?: { maxAge?: "1h" }; endpoints?: Endpoints },
 ) {
   const times: string[] = [];
   const report = createWorkflow({ id: "report", input, schedules }).andThen({
     id: "write",
     execute: ({ data }) => times.push(data.at),
   });
-  const andante = createAndante({ workflows: { report }, store, clock, retention });
+  const andante = createAndante({ workflows: { report }, store, clock, ...options });
   opened.push(andante);
   return { andante, times };
 }
@@ -113,6 +114,27 @@ function casesOn(makePlace: () => () => Store): void {
     await expect.poll(() => times.at(-1), within).toBe("2027-03-02T09:00:00.000Z");
     await andante.settled();
     expect(await andante.schedules.get("report:daily")).toMatchObject({ started: 102, waiting: 0 });
+  });
+
+  test("a schedule and an endpoint are removed when the result of the first try was lost", async () => {
+    const [store, clock] = [makePlace()(), clockAt()];
+    const repeating = wrapStore(store, {
+      ...{ open: () => store.open(), close: () => store.close() },
+      schedules: {
+        ...store.schedules,
+        change: async (change) => {
+          if (change.row === null) await store.schedules.change(change);
+          return store.schedules.change(change);
+        },
+      },
+    });
+    const { andante } = processOn(repeating, { clock, endpoints: {} });
+    await andante.schedules.set("mine", { workflowId: "report", cron: "0 9 * * *", input: { at: "x" } });
+    await andante.schedules.remove("mine");
+    await expect(andante.schedules.get("mine")).rejects.toMatchObject({ code: "schedule-not-found" });
+    await andante.endpoints.set("crm", { url: "https://example.com/hook" });
+    await andante.endpoints.remove("crm");
+    await expect(andante.endpoints.get("crm")).rejects.toMatchObject({ code: "endpoint-not-found" });
   });
 
   test("an occurrence that is due while the store takes no writes starts once, when it does again", async () => {

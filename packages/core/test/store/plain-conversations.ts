@@ -12,6 +12,7 @@ import type {
   ReplaceLast,
   StoredMessage,
 } from "../../src/store/conversation-store.ts";
+import { isForeign } from "../../src/store/decide/index.ts";
 import { endOfPage, maxPageTime } from "../../src/store/sql/copy-page.ts";
 import { readPage } from "../../src/store/sql/read-page.ts";
 import { nothingUsed, sumUsage } from "../../src/store/usage.ts";
@@ -180,7 +181,7 @@ export class PlainConversations {
       this.#conversations.set(conversationId, { row, sequence: 2, revision: 0, messages });
       return { kind: "posted" };
     }
-    if (found.row.userId !== userId) return { kind: "foreign" };
+    if (isForeign(found.row, message)) return { kind: "foreign" };
     const index = found.messages.findIndex((each) => each.messageId === messageId);
     const there = found.messages[index];
     if (there === undefined) {

@@ -13,6 +13,7 @@ import {
   type ExecutionHead,
   endOfWait,
   type ForkResult,
+  isForeign,
   type KeptSummary,
   type LeaveQueue,
   type LeftQueue,
@@ -187,7 +188,7 @@ async function post(cells: Cells, message: Omit<PostMessage, "key">, begun: stri
     keepConversation(cells, { ...conversation, messages: [{ ...made, sequence: 1, ...text }] });
     return { kind: "posted" };
   }
-  if (found.row.userId !== userId) return { kind: "foreign" };
+  if (isForeign(found.row, message)) return { kind: "foreign" };
   const index = found.messages.findIndex((each) => each.messageId === messageId);
   const there = found.messages[index];
   if (there === undefined) {

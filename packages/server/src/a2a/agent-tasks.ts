@@ -2,6 +2,7 @@
 // messages.
 import { setTimeout } from "node:timers/promises";
 import { type Andante, AndanteError } from "@andante/core";
+import { ConversationNotFoundError } from "@andante/core/errors";
 import type { ReplyQuestion, ReplyState } from "@andante/core/internal";
 import { rowOf } from "../exposed/inner-call.ts";
 import {
@@ -36,12 +37,17 @@ export const agentTasks: TaskSource = {
   start: async (call, message) => {
     const { id } = call.agent;
     const { contextId: conversationId, messageId } = message;
-    const owner = conversationId === undefined ? id : await agentOfConversation(call, conversationId);
-    if (owner !== undefined && owner !== id)
-      throw new A2aError("INVALID_PARAMS", "message.contextId: the context belongs to another agent");
     const input = [{ id: messageId, role: "user", parts: message.parts.map(inputOf) }];
     const options = conversationId === undefined ? {} : { conversationId };
-    const started = await startReply(call, id, input, options);
+    const started = await startReply(call, id, input, options, { ownConversation: true }).catch(
+      (error: unknown) => {
+        if (!(error instanceof ConversationNotFoundError)) throw error;
+        throw new A2aError(
+          "INVALID_PARAMS",
+          "message.contextId: the context belongs to another agent or user",
+        );
+      },
+    );
     if (started === undefined) {
       const text = await askAgent(call, id, input, options);
       const contextId = conversationId === undefined ? {} : { contextId: conversationId };

@@ -61,19 +61,25 @@ interface CallOptions {
   readonly conversationId?: string | undefined;
 }
 
+interface StartOptions {
+  /** Refuses a conversation that began with another agent. Default: false. */
+  readonly ownConversation?: boolean;
+}
+
 /** A reply that is read later; undefined where nothing would keep it: for an agent or a user without conversations. */
 export async function startReply(
   call: InnerCall,
   agentId: string,
   input: unknown,
   options: CallOptions,
+  { ownConversation }: StartOptions = {},
 ): Promise<StartedReply | undefined> {
   if (isWithoutId(call.caller)) return undefined;
   const request = { params: { id: agentId }, body: { input, options } };
   try {
     return await call.perform(rowOf("generateText"), request, (context) => {
       const { signal: _, ...rest } = optionsOf(context, options);
-      return call.service.andante.agents.start(agentId, input, rest);
+      return call.service.andante.agents.start(agentId, input, { ...rest, ownConversation });
     });
   } catch (error) {
     // An agent that keeps no conversations.

@@ -207,7 +207,7 @@ async function begin(
   { agent, conversationId, userId, active, settings, tools, operation, context, sent, again }: AskedTurn,
   files: Attachments,
   place: QueuePlace,
-  { mode, schema, traceparent, replaces, decision, playground }: StartTurnOptions,
+  { mode, schema, traceparent, replaces, decision, playground, ownConversation }: StartTurnOptions,
 ): Promise<
   | Extract<OpenedTurn, { kind: "new" }>
   | Extract<BeginTurnResult, { kind: "busy" }>
@@ -232,7 +232,9 @@ async function begin(
   const opened = await openConversation(store, opening, sent);
   const { messages: messagesWith, messageId } = opened;
   const message =
-    opened.message.kind === "post" && place.isTaken ? { ...opened.message, wasQueued: true } : opened.message;
+    opened.message.kind === "post"
+      ? { ...opened.message, ...(place.isTaken && { wasQueued: true }), ownConversation }
+      : opened.message;
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,

@@ -1,7 +1,7 @@
 // The place of a message in the queue of its conversation, which is kept: whatever happens to the process, it gets its reply.
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
-import { QueueFullError, ReplyStoppedError } from "../../errors/index.ts";
+import { ConversationNotFoundError, QueueFullError, ReplyStoppedError } from "../../errors/index.ts";
 import { parseObject } from "../../values/fields.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
@@ -46,17 +46,20 @@ export class QueuePlace {
   }
 
   /**
-   * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
-   * user's meanwhile nothing is kept, and the beginning of its own turn fails.
+   * It waits for another reply, perhaps for minutes: from now on it is not lost. Throws in a conversation that has become
+   * another user's meanwhile.
    */
   async take(): Promise<void> {
     if (this.#isTaken) return;
     const { conversations, turns, clock, maxQueued: most } = this.#environment;
     const { agent, active, sent, conversationId, userId } = this.#asked;
     const where = { key: randomUUID(), conversationId, userId, agentId: agent.id };
-    const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
+    const { ownConversation } = this.#options;
+    const text = { body: JSON.stringify(sent), title: titleOf(sent) };
+    const message = { messageId: sent.id, ...text, again: false, ownConversation };
     const queue = { request: JSON.stringify(this.#request()), most };
     const { kind } = await conversations.post({ ...where, ...message, queue, at: clock.now() });
+    if (kind === "foreign") throw new ConversationNotFoundError({ conversationId });
     if (kind === "full") throw new QueueFullError({ conversationId, limit: most });
     this.#isTaken = true;
     if (this.steers) turns.steer(conversationId);

@@ -21,7 +21,7 @@ import type { ReplyQuestion, TurnExecutions } from "./turn-host.ts";
 /** Options of a reply that is read later. */
 export interface StartReplyOptions
   extends AgentCallOptions,
-    Pick<StartTurnOptions, "again" | "replaces" | "traceparent"> {
+    Pick<StartTurnOptions, "again" | "replaces" | "traceparent" | "ownConversation"> {
   /** For an object: its schema, such as one of Zod, or a JSON Schema. Default: text. */
   readonly schema?: Schema | JsonSchema | undefined;
 }

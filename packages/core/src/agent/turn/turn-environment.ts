@@ -71,6 +71,8 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly stopUnread?: boolean | undefined;
   /** The message keeps its place in the queue when its caller leaves. Default: false. */
   readonly keepsPlace?: boolean | undefined;
+  /** Refused where the conversation began with another agent. Default: false. */
+  readonly ownConversation?: boolean | undefined;
   /** The message is the first of a queue whose process is gone. Default: false. */
   readonly isLeft?: boolean | undefined;
   /** A person decides about one tool call of the last message, beside the chat. Default: the message has all decisions. */

@@ -1,5 +1,14 @@
-// Whether a turn of a conversation may begin.
+// Whether a message may be posted into a conversation, and whether its turn may begin.
+import type { ConversationRow, PostMessage } from "../conversation-store.ts";
 import type { BeginTurnResult, Cancel, ExecutionHead, NewTurn, TurnMessage } from "../store.ts";
+
+/** Whether a conversation that is there is not the one that a message is for. */
+export function isForeign(
+  { userId, agentId }: Pick<ConversationRow, "userId" | "agentId">,
+  message: Pick<PostMessage, "userId" | "agentId" | "ownConversation">,
+): boolean {
+  return userId !== message.userId || (message.ownConversation === true && agentId !== message.agentId);
+}
 
 export interface TurnFacts {
   /** The token of the execution with the id of the turn; undefined when there is none. */

@@ -7,7 +7,7 @@ import { pause } from "./pause.ts";
 import { resume } from "./resume.ts";
 
 export { isAbandoned, takeOver } from "./abandoned.ts";
-export { beforeTurn, endOfWait, type TurnFacts } from "./begin-turn.ts";
+export { beforeTurn, endOfWait, isForeign, type TurnFacts } from "./begin-turn.ts";
 export type { Changes, Outcome } from "./changes.ts";
 export { endTime, resultOf } from "./commit.ts";
 export type { Decision } from "./decision.ts";

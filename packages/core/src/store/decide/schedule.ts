@@ -6,7 +6,7 @@ export function decideSchedule(
   { expected, row }: Pick<ChangeSchedule<unknown>, "expected" | "row">,
   before: string | undefined,
 ): "write" | "written" | "changed" {
-  // The same call again, because its result was lost.
-  if (before !== undefined && before === row?.version) return "written";
+  // The same call again, because its result was lost. Without a row on either side it is removed, by any call.
+  if (before === row?.version) return "written";
   return before === (expected ?? undefined) ? "write" : "changed";
 }

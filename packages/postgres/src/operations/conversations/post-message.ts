@@ -1,11 +1,11 @@
 // Puts a user's message at the end of a conversation, which begins with its first one.
-import type { PostMessage, PostResult } from "@andante/core/store";
+import { isForeign, type PostMessage, type PostResult } from "@andante/core/store";
 import { integer, nullableText, text, writeFreeText } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { dropping } from "./unfinished-forks.ts";
 
 export function postMessage(s: string) {
-  const conversation = `select user_id, sequence from ${s}.conversations where conversation_id = $1`;
+  const conversation = `select user_id, agent_id, sequence from ${s}.conversations where conversation_id = $1`;
   // A copy under this id that is not finished makes way.
   const begin = `${dropping(s, "fork_id = $1")} insert into ${s}.conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $5)`;
@@ -27,7 +27,8 @@ export function postMessage(s: string) {
     if (row === undefined && wasQueued) return { kind: "withdrawn" };
     if (row === undefined)
       await query(begin, [conversationId, agentId, userId, title === null ? null : writeFreeText(title), at]);
-    else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
+    else if (isForeign({ userId: nullableText(row, "user_id"), agentId: text(row, "agent_id") }, message))
+      return { kind: "foreign" };
     const [there] = row === undefined ? [] : (await query(known, [conversationId, messageId])).rows;
     if (there === undefined) {
       if (wasQueued) return { kind: "withdrawn" };

@@ -1,12 +1,13 @@
 // Puts a user's message at the end of a conversation, which begins with its first one.
 import type { DatabaseSync } from "node:sqlite";
 import type { PostMessage, PostResult } from "../../../conversation-store.ts";
+import { isForeign } from "../../../decide/index.ts";
 import { integer, nullableText, text } from "../../columns.ts";
 import { dropFork } from "./unfinished-forks.ts";
 
 export function postMessage(database: DatabaseSync) {
   const conversation = database.prepare(
-    "select user_id, sequence from conversations where conversation_id = ?",
+    "select user_id, agent_id, sequence from conversations where conversation_id = ?",
   );
   const begin = database.prepare(
     `insert into conversations (conversation_id, agent_id, user_id, title, created_at, updated_at, sequence)
@@ -49,7 +50,8 @@ export function postMessage(database: DatabaseSync) {
       insert.run(conversationId, 1, messageId, body, at, ...place);
       return { kind: "posted" };
     }
-    if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
+    const of = { userId: nullableText(row, "user_id"), agentId: text(row, "agent_id") };
+    if (isForeign(of, message)) return { kind: "foreign" };
     const there = known.get(conversationId, messageId);
     if (there === undefined) {
       if (wasQueued) return { kind: "withdrawn" };

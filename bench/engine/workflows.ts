@@ -5,16 +5,23 @@ import { z } from "zod";
 const input = z.object({ n: z.number() });
 
 /** One trivial step. */
-export const one = createWorkflow({ id: "one", input }).andThen({
-  id: "one",
-  execute: ({ data }) => ({ n: data.n + 1 }),
-});
+const oneStep = (options: { readonly search?: false } = {}) =>
+  createWorkflow({ id: "one", input, ...options }).andThen({
+    id: "one",
+    execute: ({ data }) => ({ n: data.n + 1 }),
+  });
 
 /** Three trivial steps in a row. */
-export const three = createWorkflow({ id: "three", input })
-  .andThen({ id: "one", execute: ({ data }) => data.n + 1 })
-  .andThen({ id: "two", execute: ({ data }) => data + 1 })
-  .andThen({ id: "three", execute: ({ data }) => data + 1 });
+const threeSteps = (options: { readonly search?: false } = {}) =>
+  createWorkflow({ id: "three", input, ...options })
+    .andThen({ id: "one", execute: ({ data }) => data.n + 1 })
+    .andThen({ id: "two", execute: ({ data }) => data + 1 })
+    .andThen({ id: "three", execute: ({ data }) => data + 1 });
+
+export const one = oneStep();
+export const three = threeSteps();
+/** The same, whose values are not searched. */
+export const unsearched = { one: oneStep({ search: false }), three: threeSteps({ search: false }) };
 
 /** One step that waits for an answer. */
 export const gate = createWorkflow({ id: "gate", input }).andThen({

@@ -23,9 +23,10 @@ export function requireBuiltPackages(): void {
   throw new Error("this measures the built packages: run `npm run build` first");
 }
 
-export function startAndante(folder: string): Promise<Contender> {
-  const database = path.join(folder, "andante.db");
-  return startContender({ ...ours, name: "Andante, SQLite file", script: "andante.ts", database });
+export function startAndante(folder: string, without?: "untraced" | "unsearched"): Promise<Contender> {
+  const database = path.join(folder, `${without ?? "andante"}.db`);
+  const more = without === undefined ? [] : [without];
+  return startContender({ ...ours, name: "Andante, SQLite file", script: "andante.ts", database, more });
 }
 
 /** On a file that has the store's tables. */

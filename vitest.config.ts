@@ -1,5 +1,5 @@
 // How the tests run: on the sources, with two files more at once than there are cores.
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -37,10 +37,6 @@ process.env.NODE_COMPILE_CACHE ??= path.join(
 // step of their own (ANDANTE_TESTS=ci), and `npm test` stays short.
 const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"];
 const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
-// Sweeps over crash points try a third of them in `npm test`; for CI these files run once more and try all.
-const sweeps = globSync("packages/core/test/**/*.test.ts", { cwd: import.meta.dirname }).filter((file) =>
-  readFileSync(path.join(import.meta.dirname, file), "utf8").includes('/support/crash-points.ts"'),
-);
 const isCi = process.env.ANDANTE_TESTS === "ci";
 if (isCi && !hasProxies) process.stderr.write("No nginx or Caddy here: their tests are left out\n");
 if (isCi && !hasPatroni)
@@ -54,7 +50,7 @@ if (onRestate && !hasRestate)
   process.stderr.write("No Restate server for this platform: its tests are left out\n");
 const contract = ["test/contract/**/*.test.ts"];
 const restate = hasRestate ? [...forRestate, ...contract] : [];
-const include = onRestate ? restate : onPostgres ? contract : isCi ? [...forCi, ...sweeps] : all;
+const include = onRestate ? restate : onPostgres ? contract : isCi ? forCi : all;
 const exclude = [
   "**/node_modules/**",
   ...withoutBrowser,

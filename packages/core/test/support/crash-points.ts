@@ -1,9 +1,8 @@
-// The crash points of a sweep over the writes of a process: a third of them in `npm test`, all of them for CI, which runs the
-// files that import this one once more (`vitest.config.ts`).
+// The crash points of a sweep over the writes of a process: a third of them in `npm test`, all of them in `.ci/run`.
 import type { Crash } from "../../src/test-kit/crashing-store.ts";
 
 /** Whether this run has the time for every case. */
-export const isExhaustive = process.env.ANDANTE_TESTS === "ci";
+export const isExhaustive = process.env.ANDANTE_CRASH_POINTS === "all";
 
 interface CrashPointsOptions {
   /** The first write. Default: 1. */

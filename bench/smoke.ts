@@ -1,11 +1,9 @@
 // A short check that no speed was lost: execute with one step over HTTP beside a bare route with the same grouped commits.
 //
-// The share is the processor time of the bare route for a request, divided by Andante's: on a busy machine that changes less than
-// requests per second do. It differs between kinds of processors, so each kind has a record. The check fails when the share has
-// fallen 15 % under the recorded one, twice in a row. Where the bare route takes longer than recorded, other work of the host
-// displaces the processor's caches, which Andante's larger code feels more than the bare route's: with 1.75 times the recorded time a
-// share of 0.57 was measured as 0.43. So the lowest share is divided by the root of that factor.
-// `npm run bench:smoke -- --record` records a new share.
+// The share is the processor time of the bare route for a request, divided by Andante's: on a busy machine
+// that stays the same when requests per second do not. It differs between kinds of processors, so each kind has a record.
+// It fails when the share has fallen 15 % under the recorded one, three times in a row. `npm run bench:smoke -- --record` records a
+// new one.
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import type { Contender } from "./http/contender.ts";
@@ -13,24 +11,20 @@ import { runLoad } from "./http/load.ts";
 import { requireBuiltPackages, startAndante, startBare } from "./http/servers.ts";
 import { inTemporaryFolder, median } from "./measure.ts";
 
-const rounds = 5;
-const requests = 3000;
-/** Seconds that a round and a warm-up may take at most: the whole stays under 90. */
-const longestRound = 5;
-const warmUp = 4;
+const rounds = 9;
+const requests = 2000;
+/** V8 compiles Andante's code for so many requests; before that a request takes up to twice as long. */
+const warmUp = 15_000;
+/** Seconds that a round and a warm-up may take at most. */
+const longestRound = 3;
+const longestWarmUp = 15;
 const allowedLoss = 0.15;
+const maxTries = 3;
 
 const file = new URL("./smoke.json", import.meta.url);
-const measured = z.object({
-  /** Of the bare route's processor time. */
-  share: z.number().positive(),
-  /** Milliseconds of processor time that the bare route takes for a request. */
-  bare: z.number().positive(),
-});
-type Measured = z.infer<typeof measured>;
-const records = z.record(z.string(), measured).parse(JSON.parse(readFileSync(file, "utf8")));
+const shares = z.record(z.string(), z.number().positive()).parse(JSON.parse(readFileSync(file, "utf8")));
 /** Undefined on a processor without a record. */
-const recorded = records[process.arch];
+const recorded = shares[process.arch];
 
 /** Milliseconds of processor time for one request, all threads. */
 async function costOf(contender: Contender): Promise<number> {
@@ -40,58 +34,44 @@ async function costOf(contender: Contender): Promise<number> {
   return (contender.cpu() - before) / done;
 }
 
-async function measureShare(): Promise<Measured> {
+async function measureShare(): Promise<number> {
   return inTemporaryFolder(async (folder) => {
     const contenders = [await startAndante(folder), await startBare(folder)] as const;
     const [andante, bare] = contenders;
     try {
       for (const { port, path, body } of contenders) {
-        await runLoad({ port, path: path("one"), body }, 20, Number.POSITIVE_INFINITY, warmUp);
+        await runLoad({ port, path: path("one"), body }, 20, warmUp, longestWarmUp);
       }
       const shares: number[] = [];
-      const bareCosts: number[] = [];
       for (let round = 0; round < rounds; round++) {
         const ours = await costOf(andante);
         const theirs = await costOf(bare);
         shares.push(theirs / ours);
-        bareCosts.push(theirs);
         console.log(
           `${theirs.toFixed(3)} of ${ours.toFixed(3)} ms a request: ${(theirs / ours).toFixed(2)} ×`,
         );
       }
-      return { share: median(shares), bare: median(bareCosts) };
+      return median(shares);
     } finally {
       await Promise.all(contenders.map((contender) => contender.stop()));
     }
   });
 }
 
-/** The lowest share that passes, at the speed that the machine has. */
-function lowestShare({ bare }: Measured): number {
-  if (recorded === undefined) return 0;
-  const slower = Math.max(1, bare / recorded.bare);
-  return (recorded.share * (1 - allowedLoss)) / Math.sqrt(slower);
-}
-
-/** Whether the measurement passes; prints it. */
-function passes(result: Measured): boolean {
-  const lowest = lowestShare(result);
-  const bare = `the bare route takes ${result.bare.toFixed(3)} ms, recorded ${recorded?.bare ?? "no"} ms`;
-  console.log(
-    `share of the bare route: ${result.share.toFixed(2)} ×, recorded ${recorded?.share ?? "no"} × on ${process.arch}, at least ${lowest.toFixed(2)} ×; ${bare}`,
-  );
-  return result.share >= lowest;
-}
-
 requireBuiltPackages();
-const result = await measureShare();
-if (process.argv.includes("--record")) {
-  const rounded = { share: Number(result.share.toFixed(2)), bare: Number(result.bare.toFixed(3)) };
+const isRecording = process.argv.includes("--record");
+const lowest = (recorded ?? 0) * (1 - allowedLoss);
+let share = await measureShare();
+if (isRecording) {
   // As the formatter has it.
-  const all = Object.entries({ ...records, [process.arch]: rounded });
-  const rows = all.map(([name, { share, bare }]) => `  "${name}": { "share": ${share}, "bare": ${bare} }`);
-  writeFileSync(file, `{\n${rows.join(",\n")}\n}\n`);
-} else if (!passes(result)) {
-  console.log("once more");
-  process.exitCode = passes(await measureShare()) ? 0 : 1;
+  const all = Object.entries({ ...shares, [process.arch]: Number(share.toFixed(2)) });
+  writeFileSync(file, `{ ${all.map(([name, value]) => `"${name}": ${value}`).join(", ")} }\n`);
 }
+for (let tries = 1; !isRecording && share < lowest && tries < maxTries; tries++) {
+  console.log(`${share.toFixed(2)} × is under ${lowest.toFixed(2)} ×; once more`);
+  share = Math.max(share, await measureShare());
+}
+console.log(
+  `share of the bare route: ${share.toFixed(2)} ×, recorded ${recorded ?? "no"} × on ${process.arch}, at least ${lowest.toFixed(2)} ×`,
+);
+process.exitCode = share >= lowest || isRecording ? 0 : 1;

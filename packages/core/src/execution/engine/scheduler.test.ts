@@ -473,6 +473,45 @@ test("beside a backlog, timers that fall due meanwhile are processed in the next
   expect(processed.length).toBe(1002);
 });
 
+test("beside a backlog, a timer that finds no slot when it falls due is among the next, and a limit keeps its place", async () => {
+  const clock = new TestClock({ start: 10_000, skipSleeps: false });
+  const of = { workflowId: "nap", userId: null };
+  const timer = (executionId: string, dueAt: number): DueTimer => ({
+    kind: "timer",
+    executionId,
+    dueAt,
+    ...of,
+  });
+  const rows = new Map(Array.from({ length: 1000 }, (_, at) => [`late ${at}`, timer(`late ${at}`, at)]));
+  const processed: string[] = [];
+  let rounds = 0;
+  schedulerOn(
+    ({ after = -1, limit }) =>
+      [...rows.values()]
+        .filter(({ dueAt }) => dueAt > after)
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, limit),
+    async ({ executionId }) => {
+      processed.push(executionId);
+      rows.delete(executionId);
+      if (executionId === "late 100") {
+        rows.set("new", timer("new", 10_020));
+        rows.set("limit", { ...of, kind: "timeout", executionId: "limit", dueAt: 10_021, timerAt: null });
+        clock.advanceTo(10_050);
+      }
+      return "done";
+    },
+    clock,
+    // In the second round the user has no slot.
+    { room: 150, usersOverShare: () => new Set(++rounds === 2 ? [null] : []) },
+  );
+  await expect.poll(() => rounds).toBe(2);
+  clock.advanceTo(10_400);
+  await expect.poll(() => rows.size).toBe(0);
+  expect(processed.slice(150, 153)).toEqual(["late 150", "new", "late 151"]);
+  expect(processed.indexOf("limit")).toBeGreaterThan(800);
+});
+
 test("an execution that was held and then refused is tried again soon", async () => {
   const { state, start, alarms, tries } = recordedScheduler();
   state.now = 10;

@@ -56,6 +56,8 @@ export interface DueTimerProcessor {
 
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
+/** Between the time of a timer that falls due at once, such as that of a delivery, and the end of its write. */
+const lateWrite = 100;
 const foundAtOnce = 200;
 /** Milliseconds until the next attempt at a timer that cannot be processed, doubled with each, and how many such are remembered. */
 const firstPause = 1000;
@@ -85,6 +87,8 @@ export class Scheduler {
   #again = false;
   /** The time of the last poll. */
   #polledAt = 0;
+  /** Those that fall due after this time pass a backlog; the first of them that has found no slot is one. */
+  #passAfter = 0;
   /** How many due executions were left because this process was full. */
   #waiting = 0;
   /** Gives back the slots that are kept for the current round. */
@@ -184,9 +188,12 @@ export class Scheduler {
       const earliest = await store.due(query);
       const now = clock.now();
       const isBacklog = this.#polledAt > 0 && earliest.filter(({ dueAt }) => dueAt <= now).length >= limit;
-      // Where there are more than a round takes, it takes as many of those that have fallen due since the last one.
+      // Where there are more than a round takes, it takes as many of those that have fallen due since. Limits keep their order: an
+      // earlier one of the same execution may be in the backlog.
       const latest = isBacklog
-        ? await store.due({ ...query, after: this.#polledAt, limit: foundAtOnce })
+        ? (await store.due({ ...query, after: this.#passAfter, limit: foundAtOnce })).filter(
+            ({ kind }) => kind !== "deadline" && kind !== "timeout",
+          )
         : [];
       const found = inTurn(earliest, latest).filter(free);
       if (now < this.#polledAt - clockTolerance) {
@@ -201,10 +208,13 @@ export class Scheduler {
       this.#giveBack();
       const { next, waiting } = nextOfEach(due, processor);
       this.#waiting = waiting;
+      const taken = new Set(next.map(({ timer }) => subjectOf(timer)));
+      const left = latest.find((timer) => due.includes(timer) && !taken.has(subjectOf(timer)));
+      this.#passAfter = Math.min(left === undefined ? now : left.dueAt - 1, now - lateWrite);
       if (await this.#processAll(processor, next, now, held)) continue;
       // Nothing could be processed: pause, to avoid a busy loop.
-      const left = found.filter((timer) => free(timer) && (timer.dueAt > now || !held.has(subjectOf(timer))));
-      return left.map((timer) => {
+      const rest = found.filter((timer) => free(timer) && (timer.dueAt > now || !held.has(subjectOf(timer))));
+      return rest.map((timer) => {
         const at = this.#nextTry(timer);
         return { ...timer, dueAt: at > now ? at : now + shortPause };
       });

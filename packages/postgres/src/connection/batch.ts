@@ -9,7 +9,7 @@ import { tookTooLong } from "./trouble.ts";
 /** The most calls in one transaction, and about as many characters. */
 const maxCalls = 100;
 const maxLength = 4_000_000;
-/** Calls that wait for a transaction or for a lock; more are refused. */
+/** Calls that wait for a transaction, and as many that wait for locks; more are refused. */
 const maxWaiting = 5_000;
 /** Transactions at once: half of the usual connections. */
 const maxRunning = 2;
@@ -45,10 +45,11 @@ export class Batch<Given, Result> {
 
   call(given: Given): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const pending = this.#waiting.length + this.#performedAlone;
+      const isLocked = this.#options.keysOf(given).some((key) => this.#locked.has(key));
+      const pending = isLocked ? this.#performedAlone : this.#waiting.length;
       if (pending >= maxWaiting) return reject(new StoreBusyError({ limit: maxWaiting }));
       const waiting = { given, resolve, reject };
-      if (this.#options.keysOf(given).some((key) => this.#locked.has(key))) return void this.#alone(waiting);
+      if (isLocked) return void this.#alone(waiting);
       this.#waiting.push(waiting);
       this.#schedule();
     });

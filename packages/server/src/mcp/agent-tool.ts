@@ -1,7 +1,7 @@
 // A call of an agent as a tool: its reply as text, or a task while the reply is made in a conversation.
-import { InputValidationError } from "@andante/core/errors";
+import { ConversationNotFoundError, InputValidationError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
-import { agentOfConversation, askAgent, startReply, textOf, visibleReply } from "../exposed/replies.ts";
+import { askAgent, startReply, textOf, visibleReply } from "../exposed/replies.ts";
 import type { McpCall } from "./call.ts";
 import { type Result, textResult } from "./results.ts";
 import { createdTask, type ReplyId, replyTaskId } from "./task-shape.ts";
@@ -15,17 +15,19 @@ export async function callAgent(call: McpCall, agentId: string, given: Fields): 
     throw new InputValidationError({ detail: "conversationId: expected a string" });
   const options = conversationId === undefined ? {} : { conversationId };
   const startAt = new Date().toISOString();
-  const isTask = call.supportsTasks && (await isOwn(call, agentId, conversationId));
-  const started = isTask ? await startReply(call, agentId, input, options) : undefined;
+  const started = call.supportsTasks ? await startOwn(call, agentId, input, options) : undefined;
   if (started !== undefined) return settleReply(call, { agentId, ...started, startAt });
   return replyResult(await askAgent(call, agentId, input, options), conversationId);
 }
 
-/** Whether the conversation began with the agent, or begins now: an agent shows no task of another one. */
-async function isOwn(call: McpCall, agentId: string, conversationId: string | undefined): Promise<boolean> {
-  if (conversationId === undefined) return true;
-  const owner = await agentOfConversation(call, conversationId);
-  return owner === undefined || owner === agentId;
+/** Undefined in a conversation that began with another agent: an agent shows no task of that one. */
+async function startOwn(...[call, agentId, input, options]: Parameters<typeof startReply>) {
+  try {
+    return await startReply(call, agentId, input, options, { ownConversation: true });
+  } catch (error) {
+    if (!(error instanceof ConversationNotFoundError)) throw error;
+    return undefined;
+  }
 }
 
 async function settleReply(call: McpCall, reply: ReplyId): Promise<Result> {

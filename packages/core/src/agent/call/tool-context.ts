@@ -142,8 +142,9 @@ async function* untilLeft(
       yield value;
     }
   } finally {
-    // Not awaited: code that waits for a tool that has left does not end.
-    Promise.resolve(iterator.return?.()).catch(() => undefined);
+    const ended = callerCall.run(caller, () => iterator.return?.());
+    // Code that waits for a tool that has left does not end.
+    await Promise.race([ended, left.catch(() => undefined)]);
   }
 }
 

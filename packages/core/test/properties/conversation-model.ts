@@ -70,8 +70,9 @@ function statesAfter(
   if (answer === "withdrawn") return isBehindEdit(state, action, group) ? [state] : [];
   if (answer === "unknown") return [state, ...effect.states, ...keptOnly(state, action)];
   if (effect.answer === "conflict" || effect.answer === "refused") {
-    // One that joins the reply to the same message is answered with it.
-    return effect.answer === answer || (answer !== "refused" && isShared(action, group)) ? [state] : [];
+    // One that joins the reply to the same message is answered with it, and so is one that has waited for another reply.
+    const isAnswered = isShared(action, group) || (action.kind === "post" && group.length > 1);
+    return effect.answer === answer || (answer !== "refused" && isAnswered) ? [state] : [];
   }
   if (answer === "conflict" || answer === "refused") return [];
   if (answer === "stopped" && !circumstances.isStopped) return [];

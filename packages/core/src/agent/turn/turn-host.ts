@@ -110,8 +110,8 @@ export interface RunningTurn {
   readonly deferral: CallDeferral;
   /** When the turn last made progress, in milliseconds since 1970. */
   readonly activeAt: number;
-  /** The process stops: nothing new begins, and the turn is left to the next one. */
-  readonly interrupted: boolean;
+  /** True when the process stops: nothing new begins, and the turn is left to the next one. */
+  isInterrupted(): boolean;
   readonly settled: Promise<TurnEnd>;
 }
 

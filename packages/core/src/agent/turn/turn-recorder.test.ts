@@ -33,7 +33,13 @@ function recorderOf(given: Given = {}) {
     ...{ emit: note("emit"), record: async (...args: unknown[]) => note("record")(...args), ...recorder },
   };
   const turn = Object({
-    ...{ executionId: "e", recorder: record, deferral, interrupted, settled: Promise.resolve(end) },
+    ...{
+      executionId: "e",
+      recorder: record,
+      deferral,
+      isInterrupted: () => interrupted,
+      settled: Promise.resolve(end),
+    },
     signal: isAborted ? AbortSignal.abort() : new AbortController().signal,
   });
   const { signal } = new AbortController();

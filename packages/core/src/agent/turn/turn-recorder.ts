@@ -34,7 +34,12 @@ export class TurnRecorder implements CallRecorder {
     this.#turn = turn;
     this.#onlyRecorded = onlyRecorded;
     this.signal = signal;
-    this.deferral = endsAtOnce ? this.#deferring(turn.deferral) : undefined;
+    this.deferral = endsAtOnce
+      ? new TurnDeferral(turn.deferral, {
+          notRecorded: (call, error) => this.#notRecorded(call, error),
+          committing: (commit) => this.#committing(commit),
+        })
+      : undefined;
   }
 
   get executionId(): string {
@@ -75,20 +80,7 @@ export class TurnRecorder implements CallRecorder {
   }
 
   checkpoints(place: string): ToolCheckpoints {
-    const checkpoints = this.#turn.recorder.checkpoints(place);
-    return {
-      run: (id, work, options) =>
-        checkpoints.run(id, work, options).catch((thrown: unknown) => {
-          const stops = thrown instanceof LoopLeftError && this.#turn.interrupted;
-          throw stops ? new LoopLeftError(new ShuttingDownError(), true) : thrown;
-        }),
-      get inside() {
-        return checkpoints.inside;
-      },
-      get settled() {
-        return checkpoints.settled;
-      },
-    };
+    return new TurnCheckpoints(this.#turn, place);
   }
 
   checkMayBegin(): void {
@@ -96,7 +88,7 @@ export class TurnRecorder implements CallRecorder {
     try {
       this.#turn.recorder.checkMayBegin();
     } catch (reason) {
-      throw this.#turn.interrupted ? new ShuttingDownError() : reason;
+      throw this.#turn.isInterrupted() ? new ShuttingDownError() : reason;
     }
   }
 
@@ -121,22 +113,6 @@ export class TurnRecorder implements CallRecorder {
     return this.#unrecorded;
   }
 
-  #deferring(deferral: CallDeferral): CallDeferral {
-    return {
-      defer: (call) => {
-        try {
-          deferral.defer(call);
-        } catch (error) {
-          this.#notRecorded(call, error);
-        }
-      },
-      get isDeferring() {
-        return deferral.isDeferring;
-      },
-      commit: () => this.#committing(deferral.commit()),
-    };
-  }
-
   async #committing(commit: Promise<void>): Promise<void> {
     try {
       await commit;
@@ -147,5 +123,63 @@ export class TurnRecorder implements CallRecorder {
 
   emit(type: string, data?: unknown): void {
     this.#turn.recorder.emit(type, data);
+  }
+}
+
+// Classes, because V8 makes a new map for each object literal with a getter.
+
+class TurnCheckpoints implements ToolCheckpoints {
+  readonly #turn: RunningTurn;
+  readonly #checkpoints: ToolCheckpoints;
+
+  constructor(turn: RunningTurn, place: string) {
+    this.#turn = turn;
+    this.#checkpoints = turn.recorder.checkpoints(place);
+  }
+
+  run(...[id, work, options]: Parameters<ToolCheckpoints["run"]>): Promise<unknown> {
+    return this.#checkpoints.run(id, work, options).catch((thrown: unknown) => {
+      const stops = thrown instanceof LoopLeftError && this.#turn.isInterrupted();
+      throw stops ? new LoopLeftError(new ShuttingDownError(), true) : thrown;
+    });
+  }
+
+  get inside(): string | undefined {
+    return this.#checkpoints.inside;
+  }
+
+  get settled(): Promise<void> | undefined {
+    return this.#checkpoints.settled;
+  }
+}
+
+interface DeferralResults {
+  notRecorded(call: EndedCall, error: unknown): never;
+  committing(commit: Promise<void>): Promise<void>;
+}
+
+class TurnDeferral implements CallDeferral {
+  readonly #deferral: CallDeferral;
+  readonly #results: DeferralResults;
+
+  constructor(deferral: CallDeferral, results: DeferralResults) {
+    this.#deferral = deferral;
+    this.#results = results;
+  }
+
+  defer(call: EndedCall): void {
+    try {
+      this.#deferral.defer(call);
+    } catch (error) {
+      this.#results.notRecorded(call, error);
+    }
+  }
+
+  get isDeferring(): boolean {
+    return this.#deferral.isDeferring;
+  }
+
+  commit(): Promise<void> {
+    return this.#results.committing(this.#deferral.commit());
   }
 }

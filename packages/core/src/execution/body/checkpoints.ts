@@ -141,13 +141,7 @@ export class Checkpoints {
   async #try({ path, work, timeout }: Checkpoint, attempt: number): Promise<Settled> {
     const { facts, scope: around } = this.#run;
     const scope = new AbortScope(around);
-    const context: CheckpointContext = {
-      attempt,
-      idempotencyKey: `${facts.executionId}:${path}`,
-      get signal() {
-        return scope.signal;
-      },
-    };
+    const context = new CheckpointAttempt(attempt, `${facts.executionId}:${path}`, scope);
     const running = current.run({ of: this, path }, () => settle(() => work(context)));
     if (timeout === undefined) {
       const result = await running;
@@ -177,6 +171,24 @@ export class Checkpoints {
       const cancel = facts.clock.at(time, "sleep", done);
       signal.addEventListener("abort", done);
     });
+  }
+}
+
+/** A class, because V8 makes a new map for each object literal with a getter. */
+class CheckpointAttempt implements CheckpointContext {
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly #scope: AbortScope;
+
+  constructor(attempt: number, idempotencyKey: string, scope: AbortScope) {
+    this.attempt = attempt;
+    this.idempotencyKey = idempotencyKey;
+    this.#scope = scope;
+  }
+
+  /** Made when it is read. */
+  get signal(): AbortSignal {
+    return this.#scope.signal;
   }
 }
 

@@ -223,9 +223,7 @@ export class TurnKind implements EngineKind {
       onlyRecorded: this.#onlyRecorded.has(executionId),
       recorder,
       deferral: recorder.deferring(),
-      get interrupted() {
-        return body.controlFlow !== undefined;
-      },
+      isInterrupted: () => body.controlFlow !== undefined,
       settled,
     });
     if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);

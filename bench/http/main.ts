@@ -68,7 +68,7 @@ async function measure(contender: Contender, workflow: string): Promise<Measured
 async function measureAll(
   contenders: Record<string, Contender>,
   workflow: string,
-): Promise<Record<string, Measured>> {
+): Promise<Record<string, readonly Measured[]>> {
   const results: Record<string, Measured[]> = {};
   for (let round = 0; round < rounds; round++) {
     for (const [key, contender] of Object.entries(contenders)) {
@@ -77,7 +77,7 @@ async function measureAll(
       results[key] = [...(results[key] ?? []), measured];
     }
   }
-  return Object.fromEntries(Object.entries(results).map(([key, all]) => [key, middle(all)]));
+  return results;
 }
 
 function middle(all: readonly Measured[]): Measured {
@@ -99,7 +99,7 @@ const factors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 
 function compare(
   workflow: string,
-  results: Record<string, Measured>,
+  results: Record<string, readonly Measured[]>,
   contenders: Record<string, Contender>,
 ): Budget[] {
   // The bare route observes nothing: it is held against us as we come, and without tracing too.
@@ -108,16 +108,19 @@ function compare(
     ["untraced", "bare"],
   ];
   return pairs.flatMap(([own = "", key = ""]) => {
-    const theirs = results[key];
-    const ours = results[own];
+    const [allOurs, allTheirs] = [results[own], results[key]];
     const factor = factors[workflow]?.[key];
-    if (theirs === undefined || ours === undefined || factor === undefined) return [];
+    if (allTheirs === undefined || allOurs === undefined || factor === undefined) return [];
+    const [ours, theirs] = [middle(allOurs), middle(allTheirs)];
     const isPeer = key !== "bare" && key !== "unsearched";
     const without = own === "untraced" ? " without tracing" : "";
     const steps = workflow === "one" ? "one step" : "three steps";
     const other = key === "unsearched" ? "the same without search in values" : contenders[key]?.name;
     const name = `${steps}${without}, against ${other}`;
-    const ratio = ours.perSecond / theirs.perSecond;
+    // Within each round: a machine that is slower for a while is slower for both.
+    const ratio = median(
+      allOurs.map(({ perSecond }, round) => perSecond / (allTheirs[round]?.perSecond ?? 0)),
+    );
     const note = `${ours.perSecond.toFixed(0)} against ${theirs.perSecond.toFixed(0)} requests/s; ${ours.cpu.toFixed(2)} against ${theirs.cpu.toFixed(2)} ms of processor a request`;
     const budget: Budget = {
       name,

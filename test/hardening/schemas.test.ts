@@ -59,7 +59,7 @@ test.each(["object", "stream-object"])(
       before = ended.length;
       await Promise.all(all);
     });
-    // Without a limit it stands for seconds. The rest is our own work on thirteen requests.
+    // Without a limit the event loop is blocked for seconds. The rest is our own work on thirteen requests.
     expect(longest).toBeLessThan(1000);
     expect(before).toBeLessThan(12);
     for (const { status, response } of ended) {

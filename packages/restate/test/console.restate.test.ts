@@ -32,7 +32,7 @@ test("the store and its nodes are shown, and an execution of the other node is f
   const [first, second] = [await node(server.ports[0]), await node(server.ports[1])];
   const { executionId } = await second.andante.execute("gate", { order: "ord_77120" });
   const complaints: string[] = [];
-  const page = await openWatchedPage(await openBrowser(), (what) => complaints.push(what));
+  const page = await openWatchedPage(await openBrowser(), (problem) => complaints.push(problem));
   await page.goto(`${first.url}/console/nodes`);
   await eventually(() => page.locator(".nodes tbody tr").count()).toBe(2);
   await eventually(() => page.locator("body").textContent()).toContain(new URL(server.ingressUrl).host);

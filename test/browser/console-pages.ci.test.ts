@@ -260,6 +260,12 @@ describe("in Chromium", async () => {
     const line = page.locator(".log-line", { hasText: executionId.slice(0, 13) }).first();
     await eventually(() => line.textContent()).toContain("order found");
     const filter = page.getByLabel("Lines that contain");
+    const text = () => new URL(page.url()).searchParams.get("text");
+    await filter.pressSequentially("order ");
+    await eventually(text).toBe("order");
+    await filter.pressSequentially("7");
+    await eventually(text).toBe("order 7");
+    expect(await filter.inputValue()).toBe("order 7");
     await filter.fill("nothing like this");
     await page.getByRole("heading", { name: "No line contains this" }).waitFor();
     await page.getByRole("link", { name: "Logs" }).click();

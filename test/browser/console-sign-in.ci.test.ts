@@ -60,6 +60,8 @@ describe("in Chromium", async () => {
     await goWith(state);
     await page.locator(".foot", { hasText: "as ada" }).waitFor();
     await page.getByRole("button", { name: "sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
     for (const other of [state, "another", ""]) {
       await goWith(other);
       await eventually(() => page.getByRole("alert").textContent()).toMatch(/^The sign-in was not begun/);
@@ -89,14 +91,17 @@ describe("in Chromium", async () => {
     const tab = await opened;
     await tab.getByRole("link", { name: "Continue as ada" }).click();
     await tab.locator(".foot", { hasText: "as ada" }).waitFor();
+    expect(await tab.evaluate("opener")).toBe(null);
+    expect(await page.evaluate('sessionStorage.getItem("andante-sign-in")')).toBe(null);
     await page.bringToFront();
     await eventually(() => bar.count()).toBe(0);
     await eventually(() => reason.inputValue()).toBe("half a sentence");
     await page.context().close();
   });
 
-  test("a host with sessions leads back with a cookie; the open page is live again after the next sign-in", async () => {
-    const sessions = new Set<string>();
+  test("a host with sessions leads back with a cookie; the open page is live again after the next sign-in, and starts anew for another user", async () => {
+    const sessions = new Map<string, string>();
+    let user = "ada";
     const auth: AuthProvider = {
       type: "session",
       defaultPrivate: true,
@@ -104,8 +109,9 @@ describe("in Chromium", async () => {
       signInUrl: "/sign-in",
       extractToken: (request) => /session=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1],
       verifyToken: (token) => {
-        if (!sessions.has(token)) throw new InvalidTokenError({ reason: "unknown session" });
-        return { id: "ada" };
+        const id = sessions.get(token);
+        if (id === undefined) throw new InvalidTokenError({ reason: "unknown session" });
+        return { id };
       },
     };
     const own = await serveForTest({
@@ -114,7 +120,7 @@ describe("in Chromium", async () => {
       configureApp: (app) =>
         void app.get("/sign-in", (http) => {
           const session = crypto.randomUUID();
-          sessions.add(session);
+          sessions.set(session, user);
           http.header("set-cookie", `session=${session}; Path=/; HttpOnly; SameSite=Lax`);
           return http.redirect(http.req.query("return_to") ?? "");
         }),
@@ -122,22 +128,37 @@ describe("in Chromium", async () => {
     const page = await openPage();
     // A feed that breaks off, so that it is asked for again and again.
     await page.route("**/api/changes", (route) => route.fulfill({ body: 'data: {"type":"open"}\n\n' }));
-    await page.goto(`${own.url}/console/traces`);
+    await page.goto(`${own.url}/console/workflows/refund?tab=run`);
     await page.getByRole("button", { name: "Sign in" }).click();
     const foot = page.locator(".foot");
     await eventually(() => foot.textContent()).toContain("as ada");
     expect(await page.getByRole("button", { name: "sign out" }).count()).toBe(0);
+    const reason = page.getByLabel(/^Reason/);
+    await reason.fill("half a sentence");
     sessions.clear();
     await page.unroute("**/api/changes");
     const bar = page.getByText("Your sign-in has ended.");
     await bar.waitFor();
     await eventually(() => foot.textContent()).toMatch(/^Not live/);
-    const opened = page.context().waitForEvent("page");
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await eventually(async () => (await opened).locator(".foot").textContent()).toContain("as ada");
-    await page.bringToFront();
-    await eventually(() => bar.count()).toBe(0);
-    await eventually(() => foot.textContent()).toMatch(/^Live/);
+    const signIn = async () => {
+      const opened = page.context().waitForEvent("page");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await eventually(async () => (await opened).locator(".foot").textContent()).toContain(`as ${user}`);
+      await page.bringToFront();
+      await eventually(() => bar.count()).toBe(0);
+      await eventually(() => foot.textContent()).toMatch(/^Live/);
+    };
+    const isReadAgain = page.waitForRequest(`${own.url}/workflows/refund`);
+    await signIn();
+    await isReadAgain;
+    expect(await reason.inputValue()).toBe("half a sentence");
+    sessions.clear();
+    user = "bob";
+    await bar.waitFor();
+    await signIn();
+    await eventually(() => foot.textContent()).toContain("as bob");
+    // The value of the example, as in a page that was just opened.
+    await eventually(() => reason.inputValue()).toBe("demo reason");
     await page.context().close();
   });
 });

@@ -4,10 +4,10 @@ import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-qu
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { andante } from "./api/andante.ts";
+import { followUser } from "./api/follow-user.ts";
 import { serverQuery } from "./api/queries.ts";
 import { takeToken } from "./api/sign-in.ts";
-import { currentToken, followOtherTabs, onTokenChange } from "./api/token.ts";
+import { followOtherTabs } from "./api/token.ts";
 import { createConsoleRouter } from "./router.tsx";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -26,20 +26,7 @@ const client: QueryClient = new QueryClient({
   }),
   defaultOptions: { queries: { staleTime: 2000, retry: 1, refetchOnWindowFocus: true } },
 });
-onTokenChange(async () => {
-  const before = client.getQueryData(serverQuery.queryKey)?.user?.id;
-  const token = currentToken();
-  const server = before !== undefined && token !== null ? await andante.server().catch(() => null) : null;
-  if (token !== currentToken()) return;
-  if (server?.user?.id !== undefined && server.user.id === before) {
-    // Another token of the same user: the pages stay as they are.
-    client.setQueryData(serverQuery.queryKey, server);
-    return void client.invalidateQueries();
-  }
-  // Data of the previous user must not stay on the screen.
-  client.removeQueries({ type: "inactive" });
-  void client.resetQueries();
-});
+followUser(client);
 followOtherTabs();
 
 const root = document.getElementById("root");

@@ -1,7 +1,7 @@
 // Signing in on a page of the host: the way there, and the way back with a token.
 import { newId } from "./new-id.ts";
 import { Shared } from "./shared.ts";
-import { canBeSent, keepToken } from "./token.ts";
+import { canBeSent, keepToken, onTokenChange } from "./token.ts";
 
 const key = "andante-sign-in";
 
@@ -25,26 +25,43 @@ export function signInAddress(): string {
   return address.href;
 }
 
+/** Opens the host's page in another tab. Only that tab has the `state` then, and it has no access to this one. */
+export function openSignIn(address: string): void {
+  // With `noopener` the tab would get no copy of the state.
+  const tab = window.open("about:blank");
+  if (tab === null) return;
+  tab.opener = null;
+  tab.location.href = address;
+  takeState();
+}
+
 /**
  * Keeps the token with which the host's page leads back, and removes it from the address. Only a sign-in that this tab
- * has begun counts: with another `state` a link could sign its reader in as somebody else.
+ * has begun counts: with another `state` a link could sign its reader in as another user.
  */
 export function takeToken(): void {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get("token");
   if (token === null) return;
   history.replaceState(history.state, "", location.pathname + location.search);
-  if (canBeSent(token) && isExpected(given.get("state"))) keepToken(token);
-  else signInProblem.set("The sign-in was not begun in this tab, or its token is not whole. Sign in again.");
+  if (canBeSent(token) && isExpected(given.get("state"))) return keepToken(token);
+  signInProblem.set("The sign-in was not begun in this tab, or its token is not whole. Sign in again.");
+  // The next sign-in or sign-out ends the problem.
+  onTokenChange(() => signInProblem.set(undefined));
+}
+
+function isExpected(state: string | null): boolean {
+  const expected = takeState();
+  return state !== null && state === expected;
 }
 
 /** Each state counts once. */
-function isExpected(state: string | null): boolean {
+function takeState(): string | null {
   try {
-    const expected = sessionStorage.getItem(key);
+    const state = sessionStorage.getItem(key);
     sessionStorage.removeItem(key);
-    return state !== null && state === expected;
+    return state;
   } catch {
-    return false;
+    return null;
   }
 }

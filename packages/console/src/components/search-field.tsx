@@ -19,12 +19,22 @@ export function SearchField({
 }) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  // The typed text stays when its filter comes back from the address, without the spaces at its ends.
+  const sent = useRef(value);
+  useEffect(() => {
+    if (value === sent.current) return;
+    sent.current = value;
+    setText(value);
+  }, [value]);
   useSlash(field);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text starts the wait
   useEffect(() => {
-    if (text.trim() === value) return;
-    const over = setTimeout(() => onChange(text.trim()), 250);
+    const filter = text.trim();
+    if (filter === sent.current) return;
+    const over = setTimeout(() => {
+      sent.current = filter;
+      onChange(filter);
+    }, 250);
     return () => clearTimeout(over);
   }, [text]);
   return (

@@ -6,7 +6,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { consoleRoot, serverRoot } from "../api/andante.ts";
 import { serverQuery } from "../api/queries.ts";
 import { useShared } from "../api/shared.ts";
-import { signInAddress, signInProblem, signInUrl } from "../api/sign-in.ts";
+import { openSignIn, signInAddress, signInProblem, signInUrl } from "../api/sign-in.ts";
 import { canBeSent, expiryOf, keepToken, useToken } from "../api/token.ts";
 import { useNow } from "../components/time.tsx";
 import { age } from "../format/numbers.ts";
@@ -121,10 +121,7 @@ export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
         autoFocus
         refusal={token === null ? problem : refusal}
         onLeave={(address) => location.assign(address)}
-        onGiven={async (given) => {
-          signInProblem.set(undefined);
-          return void keepToken(given);
-        }}
+        onGiven={async (given) => void keepToken(given)}
       >
         <h1>Sign in</h1>
         <p className="muted">
@@ -167,8 +164,8 @@ export function Expiry({ isRefused }: { readonly isRefused: boolean }) {
       label="New token"
       button="Stay signed in"
       className={isRefused ? "expiry token-form over" : "expiry token-form"}
-      // In another tab, so that this page keeps the text in it. Not with `noopener`: that tab needs a copy of the state.
-      onLeave={(address) => void window.open(address)}
+      // In another tab, so that this page keeps the text in it.
+      onLeave={openSignIn}
       onGiven={renew}
     >
       <p>

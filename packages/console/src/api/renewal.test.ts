@@ -1,5 +1,5 @@
 // The queries that the live feed refreshes.
-import { QueryClient, QueryObserver } from "@tanstack/react-query";
+import { InfiniteQueryObserver, QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Renewal } from "./renewal.ts";
 import { rowForTest as row } from "./row-for-test.ts";
@@ -53,6 +53,32 @@ test("a change soon after the counts were read reaches them", async () => {
   renewal.note({ executions: [change("a")], missed: 0 });
   await vi.advanceTimersByTimeAsync(4000);
   expect(counts).toHaveBeenCalledTimes(2);
+});
+
+test("a change does not drop the next page of a list that is being read; the list is read again after it", async () => {
+  const client = new QueryClient();
+  const renewal = new Renewal(client, nothing);
+  const readPage = vi.fn(async (page: number) => {
+    await new Promise((resolve) => setTimeout(resolve, page === 0 ? 0 : 2500));
+    return page;
+  });
+  const list = new InfiniteQueryObserver(client, {
+    queryKey: ["inbox", "pages"],
+    queryFn: ({ pageParam }) => readPage(pageParam),
+    initialPageParam: 0,
+    getNextPageParam: (last: number) => last + 1,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  list.subscribe(() => undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  void list.fetchNextPage();
+  await vi.advanceTimersByTimeAsync(10);
+  renewal.note({ executions: [change("a")], missed: 0 });
+  await vi.advanceTimersByTimeAsync(2490);
+  expect(list.getCurrentResult().data?.pages).toEqual([0, 1]);
+  expect(readPage).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(readPage.mock.calls.flat()).toEqual([0, 1, 0, 1]);
 });
 
 test("whichever of thousands of changes is shown is read again, and nothing else", async () => {

@@ -86,16 +86,24 @@ export class Renewal {
       name === "inbox" ||
       name === "server" ||
       (name === "execution" && (changed === undefined || changed.has(String(id))));
-    void this.#client.invalidateQueries({ predicate: isChanged });
+    if (this.#readAgain(isChanged)) this.#soon();
     void this.#renewLists();
   }
 
   #renewSlowly(): void {
     const changed = this.#changedSlowly;
     this.#changedSlowly = new Set();
-    void this.#client.invalidateQueries({ predicate: isSlow });
+    // Those that are left are among the next, which follows in any case.
+    this.#readAgain(isSlow);
     if (changed === undefined) void this.#client.invalidateQueries({ queryKey: ["executions"] });
     else void this.#renewBelow(changed);
+  }
+
+  /** Leaves out the lists whose next page is being read, which would be dropped; true where there are some. */
+  #readAgain(isChanged: (query: Query) => boolean): boolean {
+    void this.#client.invalidateQueries({ predicate: (query) => isChanged(query) && !readsNextPage(query) });
+    const predicate = (query: Query) => isChanged(query) && readsNextPage(query);
+    return this.#client.getQueryCache().findAll({ predicate }).length > 0;
   }
 
   /** Reads the first page of each visible list. */
@@ -131,6 +139,10 @@ export class Renewal {
     // Only `executionsQuery` creates keys of this name.
     return queries.map(({ queryKey }) => queryKey as ListKey);
   }
+}
+
+function readsNextPage({ state }: Query): boolean {
+  return state.fetchStatus === "fetching" && state.fetchMeta?.fetchMore !== undefined;
 }
 
 function isSlow({ queryKey, state }: Query): boolean {

@@ -5,6 +5,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { deliveriesQuery } from "../../api/queries.ts";
 import { NamedExecution } from "../../components/execution-link.tsx";
 import { Problem } from "../../components/problem.tsx";
+import { ShowMore } from "../../components/show-more.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { count } from "../../format/numbers.ts";
 import { Skeleton } from "../../layout/page.tsx";
@@ -16,7 +17,7 @@ export function DeliveryList({ endpointId }: { readonly endpointId?: string }) {
   const search = useSearch({ strict: false });
   const state = states.find((each) => each === search.status);
   const list = useInfiniteQuery(deliveriesQuery({ endpointId, state }));
-  const { data, error, isPending, hasNextPage, fetchNextPage } = list;
+  const { data, error, isPending, hasNextPage } = list;
   const deliveries = data?.pages.flatMap((page) => page.deliveries) ?? [];
   return (
     <section aria-label="Deliveries">
@@ -62,9 +63,7 @@ export function DeliveryList({ endpointId }: { readonly endpointId?: string }) {
       )}
       {hasNextPage && (
         <p className="padded">
-          <button type="button" className="btn" onClick={() => void fetchNextPage()}>
-            Show more
-          </button>
+          <ShowMore pages={list} />
         </p>
       )}
     </section>

@@ -7,6 +7,7 @@ import { eventsQuery, eventTypesQuery } from "../../api/queries.ts";
 import { Choice, Menu } from "../../components/menu.tsx";
 import { Problem } from "../../components/problem.tsx";
 import { SearchField } from "../../components/search-field.tsx";
+import { ShowMore } from "../../components/show-more.tsx";
 import { Ago } from "../../components/time.tsx";
 import { Page, Skeleton } from "../../layout/page.tsx";
 import { type Search, useSearchChange } from "../../layout/search.ts";
@@ -86,7 +87,8 @@ function Filters({ search, names }: { readonly search: Search; readonly names: r
 
 function Sent({ search: { tab, name, key } }: { readonly search: Search }) {
   const filter = { name, key, ...(tab === "unmatched" && { unmatched: true }) };
-  const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery(eventsQuery(filter));
+  const list = useInfiniteQuery(eventsQuery(filter));
+  const { data, error, isPending, hasNextPage } = list;
   const events = data?.pages.flatMap((page) => page.events) ?? [];
   return (
     <>
@@ -116,9 +118,7 @@ function Sent({ search: { tab, name, key } }: { readonly search: Search }) {
       )}
       {hasNextPage && (
         <p className="padded">
-          <button type="button" className="btn" onClick={() => void fetchNextPage()}>
-            Show more
-          </button>
+          <ShowMore pages={list} />
         </p>
       )}
     </>

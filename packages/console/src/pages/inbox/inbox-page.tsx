@@ -16,6 +16,7 @@ import {
 import { ExecutionLink } from "../../components/execution-link.tsx";
 import { inlineWords } from "../../components/inline-json.ts";
 import { Problem } from "../../components/problem.tsx";
+import { ShowMore } from "../../components/show-more.tsx";
 import { Status } from "../../components/status.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { useKeys } from "../../components/use-keys.ts";
@@ -116,16 +117,7 @@ export function InboxPage() {
                 {pages.hasNextPage ? "Nothing found yet." : "Nothing that waits matches."}
               </p>
             )}
-            {pages.hasNextPage && (
-              <button
-                type="button"
-                className="btn more"
-                disabled={pages.isFetchingNextPage}
-                onClick={() => void pages.fetchNextPage()}
-              >
-                Show more
-              </button>
-            )}
+            {pages.hasNextPage && <ShowMore pages={pages} className="btn more" />}
             <AnsweredToday />
           </div>
           <Link to="/inbox" search={{ ...search, item: undefined }} className="inbox-back link">

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { schedulesQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
+import { ShowMore } from "../../components/show-more.tsx";
 import { Ago, useNow } from "../../components/time.tsx";
 import { dueText } from "../../format/due.ts";
 import { count, duration } from "../../format/numbers.ts";
@@ -14,7 +15,8 @@ import "../executions/executions.css";
 import "./schedules.css";
 
 export function SchedulesPage() {
-  const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery(schedulesQuery);
+  const list = useInfiniteQuery(schedulesQuery);
+  const { data, error, isPending, hasNextPage } = list;
   const schedules = data?.pages.flatMap((page) => page.schedules) ?? [];
   return (
     <Page title="Schedules">
@@ -54,9 +56,7 @@ export function SchedulesPage() {
         )}
         {hasNextPage && (
           <p className="padded">
-            <button type="button" className="btn" onClick={() => void fetchNextPage()}>
-              Show more
-            </button>
+            <ShowMore pages={list} />
           </p>
         )}
       </div>

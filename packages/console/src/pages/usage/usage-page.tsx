@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { budgetsQuery, usageQuery } from "../../api/queries.ts";
 import { Problem } from "../../components/problem.tsx";
+import { ShowMore } from "../../components/show-more.tsx";
 import { Clock } from "../../components/time.tsx";
 import { amount, count, period, plural } from "../../format/numbers.ts";
 import { Page, Skeleton } from "../../layout/page.tsx";
@@ -19,9 +20,8 @@ export function UsagePage() {
   const search = useSearch({ strict: false });
   const by = groups.find((group) => group === search.by) ?? "day";
   const since = spans.find((span) => span === search.since) ?? usual;
-  const { data, error, isPending, hasNextPage, fetchNextPage } = useInfiniteQuery(
-    usageQuery(by, Number.parseInt(since, 10)),
-  );
+  const list = useInfiniteQuery(usageQuery(by, Number.parseInt(since, 10)));
+  const { data, error, isPending, hasNextPage } = list;
   const rows = data?.pages.flatMap((page) => page.rows) ?? [];
   const total = data?.pages[0]?.total;
   const isPriced = typeof total?.money === "number";
@@ -59,9 +59,7 @@ export function UsagePage() {
         {rows.length > 0 && <Rows by={by} rows={rows} isPriced={isPriced} />}
         {hasNextPage && (
           <p className="padded">
-            <button type="button" className="btn" onClick={() => void fetchNextPage()}>
-              Show more
-            </button>
+            <ShowMore pages={list} />
           </p>
         )}
         <p className="padded muted">

@@ -25,8 +25,8 @@ export interface LinkedStart {
 export type StartLinked = (start: LinkedStart) => Promise<void>;
 
 /**
- * A class: of an object literal with a getter V8 makes a new map for each execution, and takes the maps of other literals with
- * as many properties out of its caches (17 µs of an execution's 250).
+ * A class: V8 makes a new map for each object literal with a getter, and drops maps of other literals with as many properties
+ * from its caches. With a literal here one step over HTTP took 0.28 ms of the processor instead of 0.22.
  */
 export class ChildExecutions implements Children {
   readonly #store: Pick<Store, "state" | "endHandled">;

@@ -441,6 +441,12 @@ test("held, failing and slow executions do not take the places of others in a qu
   expect(tries).toEqual(["failing", "slow", "held", "done", "held", "done"].map((id) => `${id} at 10`));
 });
 
+/** These timers as a store finds them. */
+function dueIn(rows: ReadonlyMap<string, DueTimer>, { after = -1, limit }: DueQuery): readonly DueTimer[] {
+  const found = [...rows.values()].filter(({ dueAt }) => dueAt > after);
+  return found.sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
+}
+
 test("beside a backlog, timers that fall due meanwhile are processed in the next round", async () => {
   const clock = new TestClock({ start: 10_000, skipSleeps: false });
   const timer = (executionId: string, dueAt: number): DueTimer => ({
@@ -450,11 +456,7 @@ test("beside a backlog, timers that fall due meanwhile are processed in the next
   const rows = new Map(Array.from({ length: 1000 }, (_, at) => [`late ${at}`, timer(`late ${at}`, at)]));
   const processed: string[] = [];
   schedulerOn(
-    ({ after = -1, limit }) =>
-      [...rows.values()]
-        .filter(({ dueAt }) => dueAt > after)
-        .sort((a, b) => a.dueAt - b.dueAt)
-        .slice(0, limit),
+    (query) => dueIn(rows, query),
     async ({ executionId }) => {
       processed.push(executionId);
       rows.delete(executionId);
@@ -486,11 +488,7 @@ test("beside a backlog, a timer that finds no slot when it falls due is among th
   const processed: string[] = [];
   let rounds = 0;
   schedulerOn(
-    ({ after = -1, limit }) =>
-      [...rows.values()]
-        .filter(({ dueAt }) => dueAt > after)
-        .sort((a, b) => a.dueAt - b.dueAt)
-        .slice(0, limit),
+    (query) => dueIn(rows, query),
     async ({ executionId }) => {
       processed.push(executionId);
       rows.delete(executionId);
